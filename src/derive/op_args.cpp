@@ -185,4 +185,16 @@ std::optional<std::vector<bool>> booleans_of(const Arg& arg) {
   return values;
 }
 
+std::optional<std::vector<double>> numbers_of(const Arg& arg) {
+  const auto elements = array_elements(arg.concrete);
+  if (!elements) return std::nullopt;
+  std::vector<double> values;
+  for (const std::string_view text : *elements) {
+    const auto number = whole_number(text);
+    if (!number) return std::nullopt;
+    values.push_back(*number);
+  }
+  return values;
+}
+
 }  // namespace stepscope::derive

@@ -73,6 +73,7 @@ std::optional<double> number_of(const Arg& arg);
 std::optional<bool> boolean_of(const Arg& arg);
 /// "[1, 1]" and, for a scalar, "1" as a list of one. "" gives nothing, "[]" an empty list.
 std::optional<std::vector<std::int64_t>> integers_of(const Arg& arg);
-std::optional<std::vector<bool>> booleans_of(const Arg& arg);  ///< "[True, False]"
+std::optional<std::vector<bool>> booleans_of(const Arg& arg);   ///< "[True, False]"
+std::optional<std::vector<double>> numbers_of(const Arg& arg);  ///< "[2., 0.5]"
 
 }  // namespace stepscope::derive
