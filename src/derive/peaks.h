@@ -1,0 +1,79 @@
+// What a device can do at best, by its name in `deviceProperties` or, for generic names, by its properties.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace stepscope::derive {
+
+enum class Vendor : std::uint8_t { unknown, nvidia, amd, intel, other };
+
+/// How sure a row of the table is.
+enum class Certainty : std::uint8_t {
+  confirmed,  ///< a vendor's figure found in two or more public sources
+  vendor,     ///< a vendor's figure from one source
+  derived,    ///< derived or uncertain
+};
+
+enum class LinkKind : std::uint8_t { unstated, fabric, fabric_pair, pcie };
+
+/// One row of the table. Dense rates at boost clock in TFLOP/s (int8: TOP/s), decimal; 0 = no such unit, or
+/// not known; of a range the lower end. A device is what a trace calls one: for boards of two dies, one die.
+struct PeakRow {
+  /// Parts between '*' all occur in the name, case-insensitive; the first stands alone as a word.
+  std::string_view match;
+  Vendor vendor;
+  int compute_major, compute_minor;
+  double fp64, fp64_matrix, fp32;
+  double mat32;  ///< TF32; on AMD the fp32 matrix rate
+  double fp16, bf16, fp8, int8, fp4;
+  double gb_per_s, gib;
+  int multiprocessors;
+  double cache_mb, link_gb_per_s;
+  LinkKind link_kind;
+  Certainty certainty;
+  double xf32 = 0;
+};
+
+std::span<const PeakRow> peak_table();
+
+/// FLOP/s (int8: OP/s), bytes/s and bytes. 0 = no such unit, or not known.
+struct DevicePeaks {
+  double fp64 = 0;
+  double fp64_matrix = 0;
+  double fp32 = 0;   ///< vector units
+  double mat32 = 0;  ///< TF32; on AMD the fp32 matrix rate
+  double xf32 = 0;   ///< AMD's counterpart of TF32
+  double fp16 = 0;
+  double bf16 = 0;
+  double fp8 = 0;
+  double int8 = 0;
+  double fp4 = 0;
+  double bandwidth = 0;  ///< of device memory
+  double memory = 0;
+  int multiprocessors = 0;
+  double last_level_cache = 0;
+  double link = 0;  ///< both directions, all links
+  LinkKind link_kind = LinkKind::unstated;
+  Vendor vendor = Vendor::unknown;
+  int compute_major = 0;
+  int compute_minor = 0;
+  Certainty certainty = Certainty::derived;
+  double partition = 1;  ///< share of the full chip's multiprocessors; below 1 for MIG and the like
+  std::string source;    ///< e.g. "table row H100 by name"
+};
+
+/// Numbers below 1 mean "not recorded". Nothing when neither the name nor the properties fit a row.
+/// Longest matching name first; a generic name by vendor, compute capability, multiprocessors and memory ± 5
+/// %. Fewer multiprocessors than the full chip scale compute, less memory scales bandwidth; `source` says so.
+std::optional<DevicePeaks> peaks_of(std::string_view device_name, int compute_major = 0,
+                                    int compute_minor = 0, int multiprocessors = 0,
+                                    double total_global_mem = 0);
+
+/// By the words of the name; unknown for a name without any.
+Vendor vendor_of(std::string_view device_name);
+
+}  // namespace stepscope::derive
