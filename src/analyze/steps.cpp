@@ -39,19 +39,38 @@ std::size_t role_of(const Rank& rank, Row row, bool loads_data) {
   }
 }
 
+enum class Label : std::uint8_t { unknown, plain, data_loading, step };
+
+/// What a host range's name says, asked once per name.
+class Labels {
+ public:
+  explicit Labels(const trace::Trace& trace) : trace_(trace), by_name_(trace.strings.size(), Label::unknown) {}
+  Label of(trace::StringId name) {
+    Label& label = by_name_[name];
+    if (label == Label::unknown) {
+      const std::string_view text = trace_.text(name);
+      label = derive::is_data_loading(text) ? Label::data_loading : text.starts_with("ProfilerStep") ? Label::step : Label::plain;
+    }
+    return label;
+  }
+
+ private:
+  const trace::Trace& trace_;
+  std::vector<Label> by_name_;
+};
+
 std::vector<IntervalSet> role_sets(const trace::Trace& trace, const Rank& rank) {
   const trace::EventTable& e = rank.events;
-  std::vector<std::int8_t> loads(trace.strings.size(), -1);
+  Labels labels(trace);
   std::array<std::vector<Interval>, kNamedRoles> intervals;
+  const auto plain_work = [&](Row row) { return (e.kind[row] == Kind::op || e.kind[row] == Kind::python) && labels.of(e.name[row]) == Label::plain; };
   for (Row row = 0; row < e.size(); ++row) {
-    if (is_host_range(e.kind[row]) && e.kind[row] != Kind::runtime) {
-      // A range inside another of the same kind adds nothing to the union; steps themselves are no work.
-      std::int8_t& loading = loads[e.name[row]];
-      if (loading < 0) loading = derive::is_data_loading(trace.text(e.name[row])) ? 1 : trace.text(e.name[row]).starts_with("ProfilerStep") ? 2 : 0;
-      if (loading == 2) continue;
-    }
-    const std::size_t role = role_of(rank, row, is_host_range(e.kind[row]) && loads[e.name[row]] == 1);
-    if (role == 6 && e.parent[row] != trace::kNoRow && e.kind[e.parent[row]] == e.kind[row]) continue;
+    const bool host = e.kind[row] == Kind::op || e.kind[row] == Kind::annotation || e.kind[row] == Kind::python;
+    const Label label = host ? labels.of(e.name[row]) : Label::plain;
+    if (label == Label::step) continue;
+    const bool inside_work = host && e.parent[row] != trace::kNoRow && plain_work(e.parent[row]);
+    if (inside_work && label == Label::plain) continue;  // its parent already covers it
+    const std::size_t role = role_of(rank, row, label == Label::data_loading);
     if (role < kNamedRoles) intervals[role].push_back({e.start[row], e.end[row]});
   }
   std::vector<IntervalSet> sets;
