@@ -239,7 +239,8 @@ void permute(std::vector<T>& column, Row begin, const std::vector<Row>& order) {
 }
 
 void sort_track(const trace::Trace& trace, trace::Rank& rank, const trace::Track& track) {
-  const RowOrder before(trace, rank);
+  const RowOrder row_order(trace, rank);
+  const auto before = [&row_order](Row a, Row b) { return row_order(a, b); };
   std::vector<Row> order(track.end - track.begin);
   std::iota(order.begin(), order.end(), track.begin);
   if (std::is_sorted(order.begin(), order.end(), before)) return;
