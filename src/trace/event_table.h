@@ -53,6 +53,9 @@ constexpr bool is_host_range(Kind kind) {
   return kind == Kind::op || kind == Kind::annotation || kind == Kind::python || kind == Kind::runtime;
 }
 
+/// What a device event does for the program.
+enum class Work : std::uint8_t { none, compute, communication, copy, fill };
+
 struct EventTable {
   // Recorded. Times are integer nanoseconds in the file's own time base; end >= start.
   std::vector<std::int64_t> start, end;
@@ -69,6 +72,7 @@ struct EventTable {
   std::vector<Row> launch;           ///< device rows: the runtime call with the same correlation
   std::vector<Row> op;               ///< runtime and device rows: the innermost op they serve
   std::vector<std::int32_t> step;    ///< index into Rank::steps, -1 outside
+  std::vector<Work> work;            ///< of device events, none for all others
 
   Row size() const { return static_cast<Row>(start.size()); }
   std::int64_t duration(Row row) const { return end[row] - start[row]; }

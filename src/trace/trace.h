@@ -84,7 +84,8 @@ struct Rank {
 struct Trace {
   StringPool strings;
   SchemaTable schemas;
-  std::vector<Rank> ranks;
+  std::vector<Rank> ranks;          ///< by rank number
+  std::vector<std::string> unread;  ///< files that could not be read, each with its reason
 
   std::string_view text(StringId id) const { return strings[id]; }
   std::string_view name(const Rank& rank, Row row) const { return strings[rank.events.name[row]]; }
