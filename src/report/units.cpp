@@ -109,11 +109,6 @@ bool whole_at_base(Unit unit) {
   return unit == Unit::ns || unit == Unit::bytes || unit == Unit::flop || unit == Unit::count;
 }
 
-double real_at(const Column& column, std::size_t row) {
-  if (const auto* ints = std::get_if<Ints>(&column.values)) return static_cast<double>((*ints)[row]);
-  return std::get<Reals>(column.values)[row];
-}
-
 struct Range {
   double least = std::numeric_limits<double>::infinity();  ///< smallest magnitude that is not zero
   double most = 0;
@@ -123,7 +118,7 @@ Range range_of(const Column& column) {
   Range range;
   for (std::size_t row = 0; row < column.size(); ++row) {
     if (column.missing(row)) continue;
-    const double size = std::abs(real_at(column, row));
+    const double size = std::abs(number_at(column, row));
     range.most = std::max(range.most, size);
     if (size > 0) range.least = std::min(range.least, size);
   }
@@ -190,6 +185,24 @@ std::string format_value(const Column& column, std::size_t row) {
   return std::get<Texts>(column.values)[row];
 }
 
+std::string format_rough(double value, Unit unit) {
+  if (!std::isfinite(value) || value == 0) return format_value(value, unit);
+  const double step = std::pow(10.0, std::floor(std::log10(std::abs(value))) - 1);
+  const std::string text = format_value(std::round(value / step) * step, unit);
+  const std::size_t end = std::min(text.find(' '), text.size());
+  const std::string_view digits = std::string_view(text).substr(0, end);
+  if (digits.find('.') == std::string_view::npos) return text;
+  const std::size_t kept = digits.find_last_not_of('0');
+  return text.substr(0, text[kept] == '.' ? kept : kept + 1) + text.substr(end);
+}
+
+double number_at(const Column& column, std::size_t row) {
+  if (column.missing(row)) return 0;
+  if (const auto* ints = std::get_if<Ints>(&column.values)) return static_cast<double>((*ints)[row]);
+  if (const auto* reals = std::get_if<Reals>(&column.values)) return (*reals)[row];
+  return 0;
+}
+
 std::vector<std::string> format_cells(const Column& column) {
   if (const auto* texts = std::get_if<Texts>(&column.values)) return *texts;
   const Range range = range_of(column);
@@ -202,7 +215,7 @@ std::vector<std::string> format_cells(const Column& column) {
   std::vector<std::string> cells(column.size());
   for (std::size_t row = 0; row < cells.size(); ++row) {
     if (column.missing(row)) continue;
-    const double value = real_at(column, row);
+    const double value = number_at(column, row);
     if (share) {
       cells[row] = share_cell(value);
       continue;

@@ -19,6 +19,12 @@ std::string format_value(double value, Unit unit);
 /// The value of one row for people; texts as they are.
 std::string format_value(const Column& column, std::size_t row);
 
+/// The same to two significant digits without trailing zeros, for estimates: "59 ms", "8.7 ms".
+std::string format_rough(double value, Unit unit);
+
+/// The number in one row; 0 when it is absent or a text.
+double number_at(const Column& column, std::size_t row);
+
 /// A whole column, to be printed right-aligned: one unit and one number of decimals where the values lie
 /// within three powers of ten, each value by itself otherwise. Units are padded so that the digits line up.
 std::vector<std::string> format_cells(const Column& column);

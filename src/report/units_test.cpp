@@ -45,6 +45,17 @@ TEST(Units, AbsentValuesAreEmpty) {
   EXPECT_EQ(format_value(std::numeric_limits<double>::infinity(), Unit::flop_per_s), "");
 }
 
+TEST(Units, EstimatesHaveTwoDigits) {
+  EXPECT_EQ(format_rough(59300000, Unit::ns), "59 ms");
+  EXPECT_EQ(format_rough(8740000, Unit::ns), "8.7 ms");
+  EXPECT_EQ(format_rough(70000000, Unit::ns), "70 ms");
+  EXPECT_EQ(format_rough(996000, Unit::ns), "1 ms");
+  EXPECT_EQ(format_rough(178100000, Unit::ns), "180 ms");
+  EXPECT_EQ(format_rough(0.3456, Unit::share), "35 %");
+  EXPECT_EQ(format_rough(0, Unit::ns), "0 ns");
+  EXPECT_EQ(format_rough(kNoReal, Unit::ns), "");
+}
+
 TEST(Units, ExtremesStayShort) {
   for (const Unit unit : {Unit::none, Unit::count, Unit::ns, Unit::bytes, Unit::share, Unit::flop,
                           Unit::flop_per_s, Unit::bytes_per_s, Unit::flop_per_byte}) {

@@ -152,6 +152,11 @@ std::string shortened(std::string_view text, int cells) {
   return std::string(head_of(text, cells - 1 - tail)) + "…" + std::string(tail_of(text, tail));
 }
 
+std::string clipped(std::string_view text, int cells) {
+  if (cells_of(text) <= cells) return std::string(text);
+  return cells < 1 ? "" : std::string(head_of(text, cells - 1)) + "…";
+}
+
 std::vector<std::string> wrapped(std::string_view text, int cells) {
   cells = std::max(cells, 2);
   std::vector<std::string> lines;

@@ -31,6 +31,9 @@ int cells_of(std::string_view text);
 /// `text` in at most `cells` cells; what is too long loses its middle to "…". Both ends of a name tell most.
 std::string shortened(std::string_view text, int cells);
 
+/// The same, but the end is lost.
+std::string clipped(std::string_view text, int cells);
+
 /// `text` broken at spaces into lines of at most `cells` cells (at least 1); longer words are cut.
 std::vector<std::string> wrapped(std::string_view text, int cells);
 
