@@ -15,6 +15,8 @@ namespace {
 constexpr std::string_view kPolicy =
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
 
+constexpr std::size_t kOpenRows = 12;  // below a picture, longer tables are folded
+
 std::string headline_of(const Page& page) {
   for (const Report& report : page.reports)
     for (const Table& table : report.tables)
@@ -33,11 +35,12 @@ void put_head(std::string& out, const Page& page) {
   out += "\n<main>\n";
 }
 
-void put_picture(std::string& out, const Table& table) {
-  if (const auto stack = stack_of(table)) return put_html_stack(out, table, *stack);
-  if (table.shape == Shape::curve) put_html_curve(out, table);
-  if (table.shape == Shape::matrix) put_html_matrix(out, table);
-  if (table.shape == Shape::flame) put_html_flame(out, table);
+/// Whether there is a picture that says as much as the numbers do.
+bool put_picture(std::string& out, const Table& table) {
+  if (const auto stack = stack_of(table)) put_html_stack(out, table, *stack);
+  if (table.shape == Shape::flame) return put_html_flame(out, table);
+  return (table.shape == Shape::curve && put_html_curve(out, table)) ||
+         (table.shape == Shape::matrix && put_html_matrix(out, table));
 }
 
 void put_section(std::string& out, const Table& table, std::size_t number) {
@@ -47,9 +50,10 @@ void put_section(std::string& out, const Table& table, std::size_t number) {
   if (!parts.empty()) {
     put_html_whole(out, parts, table.title);
   } else {
-    put_picture(out, table);
-    const bool only_picture = table.shape == Shape::curve && table.rows() > 60;
-    if (!only_picture) put_html_table(out, table);
+    const bool folded = put_picture(out, table) && table.rows() > kOpenRows;
+    if (folded) out += "<details><summary>Numbers</summary>\n";
+    put_html_table(out, table);
+    if (folded) out += "</details>\n";
   }
   out += "</section>\n";
 }

@@ -37,7 +37,7 @@ void put_plot(std::string& out, const Series& series, const Column& x_column, Ex
   const Extent y = extent_of(series.y, true);
   const double most = *std::max_element(series.y.begin(), series.y.end());
   const std::string name = escaped(spoken(series.name));
-  out += fmt::format("<h3>{} <span class=\"more\">most {}, last {}</span></h3>", name,
+  out += fmt::format("<h3>{} <span class=\"quiet\">most {}, last {}</span></h3>", name,
                      escaped(format_value(most, series.unit)),
                      escaped(format_value(series.y.back(), series.unit)));
   out += fmt::format(R"(<svg viewBox="0 0 {:.0f} {:.0f}" role="img" aria-label="{}">)", kChartWidth,
@@ -49,7 +49,13 @@ void put_plot(std::string& out, const Series& series, const Column& x_column, Ex
     out += fmt::format(R"(<text x="{:.1f}" y="{:.1f}" text-anchor="end">{}</text>)", kLeft - 8, line + 4,
                        escaped(format_value(at, series.unit)));
   }
-  out += fmt::format(R"(<path class="curve" d="{}"/>)", path_of(spans_of(series, x, kColumns), y));
+  const std::string path = path_of(spans_of(series, x, kColumns), y);
+  const double first = kLeft + (kChartWidth - kLeft) * place_in(x, series.x.front());
+  const double last = kLeft + (kChartWidth - kLeft) * place_in(x, series.x.back());
+  const double base = kTop + kHigh * (1 - place_in(y, 0));
+  out += fmt::format(R"(<path class="area" d="{}L{:.1f} {:.1f}L{:.1f} {:.1f}Z"/>)", path, last, base, first,
+                     base);
+  out += fmt::format(R"(<path class="curve" d="{}"/>)", path);
   out += fmt::format(R"(<text x="{:.1f}" y="{:.1f}">{}</text>)", kLeft, kTop + kHigh + 18,
                      escaped(format_value(x.low, x_column.unit)));
   out += fmt::format(R"(<text x="{:.1f}" y="{:.1f}" text-anchor="end">{}</text></svg>)", kChartWidth,

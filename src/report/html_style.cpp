@@ -46,13 +46,14 @@ table{border-collapse:collapse;width:100%;font-size:13.5px}
 th,td{padding:5px 11px;text-align:left;vertical-align:top}
 thead th{position:sticky;top:0;background:var(--panel);font-weight:600;vertical-align:bottom;border-bottom:1px solid var(--line);white-space:nowrap}
 tbody th.short{min-width:0}
-tbody th{font-weight:400;overflow-wrap:anywhere;min-width:16em;max-width:46em}
+tbody th{font-weight:400}
 tbody tr:nth-child(even){background:var(--stripe)}
 .number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
-td.bar{min-width:90px;padding:10px 12px 0 0}
+td.bar{min-width:80px;padding:10px 12px 0 0}
 td.bar svg{height:10px;width:100%}
-.text{overflow-wrap:anywhere;min-width:14em;max-width:34em}
+.text{overflow-wrap:anywhere;min-width:18em;max-width:40em}
 .short{white-space:nowrap}
+.quiet{font-weight:400;color:var(--soft);margin-left:8px}
 .more{color:var(--soft);font-size:14px;margin:8px 0 0}
 code{font:13.5px ui-monospace,SFMono-Regular,Menlo,"DejaVu Sans Mono",monospace}
 .next code{display:block;background:var(--panel);border:1px solid var(--line);border-radius:6px;padding:6px 12px;margin:6px 0}
@@ -63,6 +64,8 @@ code{font:13.5px ui-monospace,SFMono-Regular,Menlo,"DejaVu Sans Mono",monospace}
 svg .on{pointer-events:none}
 .bar-fill{fill:var(--host)}
 .again{opacity:.62}
+details{margin-top:12px}
+summary{cursor:pointer;color:var(--link);font-size:14px}
 footer{margin-top:48px;color:var(--soft);font-size:13px;border-top:1px solid var(--line);padding-top:12px}
 @media (max-width:600px){main{padding:18px 14px 40px}h1{font-size:21px}th,td{padding:4px 8px}}
 @media print{main{max-width:none;padding:0}section,.card{break-inside:avoid}.scroll{overflow:visible;border:0}section.long{break-inside:auto}nav{display:none}thead th{position:static}}

@@ -6,6 +6,7 @@
 
 #include "report/html_parts.h"
 #include "report/layout.h"
+#include "report/names.h"
 #include "report/units.h"
 #include "report/utf8.h"
 
@@ -14,6 +15,8 @@ namespace {
 
 constexpr std::size_t kMostRows = 500;
 constexpr double kDeepestIndent = 24;
+constexpr int kBrief = 30;    // letters of a text that stays on one line
+constexpr int kLongest = 80;  // letters shown of any text
 
 bool is_text(const Column& column) { return std::holds_alternative<Texts>(column.values); }
 
@@ -23,10 +26,20 @@ bool blank(const Column& column) {
   return true;
 }
 
+int longest_of(const std::vector<std::string>& texts) {
+  int longest = 0;
+  for (const std::string& text : texts) longest = std::max(longest, cells_of(text));
+  return longest;
+}
+
 struct Cells {
   const Column* column;
   std::vector<std::string> texts;
-  double most = 0;  ///< above 0: draw a bar behind it
+  bool text;
+  bool brief;       ///< a text that need not wrap
+  double most = 0;  ///< above 0: a bar stands behind the number
+
+  std::string_view css() const { return !text ? "number" : brief ? "short" : "text"; }
 };
 
 std::vector<Cells> cells_of_table(const Table& table, const Column*& depth) {
@@ -38,7 +51,9 @@ std::vector<Cells> cells_of_table(const Table& table, const Column*& depth) {
       continue;
     }
     if (column.role != Role::key && blank(column)) continue;
-    all.push_back({&column, format_cells(column)});
+    std::vector<std::string> texts = format_cells(column);
+    const bool brief = longest_of(texts) <= kBrief;
+    all.push_back({&column, std::move(texts), is_text(column), brief});
     if (barred || column.role != Role::share || is_text(column) || table.rows() < 2) continue;
     barred = true;
     for (std::size_t row = 0; row < table.rows(); ++row)
@@ -47,8 +62,11 @@ std::vector<Cells> cells_of_table(const Table& table, const Column*& depth) {
   return all;
 }
 
-/// The value behind a rounded one, for a tooltip.
-std::string exact(const Column& column, std::size_t row) {
+/// What a cell leaves out: the digits of a rounded number, the rest of a shortened name.
+std::string tooltip(const Cells& cells, std::size_t row) {
+  const Column& column = *cells.column;
+  if (cells.text && !cells.brief && cells_of(cells.texts[row]) > kLongest)
+    return fmt::format(" title=\"{}\"", escaped(cells.texts[row]));
   const auto* ints = std::get_if<Ints>(&column.values);
   if (ints == nullptr || column.missing(row) || (column.unit != Unit::ns && column.unit != Unit::bytes))
     return "";
@@ -58,9 +76,9 @@ std::string exact(const Column& column, std::size_t row) {
 void put_head(std::string& out, const std::vector<Cells>& all) {
   out += "<thead><tr>";
   for (const Cells& cells : all) {
-    out += fmt::format("<th scope=\"col\"{}>{}</th>", is_text(*cells.column) ? "" : " class=\"number\"",
+    out += fmt::format("<th scope=\"col\" class=\"{}\">{}</th>", cells.css(),
                        escaped(spoken(cells.column->name)));
-    if (cells.most > 0) out += "<td></td>";
+    if (cells.most > 0) out += "<th></th>";
   }
   out += "</tr></thead>\n";
 }
@@ -76,17 +94,16 @@ void put_row(std::string& out, const std::vector<Cells>& all, const Column* dept
   out += "<tr>";
   bool named = false;
   for (const Cells& cells : all) {
-    const Column& column = *cells.column;
-    const bool heads_row = !named && column.role == Role::key;
-    std::string attributes = heads_row ? " scope=\"row\"" : "";
-    attributes +=
-        is_text(column) ? (heads_row ? "" : " class=\"text\"") : " class=\"number\"" + exact(column, row);
-    if (heads_row && depth != nullptr)
-      attributes += fmt::format(" style=\"padding-left:{:.1f}em\"",
-                                0.9 + 1.3 * std::clamp(number_at(*depth, row), 0.0, kDeepestIndent));
+    const bool heads_row = !named && cells.column->role == Role::key;
     const std::string_view tag = heads_row ? "th" : "td";
-    out += fmt::format("<{0}{1}>{2}</{0}>", tag, attributes, escaped(cells.texts[row]));
-    if (cells.most > 0) put_bar(out, number_at(column, row) / cells.most);
+    out += fmt::format("<{}{} class=\"{}\"{}", tag, heads_row ? " scope=\"row\"" : "", cells.css(),
+                       tooltip(cells, row));
+    if (heads_row && depth != nullptr)
+      out += fmt::format(" style=\"padding-left:{:.1f}em\"",
+                         0.9 + 1.3 * std::clamp(number_at(*depth, row), 0.0, kDeepestIndent));
+    const std::string name = cells.text ? short_name(one_line(cells.texts[row]), kLongest) : cells.texts[row];
+    out += fmt::format(">{}</{}>", escaped(name), tag);
+    if (cells.most > 0) put_bar(out, number_at(*cells.column, row) / cells.most);
     named = named || heads_row;
   }
   out += "</tr>\n";
