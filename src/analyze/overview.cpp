@@ -86,6 +86,8 @@ void count(Facts& out, const Rank& rank, const Capture& c, std::int64_t complete
   out.add(rank, "launches_without_device", c.launches_without_device);
   out.add(rank, "device_without_launch", c.device_without_launch);
   out.add(rank, "device_before_launch", c.device_before_launch);
+  out.add(rank, "data_parallel_calls", c.data_parallel_calls);
+  out.add(rank, "ddp_calls", c.ddp_calls);
   out.add(rank, "graph_launches", c.graph_launches);
   out.add(rank, "complete_steps", complete_steps);
   out.add(rank, "lost_stretches", rank.reading.losses);
@@ -134,6 +136,7 @@ void measure(Facts& out, const Rank& rank, const Capture& c, const std::vector<D
   out.add(rank, "idle_pending", pending / used);
   out.add(rank, "idle_late", late / used);
   out.add(rank, "blocked", c.blocked);
+  out.add(rank, "host_data_loading", c.host_data_loading);
   out.add(rank, "host_span", c.host_span);
   out.add(rank, "profiler_estimate", c.profiler);
   out.add(rank, "device_lag", c.device_lag);

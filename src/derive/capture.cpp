@@ -49,7 +49,10 @@ void count_kinds(const trace::Trace& trace, const Rank& rank, Capture& c) {
   const EventTable& e = rank.events;
   const trace::ArgReader dims(trace, rank, "Input Dims"), old_dims(trace, rank, "Input dims"), stack(trace, rank, "Call stack"),
       module(trace, rank, "Python module id");
+  const trace::StringId data_parallel = trace.strings.find("DataParallel.forward"), ddp = trace.strings.find("DistributedDataParallel.forward");
   for (Row row = 0; row < e.size(); ++row) {
+    c.data_parallel_calls += e.name[row] == data_parallel;
+    c.ddp_calls += e.name[row] == ddp;
     switch (e.kind[row]) {
       case Kind::op:
         ++c.ops;
@@ -114,6 +117,19 @@ void measure_calls(Calls& calls, const Rank& rank, const IntervalSet& busy, Inte
   }
 }
 
+std::int64_t time_loading(const trace::Trace& trace, const Rank& rank, Interval window) {
+  const EventTable& e = rank.events;
+  std::vector<std::int8_t> loads(trace.strings.size(), -1);
+  std::vector<Interval> spans;
+  for (Row row = 0; row < e.size(); ++row) {
+    if (e.kind[row] != Kind::op && e.kind[row] != Kind::annotation) continue;
+    std::int8_t& loading = loads[e.name[row]];
+    if (loading < 0) loading = is_data_loading(trace.text(e.name[row]));
+    if (loading == 1) spans.push_back({e.start[row], e.end[row]});
+  }
+  return IntervalSet::of(std::move(spans)).length_in(window);
+}
+
 IntervalSet host_activity(const Rank& rank) {
   const EventTable& e = rank.events;
   std::vector<Interval> roots;
@@ -133,6 +149,7 @@ Capture capture_of(const trace::Trace& trace, const Rank& rank, const std::vecto
   count_kinds(trace, rank, c);
   count_links(calls, rank, c);
   measure_calls(calls, rank, busy, window, c);
+  c.host_data_loading = time_loading(trace, rank, window);
   const IntervalSet host = host_activity(rank);
   if (!host.empty()) c.host_span = host.parts().back().end - host.parts().front().begin;
   c.unseen = window.length() - unite(host, busy).length_in(window);

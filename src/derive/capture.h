@@ -13,6 +13,7 @@ struct Capture {
   // Counts by what was recorded.
   std::int64_t ops = 0, annotations = 0, python_calls = 0, module_calls = 0, runtime_calls = 0;
   std::int64_t kernels = 0, copies = 0, fills = 0, memory_records = 0, foreign = 0;
+  std::int64_t data_parallel_calls = 0, ddp_calls = 0;
   std::int64_t with_shapes = 0, with_stacks = 0, range_metrics = 0;
   // Links.
   std::int64_t launches = 0;                 ///< launch-type calls
@@ -29,6 +30,7 @@ struct Capture {
   std::int64_t blind_wait = 0;        ///< blocking calls ≥ 1 ms in which the device is busy under 5 %
   std::int64_t pending_long = 0;      ///< idle pieces ≥ 0.5 ms that were launched and had not started
   std::int64_t unseen = 0;            ///< no host thread has an event and the device is idle
+  std::int64_t host_data_loading = 0; ///< in data-loader ranges, of any thread
   std::int64_t blocked = 0;           ///< in blocking calls and in copies that waited for the device
 };
 
