@@ -35,12 +35,14 @@ bool Evidence::mine(const Table& table, std::size_t row) const {
 }
 
 std::int64_t Evidence::fact(std::string_view name) const {
-  for (const Table& table : reports_.overview.tables) {
-    const Texts* facts = texts_of(table, "fact");
-    if (facts == nullptr) continue;
-    const Ints* values = ints_of(table, table.column("time") != nullptr ? "time" : "count");
-    for (std::size_t row = 0; row < facts->size(); ++row)
-      if ((*facts)[row] == name && mine(table, row)) return (*values)[row] == report::kNoInt ? 0 : (*values)[row];
+  for (const report::Report* report : {&reports_.overview, &reports_.idle}) {
+    for (const Table& table : report->tables) {
+      const Texts* facts = texts_of(table, "fact");
+      if (facts == nullptr) continue;
+      const Ints* values = ints_of(table, table.column("time") != nullptr ? "time" : "count");
+      for (std::size_t row = 0; row < facts->size(); ++row)
+        if ((*facts)[row] == name && mine(table, row)) return (*values)[row] == report::kNoInt ? 0 : (*values)[row];
+    }
   }
   return 0;
 }

@@ -22,7 +22,7 @@ class Evidence {
 
   std::int64_t rank() const { return rank_; }
   const Reports& reports() const { return reports_; }
-  /// A count or time of the overview; 0 when it is not there.
+  /// A count or time that overview or idle states as a fact; 0 when it is not there.
   std::int64_t fact(std::string_view name) const;
   /// A line of the overview's configuration; "" when it is not there.
   std::string_view configuration(std::string_view what) const;

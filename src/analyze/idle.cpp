@@ -35,6 +35,20 @@ struct CauseTable {
   report::Texts& meaning;
 };
 
+/// The totals that verdicts rest on, per rank, as means over its devices.
+struct TotalTable {
+  explicit TotalTable(const trace::Trace& trace) : rank(table, trace), fact(table.texts("fact")), time(table.ints("time", Unit::ns)) {}
+  report::Table table{"Idle totals", Shape::table, {}};
+  RankColumn rank;
+  report::Texts& fact;
+  report::Ints& time;
+  void add(const Rank& r, const char* name, std::int64_t value) {
+    rank.add(r);
+    fact.emplace_back(name);
+    time.push_back(value);
+  }
+};
+
 struct GapTable {
   explicit GapTable(const trace::Trace& trace)
       : rank(table, trace), device(table.ints("device", Unit::none, Role::key)), start(table.ints("start", Unit::ns, Role::key)), length(table.ints("length", Unit::ns)),
@@ -71,10 +85,26 @@ void add_gap(GapTable& out, const trace::Trace& trace, const Rank& rank, const I
 
 constexpr std::size_t kLongest = 50;
 
-void add_rank(const trace::Trace& trace, const Rank& rank, const StepChoice& choice, CauseTable& causes, GapTable& gaps) {
+/// Launched and not started for so long with nothing running: no launch takes it, records are missing.
+constexpr std::int64_t kLongPending = 500'000;  // ns
+
+void add_totals(TotalTable& out, const Rank& rank, const std::vector<IdlePiece>& pieces, std::int64_t devices) {
+  std::int64_t pending = 0, late = 0, long_pending = 0;
+  for (const IdlePiece& piece : pieces) {
+    const bool waits = piece.cause == IdleCause::pending;
+    (waits ? pending : late) += piece.span.length();
+    if (waits && piece.span.length() >= kLongPending) long_pending += piece.span.length();
+  }
+  out.add(rank, "idle_late", late / devices);
+  out.add(rank, "idle_pending", pending / devices);
+  out.add(rank, "pending_long", long_pending / devices);
+}
+
+void add_rank(const trace::Trace& trace, const Rank& rank, const StepChoice& choice, CauseTable& causes, TotalTable& totals, GapTable& gaps) {
   const auto devices = derive::busy_devices(rank);
   const Interval window = window_of(rank, choice);
-  const auto pieces = derive::idle_pieces(trace, rank, devices, window);
+  auto pieces = derive::idle_pieces(trace, rank, devices, window);
+  if (!devices.empty()) add_totals(totals, rank, pieces, static_cast<std::int64_t>(devices.size()));
   std::int64_t steps = 0;
   for (const StepSpan& s : step_spans(rank)) steps += choice.includes(rank.steps[s.index]) && !(s.partial && choice.all());
   for (std::size_t d = 0; d < devices.size(); ++d) {
@@ -99,7 +129,7 @@ void add_rank(const trace::Trace& trace, const Rank& rank, const StepChoice& cho
       causes.meaning.emplace_back(derive::meaning_of(static_cast<IdleCause>(c)));
     }
   }
-  std::vector<IdlePiece> longest = pieces;
+  std::vector<IdlePiece> longest = std::move(pieces);
   const auto longer = [](const IdlePiece& a, const IdlePiece& b) {
     if (a.span.length() != b.span.length()) return a.span.length() > b.span.length();
     return a.span.begin != b.span.begin ? a.span.begin < b.span.begin : a.device < b.device;
@@ -115,11 +145,13 @@ void add_rank(const trace::Trace& trace, const Rank& rank, const StepChoice& cho
 report::Report idle(const trace::Trace& trace, const report::Params& params) {
   const StepChoice choice(params);
   CauseTable causes(trace);
+  TotalTable totals(trace);
   GapTable gaps(trace);
-  for (const Rank& rank : trace.ranks) add_rank(trace, rank, choice, causes, gaps);
+  for (const Rank& rank : trace.ranks) add_rank(trace, rank, choice, causes, totals, gaps);
   report::Report report{"idle", {}, {}};
   if (causes.table.rows() == 0) report.notes.push_back("No idle time can be stated: no device activity is recorded. Record with ProfilerActivity.CUDA (or XPU, MTIA …) beside CPU.");
   report.tables.push_back(std::move(causes.table));
+  report.tables.push_back(std::move(totals.table));
   report.tables.push_back(std::move(gaps.table));
   return report;
 }

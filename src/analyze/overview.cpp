@@ -12,8 +12,6 @@ namespace {
 
 using derive::Capture;
 using derive::DeviceBusy;
-using derive::IdleCause;
-using derive::IdlePiece;
 using report::Role;
 using report::Shape;
 using report::Unit;
@@ -110,8 +108,7 @@ std::vector<std::int64_t> device_lengths(const Rank& rank, const StepChoice& cho
   return lengths;
 }
 
-void measure(Facts& out, const Rank& rank, const Capture& c, const std::vector<DeviceBusy>& devices, const std::vector<IdlePiece>& pieces,
-             const std::vector<std::int64_t>& lengths, Interval window) {
+void measure(Facts& out, const Rank& rank, const Capture& c, const std::vector<DeviceBusy>& devices, const std::vector<std::int64_t>& lengths, Interval window) {
   out.add(rank, "window", window.length());
   out.add(rank, "step_median", median(lengths));
   out.add(rank, "step_shortest", lengths.empty() ? report::kNoInt : *std::min_element(lengths.begin(), lengths.end()));
@@ -130,11 +127,6 @@ void measure(Facts& out, const Rank& rank, const Capture& c, const std::vector<D
   const IntervalSet busy = unite(unite(compute, communication), copy);
   out.add(rank, "busy", busy.length_in(window));
   out.add(rank, "idle", window.length() - busy.length_in(window));
-  std::int64_t pending = 0, late = 0;
-  for (const IdlePiece& piece : pieces) (piece.cause == IdleCause::pending ? pending : late) += piece.span.length();
-  const auto used = static_cast<std::int64_t>(std::max<std::size_t>(1, devices.size()));
-  out.add(rank, "idle_pending", pending / used);
-  out.add(rank, "idle_late", late / used);
   out.add(rank, "blocked", c.blocked);
   out.add(rank, "host_data_loading", c.host_data_loading);
   out.add(rank, "host_span", c.host_span);
@@ -142,7 +134,6 @@ void measure(Facts& out, const Rank& rank, const Capture& c, const std::vector<D
   out.add(rank, "device_lag", c.device_lag);
   out.add(rank, "warm_up", c.warm_up);
   out.add(rank, "blind_wait", c.blind_wait);
-  out.add(rank, "pending_long", c.pending_long);
   out.add(rank, "unseen", c.unseen);
   out.add(rank, "largest_lead", c.largest_lead);
 }
@@ -168,12 +159,11 @@ report::Report overview(const trace::Trace& trace, const report::Params& params)
   for (const Rank& rank : trace.ranks) {
     const auto devices = derive::busy_devices(rank);
     const Interval window = window_of(rank, choice);
-    const auto pieces = derive::idle_pieces(trace, rank, devices, window);
-    const Capture capture = derive::capture_of(trace, rank, devices, pieces, window);
+    const Capture capture = derive::capture_of(trace, rank, devices, window);
     const auto lengths = device_lengths(rank, choice);
     describe(configuration, rank, devices);
     count(counts, rank, capture, rank.steps.empty() || rank.steps.front().row == trace::kNoRow ? 0 : static_cast<std::int64_t>(lengths.size()));
-    measure(times, rank, capture, devices, pieces, lengths, window);
+    measure(times, rank, capture, devices, lengths, window);
     note_reading(rank, report);
   }
   report.tables.push_back(std::move(configuration.table));

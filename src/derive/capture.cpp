@@ -141,7 +141,7 @@ IntervalSet host_activity(const Rank& rank) {
 
 }  // namespace
 
-Capture capture_of(const trace::Trace& trace, const Rank& rank, const std::vector<DeviceBusy>& devices, const std::vector<IdlePiece>& idle, Interval window) {
+Capture capture_of(const trace::Trace& trace, const Rank& rank, const std::vector<DeviceBusy>& devices, Interval window) {
   Capture c;
   Calls calls(trace);
   IntervalSet busy;
@@ -153,8 +153,6 @@ Capture capture_of(const trace::Trace& trace, const Rank& rank, const std::vecto
   const IntervalSet host = host_activity(rank);
   if (!host.empty()) c.host_span = host.parts().back().end - host.parts().front().begin;
   c.unseen = window.length() - unite(host, busy).length_in(window);
-  for (const IdlePiece& piece : idle)
-    if (piece.cause == IdleCause::pending && piece.span.length() >= kMillisecond / 2) c.pending_long += piece.span.length();
   if (!rank.steps.empty() && rank.steps.back().row != kNoRow && !busy.empty())
     c.device_lag = std::max<std::int64_t>(0, std::min(busy.parts().back().end, rank.steps.back().device_end) - rank.steps.back().end);
   return c;

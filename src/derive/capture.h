@@ -2,7 +2,6 @@
 #pragma once
 
 #include "derive/device_busy.h"
-#include "derive/idle_cause.h"
 #include "timeline/interval.h"
 #include "trace/trace.h"
 
@@ -28,13 +27,12 @@ struct Capture {
   std::int64_t warm_up = 0;           ///< in calls that only a first iteration makes: loading, context and stream creation
   std::int64_t profiler = 0;          ///< estimated cost of recording: 0.7 µs a Python call, 1.2 µs an op
   std::int64_t blind_wait = 0;        ///< blocking calls ≥ 1 ms in which the device is busy under 5 %
-  std::int64_t pending_long = 0;      ///< idle pieces ≥ 0.5 ms that were launched and had not started
   std::int64_t unseen = 0;            ///< no host thread has an event and the device is idle
   std::int64_t host_data_loading = 0; ///< in data-loader ranges, of any thread
   std::int64_t blocked = 0;           ///< in blocking calls and in copies that waited for the device
 };
 
 Capture capture_of(const trace::Trace& trace, const trace::Rank& rank, const std::vector<DeviceBusy>& devices,
-                   const std::vector<IdlePiece>& idle, timeline::Interval window);
+                   timeline::Interval window);
 
 }  // namespace stepscope::derive

@@ -82,31 +82,46 @@ std::vector<HostTime> host_times(const trace::Trace& trace, const Rank& rank, st
 
 struct Labelled { Interval span; IdleCause cause; };
 
-/// Cause at every instant of the window as seen from one launching thread, in time order.
-std::vector<Labelled> label_window(const std::vector<HostTime>& threads, const std::vector<TrackId>& launchers, std::size_t self,
-                                   const IntervalSet& input, Interval window) {
-  std::vector<IntervalSet> sets = {input};
-  std::vector<IdleCause> causes = {IdleCause::input};
-  for (IdleCause cause : kHostCauses) {
-    sets.push_back(IntervalSet::of(threads[launchers[self]].by_cause[static_cast<std::size_t>(cause)]));
-    causes.push_back(cause);
+/// Cause at every instant as seen from one launching thread, in time order: sets are laid down by precedence, each
+/// only where nothing lies yet. Only `gaps` matter, so only they are labelled.
+class Labels {
+ public:
+  explicit Labels(IntervalSet gaps) : left_(std::move(gaps)) {}
+
+  void lay(const IntervalSet& set, IdleCause cause) {
+    if (set.empty() || left_.empty()) return;
+    const IntervalSet share = intersect(left_, set);
+    if (share.empty()) return;
+    left_ = subtract(left_, share);
+    std::vector<Labelled> fresh, merged;
+    for (const Interval& part : share.parts()) fresh.push_back({part, cause});
+    merged.resize(fresh.size() + labels_.size());
+    std::merge(labels_.begin(), labels_.end(), fresh.begin(), fresh.end(), merged.begin(),
+               [](const Labelled& a, const Labelled& b) { return a.span.begin < b.span.begin; });
+    labels_ = std::move(merged);
   }
-  for (IdleCause cause : kHostCauses) {
-    std::vector<Interval> others;
-    for (std::size_t i = 0; i < launchers.size(); ++i) {
-      const auto& list = threads[launchers[i]].by_cause[static_cast<std::size_t>(cause)];
-      if (i != self) others.insert(others.end(), list.begin(), list.end());
-    }
-    sets.push_back(IntervalSet::of(std::move(others)));
-    causes.push_back(cause);
+  std::vector<Labelled> finish() {
+    const IntervalSet rest = left_;
+    lay(rest, IdleCause::untraced);
+    return std::move(labels_);
   }
-  causes.push_back(IdleCause::untraced);
-  const std::vector<IntervalSet> shares = timeline::partition(window, sets);
-  std::vector<Labelled> labels;
-  for (std::size_t i = 0; i < shares.size(); ++i)
-    for (const Interval& part : shares[i].parts()) labels.push_back({part, causes[i]});
-  std::sort(labels.begin(), labels.end(), [](const Labelled& a, const Labelled& b) { return a.span.begin < b.span.begin; });
-  return labels;
+
+ private:
+  IntervalSet left_;
+  std::vector<Labelled> labels_;
+};
+
+/// Sets of one thread by cause, nothing for causes it never had.
+using ThreadSets = std::array<IntervalSet, kIdleCauses>;
+
+std::vector<Labelled> label_gaps(const std::vector<ThreadSets>& launchers, std::size_t self, const IntervalSet& input, const IntervalSet& gaps) {
+  Labels labels(gaps);
+  labels.lay(input, IdleCause::input);
+  for (IdleCause cause : kHostCauses) labels.lay(launchers[self][static_cast<std::size_t>(cause)], cause);
+  for (IdleCause cause : kHostCauses)
+    for (std::size_t i = 0; i < launchers.size(); ++i)
+      if (i != self) labels.lay(launchers[i][static_cast<std::size_t>(cause)], cause);
+  return labels.finish();
 }
 
 /// Device events by start, for finding the one that ended a gap.
@@ -115,10 +130,11 @@ std::vector<Row> by_start(const Rank& rank, std::int64_t device) {
   std::vector<Row> rows;
   for (const trace::Track& track : rank.tracks) {
     if (track.side != trace::Track::Side::device || track.device != device) continue;
+    const auto middle = static_cast<std::ptrdiff_t>(rows.size());
     for (Row row = track.begin; row < track.end; ++row)
       if (is_device_work(e.kind[row])) rows.push_back(row);
+    std::inplace_merge(rows.begin(), rows.begin() + middle, rows.end(), [&](Row a, Row b) { return e.start[a] < e.start[b]; });
   }
-  std::stable_sort(rows.begin(), rows.end(), [&](Row a, Row b) { return e.start[a] < e.start[b]; });
   return rows;
 }
 
@@ -219,9 +235,16 @@ std::vector<IdlePiece> idle_pieces(const trace::Trace& trace, const Rank& rank, 
   const IntervalSet input = IntervalSet::of(std::move(loading));
   const std::vector<TrackId> launchers = launching_threads(rank);
   constexpr std::size_t kMostLaunchers = 16;
+  IntervalSet all_gaps;
+  for (const DeviceBusy& device : devices) all_gaps = unite(all_gaps, device.all.gaps(window));
+  std::vector<ThreadSets> sets;
+  for (std::size_t i = 0; i < std::min(launchers.size(), kMostLaunchers); ++i) {
+    ThreadSets own;
+    for (IdleCause cause : kHostCauses) own[static_cast<std::size_t>(cause)] = intersect(all_gaps, IntervalSet::of(threads[launchers[i]].by_cause[static_cast<std::size_t>(cause)]));
+    sets.push_back(std::move(own));
+  }
   std::map<TrackId, std::vector<Labelled>> labels;
-  for (std::size_t i = 0; i < std::min(launchers.size(), kMostLaunchers); ++i)
-    labels[launchers[i]] = label_window(threads, launchers, i, input, window);
+  for (std::size_t i = 0; i < sets.size(); ++i) labels[launchers[i]] = label_gaps(sets, i, input, all_gaps);
   std::vector<IdlePiece> pieces;
   for (std::size_t d = 0; d < devices.size(); ++d) {
     const std::vector<Row> rows = by_start(rank, devices[d].device);
