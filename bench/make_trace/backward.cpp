@@ -146,7 +146,7 @@ void Model::reduce_gradients(std::int64_t elements) {
   for (const std::uint32_t event : unjoined_) b_.wait_event(b_.comm_stream(), event);
   b_.wait_event(b_.comm_stream(), b_.record_event(0));
   {
-    auto annotation = b_.annotation("nccl:all_reduce");
+    auto annotation = b_.annotation("nccl:all_reduce", false, false, args);
     const auto bytes = elements * kElement;
     b_.all_reduce(bytes, all_reduce_ns(hw_, static_cast<double>(bytes), o_.ranks), comm);
   }

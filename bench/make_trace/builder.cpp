@@ -30,6 +30,9 @@ Builder::Builder(const Options& options, const Hardware& hw, const Vendor& vendo
 }
 
 void Builder::add(Instr instr) {
+  const bool fixed =
+      instr.act == Act::take_batch || instr.act == Act::allocate || instr.act == Act::empty_cache;
+  if (!fixed) instr.ns = static_cast<std::int64_t>(static_cast<double>(instr.ns) * options_.host_cost);
   const auto lane = static_cast<std::size_t>(lane_);
   instr.key = (static_cast<std::uint64_t>(lane) << 40) + ++next_key_[lane];
   program_.instrs.push_back(instr);
@@ -52,40 +55,38 @@ std::string Builder::call_stack() const {
   return text;
 }
 
-Scope Builder::op(std::string_view name, const Args& args, Node node) {
+SpanInfo Builder::op_info(std::string_view name, const Args& args, Node node) const {
   SpanInfo span;
   span.name = escaped(name);
   if (options_.shapes) span.shape_args = shape_args(args, options_.dialect == DialectKind::y2021);
   span.call_stack = call_stack();
   span.sequence = node.sequence;
   span.backward = node.backward;
-  return open(std::move(span), kOpOpen, kOpClose);
+  return span;
+}
+
+Scope Builder::op(std::string_view name, const Args& args, Node node) {
+  return open(op_info(name, args, node), kOpOpen, kOpClose);
 }
 
 Scope Builder::light_op(std::string_view name, const Args& args, Node node) {
-  SpanInfo span;
-  span.name = escaped(name);
-  if (options_.shapes) span.shape_args = shape_args(args, options_.dialect == DialectKind::y2021);
-  span.call_stack = call_stack();
-  span.sequence = node.sequence;
-  span.backward = node.backward;
-  return open(std::move(span), kLightOpen, kLightClose);
+  return open(op_info(name, args, node), kLightOpen, kLightClose);
 }
 
 Scope Builder::collective_op(std::string_view name, const Args& args, const std::string& comm_args) {
-  SpanInfo span;
-  span.name = escaped(name);
-  if (options_.shapes) span.shape_args = shape_args(args, options_.dialect == DialectKind::y2021);
+  SpanInfo span = op_info(name, args, {});
   span.comm_args = comm_args;
   return open(std::move(span), kOpOpen, kOpClose);
 }
 
-Scope Builder::annotation(std::string_view name, bool numbered, bool loader) {
+Scope Builder::annotation(std::string_view name, bool numbered, bool loader, const Args& args) {
   SpanInfo span;
   span.kind = SpanKind::annotation;
   span.name = escaped(name);
   span.numbered = numbered;
   span.loader = loader;
+  if (options_.shapes && !args.empty())
+    span.shape_args = shape_args(args, options_.dialect == DialectKind::y2021);
   return open(std::move(span), kAnnotationOpen, kAnnotationClose);
 }
 
@@ -148,6 +149,16 @@ void Builder::copy(const std::string& name, std::int64_t bytes, double bytes_per
   work.bytes = bytes;
   work.device_ns = 1200 + static_cast<std::int64_t>(static_cast<double>(bytes) / bytes_per_ns);
   queue(blocking ? Act::blocking_copy : Act::launch, std::move(work), 0, kCopyCall);
+}
+
+void Builder::fill(std::int64_t bytes) {
+  WorkInfo work;
+  work.kind = WorkKind::fill;
+  work.name = "Memset (Device)";
+  work.call = call_index(vendor_.fill_async);
+  work.bytes = bytes;
+  work.device_ns = 900 + static_cast<std::int64_t>(static_cast<double>(bytes) / hw_.memory_bytes_per_ns);
+  queue(Act::launch, std::move(work), 0, kLaunch);
 }
 
 void Builder::all_reduce(std::int64_t bytes, std::int64_t device_ns, const std::string& comm_args) {

@@ -62,7 +62,7 @@ class Builder {
   Scope op(std::string_view name, const Args& args = {}, Node node = {});
   Scope light_op(std::string_view name, const Args& args = {}, Node node = {});
   Scope collective_op(std::string_view name, const Args& args, const std::string& comm_args);
-  Scope annotation(std::string_view name, bool numbered = false, bool loader = false);
+  Scope annotation(std::string_view name, bool numbered = false, bool loader = false, const Args& args = {});
   Scope frame(std::string_view python_function);
   Scope module(std::string_view class_name, int id);
 
@@ -70,6 +70,7 @@ class Builder {
   void call(const CallInfo& call, std::int64_t ns);
   void kernel(const std::string& name, std::int64_t device_ns, const KernelShape& shape, int stream = 0);
   void copy(const std::string& name, std::int64_t bytes, double bytes_per_ns, bool blocking);
+  void fill(std::int64_t bytes);
   void all_reduce(std::int64_t bytes, std::int64_t device_ns, const std::string& comm_args);
   std::uint32_t record_event(int stream);
   void wait_event(int stream, std::uint32_t event);
@@ -104,6 +105,7 @@ class Builder {
  private:
   friend class Scope;
   void add(Instr instr);
+  SpanInfo op_info(std::string_view name, const Args& args, Node node) const;
   Scope open(SpanInfo span, std::int64_t open_ns, std::int64_t close_ns);
   std::uint32_t call_index(const CallInfo& call);
   void queue(Act act, WorkInfo work, int stream, std::int64_t ns);

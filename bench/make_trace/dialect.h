@@ -15,6 +15,7 @@ struct Dialect {
   bool old_args = false;     ///< lower-case `external id` on runtime and device records, no Ev Idx
   bool device_annotations = false;
   bool forward_backward = false;  ///< fwdbwd flows
+  bool record_function = false;   ///< Record function id
   bool comm_metadata = false;     ///< collective arguments, on ops and copied to kernels
   const char* op = "cpu_op";
   const char* annotation = "user_annotation";
@@ -32,7 +33,7 @@ inline Dialect dialect_of(DialectKind kind) {
     case DialectKind::ns:
       d.base_ns = 1'767'189'312'000'000'000;
       d.epoch_ns = d.base_ns + 3'000'000'000'000'000;
-      d.device_annotations = d.forward_backward = d.comm_metadata = true;
+      d.device_annotations = d.forward_backward = d.record_function = d.comm_metadata = true;
       break;
     case DialectKind::us:
       d.epoch_ns = 1'669'783'687'000'000'000;

@@ -136,7 +136,8 @@ void EventWriter::span_args(const HostRow& row, const SpanInfo& info) {
       out_ << ", " << std::string_view(info.shape_args).substr(0, info.shape_args.size() - 2);
     if (!info.call_stack.empty()) out_ << ", \"Call stack\": \"" << info.call_stack << '"';
   } else {
-    out_ << "\"External id\": " << row.external << ",\"Record function id\": 0, ";
+    out_ << "\"External id\": " << row.external
+         << (d_.record_function ? ",\"Record function id\": 0, " : ", ");
     if (d_.comm_metadata && !info.comm_args.empty()) {
       out_ << info.comm_args << "\"Rank\": " << who_.rank
            << ", \"Global rank start\": 0, \"Global rank stride\": 1, ";
@@ -212,8 +213,8 @@ void EventWriter::memory(const MemoryRow& row) {
   out_ << ",\n    \"args\": {\n      \"Device Type\": " << (v_.kind == VendorKind::xpu ? 12 : 1)
        << ", \"Device Id\": " << who_.device << ", \"Bytes\": " << row.bytes;
   if (!d_.old_args) {
-    out_ << ", \"Addr\": " << row.address << ", \"Total Allocated\": " << row.allocated
-         << ", \"Total Reserved\": " << row.reserved;
+    out_ << ", \"Ev Idx\": " << row.index << ", \"Addr\": " << row.address
+         << ", \"Total Allocated\": " << row.allocated << ", \"Total Reserved\": " << row.reserved;
   }
   out_ << "\n    }\n  }";
 }

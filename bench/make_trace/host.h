@@ -18,6 +18,9 @@
 
 namespace stepscope::make_trace {
 
+/// From the end of the awaited work to the return of the call that waits for it.
+constexpr std::int64_t kSyncReturn = 7000;
+
 class Host {
  public:
   Host(const Options& options, const Program& program, Collectives& collectives, int rank);

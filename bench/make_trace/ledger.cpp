@@ -43,7 +43,7 @@ Ledger::Ledger(const Program& program, std::int64_t window_start)
 std::vector<const DeviceRow*> Ledger::by_start(const StepRows& rows) const {
   std::vector<const DeviceRow*> sorted;
   for (const DeviceRow& row : rows.device) sorted.push_back(&row);
-  std::ranges::stable_sort(sorted, {}, &DeviceRow::start);
+  std::ranges::sort(sorted, {}, [](const DeviceRow* row) { return std::pair{row->start, row->correlation}; });
   return sorted;
 }
 

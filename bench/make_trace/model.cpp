@@ -149,6 +149,7 @@ void Model::loss() {
   auto op = b_.op("aten::mse_loss", {tensor({t_, h_}), tensor({t_, h_}), scalar("1")}, {loss_node_});
   b_.allocate(error_, t_ * h_ * kElement);
   pointwise(v_.mse, t_ * h_, 3);
+  b_.fill(512);  // the semaphores of a reduction over many blocks
   b_.kernel(v_.sum, stream_ns(hw_, static_cast<double>(t_ * h_ * kElement)),
             {{1, 108, 1}, {512, 1, 1}, 32, 2064});
 }

@@ -29,6 +29,7 @@ struct Options {
   int tokens = 4096;
   std::uint64_t seed = 1;
   double noise_pct = 2.0;
+  double host_cost = 1.0;  ///< factor on what Python, ops and runtime calls cost
 
   std::string out;
   bool gzip = false;

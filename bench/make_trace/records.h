@@ -38,6 +38,7 @@ struct DeviceRow {
 
 struct MemoryRow {
   std::uint8_t thread = 0;
+  std::uint32_t index = 0;  ///< "Ev Idx"
   std::int64_t time = 0;
   std::int64_t address = 0;
   std::int64_t bytes = 0;  ///< negative: freed

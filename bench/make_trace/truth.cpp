@@ -101,7 +101,8 @@ void Truth::write_options(Text& out) const {
       << ", \"steps\": " << o_.steps << ", \"warmup\": " << o_.warmup << ", \"streams\": " << o_.streams
       << ", \"layers\": " << o_.layers << ", \"hidden\": " << o_.hidden << ", \"tokens\": " << o_.tokens
       << ", \"seed\": " << o_.seed << ", \"noise_pct\": ";
-  out.decimal(o_.noise_pct) << "},\n";
+  out.decimal(o_.noise_pct) << ", \"host_cost\": ";
+  out.decimal(o_.host_cost) << "},\n";
   out << "  \"without\": [";
   for (std::size_t i = 0; i < o_.without.size(); ++i) out << (i > 0 ? ", \"" : "\"") << o_.without[i] << '"';
   out << "],\n";
