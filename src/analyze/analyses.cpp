@@ -12,6 +12,9 @@ constexpr ParamSpec kTbCompat = {"tb-compat", ParamSpec::Type::flag, "", "", "th
 constexpr ParamSpec kStepsParams[] = {kTbCompat};
 
 constexpr Analysis kAll[] = {
+    {"overview", "what was recorded, and the facts that decide what it can prove", R"(doc)", {}, overview},
+    {"devices", "how busy each device was, and how full when busy", R"(doc)", {}, devices},
+    {"idle", "why each device was idle, gap by gap", R"(doc)", {}, idle},
     {"steps", "where each step's time went, part by part", R"(Every nanosecond of a step has exactly one role; the parts add up to `total`.)", kStepsParams, steps},
 };
 

@@ -5,6 +5,7 @@
 
 #include "analyze/list.h"
 #include "analyze/question.h"
+#include "analyze/step_outliers.h"
 #include "derive/kernel_class.h"
 #include "timeline/interval.h"
 
@@ -125,20 +126,24 @@ report::Report steps(const trace::Trace& trace, const report::Params& params) {
   Columns out = step_columns(table);
   std::array<std::int64_t, kRoles.size()> sums{};
   std::int64_t counted = 0;
+  report::Table outliers = outlier_table(trace);
   for (const Rank& rank : trace.ranks) {
     const std::int64_t origin = origin_of(rank);
     const std::vector<StepSpan> spans = step_spans(rank);
     const std::vector<IntervalSet> sets = role_sets(trace, rank);
     note_rank(rank, spans, report);
     std::int64_t previous_device_end = -1;
+    std::vector<StepParts> all_parts;
     for (const StepSpan& s : spans) {
       const trace::Step& step = rank.steps[s.index];
       const std::int64_t device_length = s.device_events == 0 ? report::kNoInt : step.device_end - (previous_device_end >= 0 ? previous_device_end : s.span.begin);
       if (s.device_events > 0) previous_device_end = step.device_end;
-      if (!choice.includes(step)) continue;
       std::vector<IntervalSet> in_step;
       for (const IntervalSet& set : sets) in_step.push_back(set.within(s.span));
       const std::vector<IntervalSet> parts = timeline::partition(s.span, in_step);
+      all_parts.push_back({s, {}});
+      for (const IntervalSet& part : parts) all_parts.back().parts.push_back(part.length());
+      if (!choice.includes(step)) continue;
       rank_column.add(rank);
       out.step.push_back(step.row == trace::kNoRow ? "all" : std::to_string(step.number));
       for (std::size_t i = 0; i < parts.size(); ++i) out.parts[i]->push_back(parts[i].length());
@@ -151,9 +156,11 @@ report::Report steps(const trace::Trace& trace, const report::Params& params) {
       for (std::size_t i = 0; i < parts.size(); ++i) sums[i] += parts[i].length();
       ++counted;
     }
+    add_outliers(outliers, trace, rank, all_parts, kRoles);
   }
   report.tables.push_back(std::move(table));
   if (counted > 0) report.tables.push_back(average_table(sums, counted));
+  report.tables.push_back(std::move(outliers));
   return report;
 }
 

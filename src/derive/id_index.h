@@ -27,7 +27,7 @@ class IdIndex {
       flat_.assign(static_cast<std::size_t>(most - least + 1), trace::kNoRow);
       for (const auto& [id, row] : pairs_)
         if (trace::Row& slot = flat_[static_cast<std::size_t>(id - least)]; slot == trace::kNoRow) slot = row;
-      pairs_ = {};
+      std::vector<std::pair<std::int64_t, trace::Row>>().swap(pairs_);
     } else {
       std::stable_sort(pairs_.begin(), pairs_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     }

@@ -3,6 +3,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "read/batch.h"
 
@@ -15,6 +16,10 @@ using trace::Row;
 using trace::SchemaId;
 using trace::StringId;
 using trace::TrackId;
+
+/// `v = {}` would keep the memory.
+template <class T>
+void free_all(std::vector<T>& v) { std::vector<T>().swap(v); }
 
 /// From one vocabulary's ids to the trace's.
 struct Remap {
@@ -130,7 +135,7 @@ void pair_halves(trace::Rank& rank, Batch& batch, std::map<TrackId, std::vector<
     rows.args_at.push_back(begin.args_at);
     rows.source.push_back(begin.source);
   }
-  batch.halves = {};
+  free_all(batch.halves);
 }
 
 void remap_batch(Batch& batch, const Remap& remap, std::uint32_t first_source) {
@@ -161,6 +166,9 @@ void remap_batch(Batch& batch, const Remap& remap, std::uint32_t first_source) {
 
 template <class T>
 void append_all(std::vector<Batch>& batches, std::vector<T>& out, std::vector<T> trace::FlowTable::* column) {
+  std::size_t total = 0;
+  for (const Batch& batch : batches) total += (batch.flows.*column).size();
+  out.reserve(total);
   for (Batch& batch : batches) out.insert(out.end(), (batch.flows.*column).begin(), (batch.flows.*column).end());
 }
 
@@ -172,7 +180,7 @@ void scatter(std::vector<Batch>& batches, const std::vector<std::vector<Row>>& p
   for (std::size_t b = 0; b < batches.size(); ++b) {
     std::vector<T>& from = batches[b].events.*column;
     for (std::size_t i = 0; i < from.size(); ++i) out[positions[b][i]] = from[i];
-    from = {};
+    free_all(from);
   }
 }
 
@@ -283,6 +291,7 @@ void place_rows(std::vector<Batch>& batches, trace::Rank& rank, unsigned threads
       [&] { scatter(batches, positions, total, &EventTable::source, e.source); },
   };
   parallel_for(columns.size(), threads, [&](std::size_t i) { columns[i](); });
+  release_free_memory();
 }
 
 /// Flow ends name streams by pid and tid too: they belong to the stream's track, not to a host thread of equal numbers.
@@ -323,10 +332,11 @@ void seal(trace::Trace& trace, ParsedFile file, unsigned threads) {
     Batch& batch = batches[b];
     remap_batch(batch, remaps[batch.vocabulary], first_source[b]);
     std::copy(batch.values.begin(), batch.values.end(), rank.values.begin() + first_value[b]);
-    batch.values = {};
+    free_all(batch.values);
     for (std::uint32_t& at : batch.events.args_at) at += first_value[b];
     for (HalfEvent& half : batch.halves) half.args_at += first_value[b];
   });
+  release_free_memory();
   std::map<TrackId, std::vector<HalfEvent>> open;
   for (Batch& batch : batches) pair_halves(rank, batch, open);
   for (const auto& [track, stack] : open) rank.reading.unmatched_ends += static_cast<std::int64_t>(stack.size());

@@ -1,0 +1,226 @@
+// TraceLens's numbers for every row of its model sheets, under its convention and against ours.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "derive/work.h"
+
+namespace stepscope::derive {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kMiB = 1024.0 * 1024.0;
+
+using Row = std::map<std::string, std::string>;
+
+std::vector<std::string> fields_of(const std::string& text, std::size_t& at) {
+  std::vector<std::string> fields(1);
+  bool quoted = false;
+  for (; at < text.size(); ++at) {
+    const char c = text[at];
+    if (quoted && c == '"' && at + 1 < text.size() && text[at + 1] == '"') {
+      fields.back().push_back('"');
+      ++at;
+    } else if (c == '"') {
+      quoted = !quoted;
+    } else if (c == ',' && !quoted) {
+      fields.emplace_back();
+    } else if (c == '\n' && !quoted) {
+      ++at;
+      break;
+    } else if (c != '\r' || quoted) {
+      fields.back().push_back(c);
+    }
+  }
+  return fields;
+}
+
+std::vector<Row> rows_of(const fs::path& path) {
+  std::stringstream buffer;
+  buffer << std::ifstream(path).rdbuf();
+  const std::string text = buffer.str();
+  std::size_t at = 0;
+  const auto heads = fields_of(text, at);
+  std::vector<Row> rows;
+  while (at < text.size()) {
+    const auto fields = fields_of(text, at);
+    Row row;
+    for (std::size_t i = 0; i < heads.size() && i < fields.size(); ++i) row[heads[i]] = fields[i];
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+// Python's repr of nested lists of numbers and strings as JSON: quotes change, what is inside them does not.
+std::string json_of(const std::string& repr) {
+  std::string out;
+  char open = 0;
+  for (const char c : repr) {
+    if (open == 0 && (c == '\'' || c == '"')) {
+      open = c;
+      out.push_back('"');
+    } else if (open != 0 && c == open) {
+      open = 0;
+      out.push_back('"');
+    } else {
+      out.push_back(open == 0 && c == '(' ? '[' : open == 0 && c == ')' ? ']' : c);
+    }
+  }
+  return out;
+}
+
+OpArgs args_of(const Row& row) {
+  return parse_op_args(json_of(row.at("Input Dims_first")), json_of(row.at("Input type_first")),
+                       json_of(row.at("Input Strides_first")), json_of(row.at("Concrete Inputs_first")));
+}
+
+struct Sheet {
+  const char* name;
+  int rows;  // over all three traces
+};
+
+class TraceLens : public testing::TestWithParam<Sheet> {
+ protected:
+  // Calls `check` with every row of the sheet in every trace; skips where the reports are not at hand.
+  void for_each_row(const std::function<void(const Row&, const std::string&)>& check) {
+    const fs::path root = fs::path(STEPSCOPE_ROOT "/../shared/golden/tracelens");
+    if (!fs::exists(root)) GTEST_SKIP() << "no TraceLens reports at " << root;
+    int rows = 0;
+    for (const char* trace : {"h100_qwen1.5_0.5b", "h100_vit", "mi300_resnet_checkpointing"}) {
+      const fs::path file = root / trace / (std::string(GetParam().name) + ".csv");
+      if (!fs::exists(file)) continue;
+      for (const Row& row : rows_of(file)) {
+        ++rows;
+        SCOPED_TRACE(std::string(trace) + " " + row.at("name") + " " + row.at("Input Dims_first"));
+        check(row, trace);
+      }
+    }
+    EXPECT_EQ(rows, GetParam().rows);
+  }
+};
+
+double flops_of(const Row& row) { return std::stod(row.at("GFLOPS_first")) * 1e9; }
+double bytes_of(const Row& row) { return std::stod(row.at("Data Moved (MB)_first")) * kMiB; }
+
+TEST_P(TraceLens, ItsConventionGivesItsNumbers) {
+  for_each_row([](const Row& row, const std::string&) {
+    const OpArgs args = args_of(row);
+    const bool backward = GetParam().name == std::string("Reduce_bwd");
+    const Work work = backward ? backward_work_of(row.at("name"), args, Convention::tracelens)
+                               : work_of(row.at("name"), args, Convention::tracelens);
+    ASSERT_TRUE(work.flops_known && work.bytes_known) << work.unknown_reason;
+    EXPECT_NEAR(static_cast<double>(work.flops()) / flops_of(row), 1.0, 1e-6);
+    EXPECT_NEAR(static_cast<double>(work.bytes()) / bytes_of(row), 1.0, 1e-6);
+  });
+}
+
+// Our FLOPs and bytes over TraceLens's.
+struct Ratios {
+  double flops, bytes;
+};
+
+void check_gemm(const Row& row, const Work& work, const Ratios& r) {
+  EXPECT_NEAR(r.flops, 1.0, 1e-9);
+  EXPECT_NEAR(r.bytes, 1.0, 1e-9);
+  const double added =
+      row.at("name") == "aten::addmm" ? std::stod(row.at("param: M")) * std::stod(row.at("param: N")) : 0;
+  EXPECT_NEAR(static_cast<double>(work.matrix_flops), flops_of(row) - added, 1.0);
+}
+
+void check_conv_forward(const Row& row, const Work& work, const Ratios& r) {
+  const bool biased = row.at("Input Dims_first").find("[768], []") != std::string::npos;  // vit's only
+  EXPECT_NEAR(static_cast<double>(work.matrix_flops), flops_of(row), 1.0);
+  // 768 bias elements of 2 bytes over 3,588,096 bytes are 0.04 %.
+  EXPECT_NEAR(r.bytes, biased ? 1.0 + 768 * 2 / 3588096.0 : 1.0, 1e-9);
+}
+
+void check_conv_backward(const Row& row, const Work&, const Ratios& r) {
+  const bool first_layer = row.at("Concrete Inputs_first").find("[False, True, False]") != std::string::npos;
+  EXPECT_NEAR(r.flops, first_layer ? 0.5 : 1.0, 1e-9);
+  EXPECT_GE(r.bytes, 0.50 - 0.005);
+  EXPECT_LE(r.bytes, 0.96 + 0.005);
+}
+
+void check_attention(const Row& row, const Work& work, const Ratios& r) {
+  const double length = std::stod(row.at("param: N_Q"));
+  const bool causal = row.at("param: causal") == "True";
+  EXPECT_NEAR(static_cast<double>(work.matrix_flops) / flops_of(row), causal ? (length + 1) / length : 1.0,
+              1e-9);
+  // Four bytes of log-sum-exp per query and head over 4 · 64 · 2 bytes: + 0.78 %.
+  EXPECT_NEAR(r.bytes, 1.0 + 4.0 / (4 * 64 * 2), 1e-9);
+}
+
+void check_norm(const Row&, const Work&, const Ratios& r) {
+  EXPECT_NEAR(r.flops, 1.0, 1e-3);
+  EXPECT_NEAR(r.bytes, 1.0, 1e-3);
+}
+
+void check_binary(const Row& row, const Work&, const Ratios& r) {
+  EXPECT_NEAR(r.flops, 1.0, 1e-9);
+  const OpArgs args = args_of(row);
+  const bool expanded = touched_elements(args.at(0).shape).value() != numel(args.at(0).shape).value() ||
+                        touched_elements(args.at(1).shape).value() != numel(args.at(1).shape).value();
+  const bool number = args.at(0).shape.dims.size() != 0 && args.at(1).shape.dims.empty();
+  if (expanded || number) {
+    EXPECT_LT(r.bytes, 1.0);
+    EXPECT_GE(r.bytes, 0.51 - 0.005);
+  } else {
+    EXPECT_NEAR(r.bytes, 1.0, 1e-9);
+  }
+}
+
+void check_unary(const Row& row, const Work& work, const Ratios& r) {
+  if (row.at("name") == "aten::copy_") {
+    EXPECT_EQ(work.flops(), 0);
+  } else {
+    EXPECT_NEAR(r.flops, 1.0, 1e-9);
+  }
+  EXPECT_NEAR(r.bytes, 1.0, 1e-9);
+}
+
+void check_reduce(const Row&, const Work&, const Ratios& r) {
+  EXPECT_NEAR(r.flops, 1.0, 1e-9);
+  EXPECT_GE(r.bytes, 1.0);
+  EXPECT_LE(r.bytes, 1.10);
+}
+
+TEST_P(TraceLens, OursDiffersAsStated) {
+  const std::map<std::string, void (*)(const Row&, const Work&, const Ratios&)> checks = {
+      {"GEMM", check_gemm},
+      {"CONV_fwd", check_conv_forward},
+      {"CONV_bwd", check_conv_backward},
+      {"SDPA_fwd", check_attention},
+      {"Normalization", check_norm},
+      {"BinaryElementwise", check_binary},
+      {"UnaryElementwise", check_unary},
+      {"Reduce_fwd", check_reduce},
+      {"Reduce_bwd", check_reduce},
+  };
+  const auto check = checks.at(GetParam().name);
+  for_each_row([&](const Row& row, const std::string&) {
+    const Work work = work_of(row.at("name"), args_of(row));
+    ASSERT_TRUE(work.flops_known && work.bytes_known) << work.unknown_reason;
+    EXPECT_FALSE(work.estimated);
+    check(row, work,
+          {static_cast<double>(work.flops()) / flops_of(row),
+           static_cast<double>(work.bytes()) / bytes_of(row)});
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Sheets, TraceLens,
+                         testing::Values(Sheet{"GEMM", 12}, Sheet{"CONV_fwd", 22}, Sheet{"CONV_bwd", 11},
+                                         Sheet{"SDPA_fwd", 2}, Sheet{"Normalization", 25},
+                                         Sheet{"BinaryElementwise", 46}, Sheet{"UnaryElementwise", 38},
+                                         Sheet{"Reduce_fwd", 4}, Sheet{"Reduce_bwd", 1}),
+                         [](const auto& sheet) { return std::string(sheet.param.name); });
+
+}  // namespace
+}  // namespace stepscope::derive
