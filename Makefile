@@ -1,0 +1,55 @@
+# The commands of this repository. `make` lists them; each installs what it needs and is quick when run again.
+SHELL := /bin/sh
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+SECONDS ?= 60
+SAMPLE ?= $(firstword $(wildcard examples/samples/*.pt.trace.json.gz examples/samples/*.json.gz examples/samples/*.json))
+REPORT ?= report.html
+CPP = $(shell git ls-files --cached --others --exclude-standard '*.h' '*.cpp')
+
+.PHONY: help demo test bench format lint fuzz docs clean
+
+help:  ## list the commands
+	@sed -n 's/^\([a-z]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do printf '  make %-8s %s\n' "$$name" "$$what"; done
+
+demo:  ## build the program and run `stepscope report` on a bundled sample
+	@tools/install-deps.sh build
+	@cmake --preset release -DSTEPSCOPE_TESTS=OFF -DSTEPSCOPE_BENCH=OFF >/dev/null
+	@cmake --build --preset release -j $(JOBS) --target stepscope
+	@test -n "$(SAMPLE)" || { echo "make demo: there is no sample in examples/samples; name a trace: make demo SAMPLE=trace.json.gz" >&2; exit 1; }
+	build/release/stepscope report $(SAMPLE) --html $(REPORT)
+	@test -s $(REPORT) && echo "The report is in $(REPORT): open it in a browser."
+
+test:  ## build with checks on and run every test
+	@tools/install-deps.sh test
+	@cmake --preset dev >/dev/null
+	@cmake --build --preset dev -j $(JOBS)
+	@ctest --test-dir build/dev -j $(JOBS) --output-on-failure --progress
+
+bench:  ## measure reading and analysing
+	@test -x bench/run.sh || { echo "make bench: bench/run.sh is missing from this checkout" >&2; exit 1; }
+	@tools/install-deps.sh test
+	@bench/run.sh
+
+format:  ## lay out the C++ files as .clang-format says
+	@tools/install-deps.sh dev
+	@clang-format-19 -i $(CPP)
+
+lint:  ## clang-format, clang-tidy and the ladder; changes nothing
+	@tools/install-deps.sh dev
+	@clang-format-19 --dry-run -Werror $(CPP)
+	@python3 test/tools/check_ladder.py
+	@cmake --preset clang >/dev/null
+	@git ls-files 'src/*.cpp' | grep -v -e _test.cpp -e _fuzz.cpp -e _bench.cpp | xargs -P $(JOBS) -n 4 clang-tidy-19 -p build/clang --quiet --warnings-as-errors='*'
+
+fuzz:  ## fuzz every reader for SECONDS (60) each, from test/corpus
+	@tools/install-deps.sh dev
+	@cmake --preset fuzz >/dev/null
+	@cmake --build --preset fuzz -j $(JOBS)
+	@SECONDS_EACH=$(SECONDS) tools/run-fuzzers.sh
+
+docs:  ## write docs/ from the program's own lists
+	@test -x docs/make.sh || { echo "make docs: docs/make.sh is missing from this checkout" >&2; exit 1; }
+	@docs/make.sh
+
+clean:  ## remove everything that was built
+	@rm -rf build $(REPORT)

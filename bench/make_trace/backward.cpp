@@ -1,0 +1,168 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "make_trace/model.h"
+
+namespace stepscope::make_trace {
+namespace {
+
+constexpr std::int64_t kElement = 2;  // bytes of bf16
+constexpr const char* kEngine = "autograd::engine::evaluate_function: ";
+
+/// Lists of more than 30 ranks are cut in real traces.
+std::string rank_list(int ranks) {
+  std::string text = "[";
+  for (int r = 0; r < std::min(ranks, 30); ++r) text += fmt::format("{}{}", r > 0 ? ", " : "", r);
+  return text + (ranks > 30 ? ", ...]" : "]");
+}
+
+std::string comm_args(const char* name, const char* dtype, std::int64_t elements, int ranks) {
+  return fmt::format(
+      "\"Collective name\": \"{}\", \"dtype\": \"{}\", \"In msg nelems\": {}, \"Out msg nelems\": {}, "
+      "\"Group size\": {}, \"In split size\": \"[]\", \"Out split size\": \"[]\", \"Process Group Name\": "
+      "\"0\", "
+      "\"Process Group Description\": \"default_pg\", \"Process Group Ranks\": \"{}\", ",
+      name, dtype, elements, elements, ranks, rank_list(ranks));
+}
+
+}  // namespace
+
+void Model::backward() {
+  b_.on_thread(kBackwardThread);
+  b_.think(14000);
+  {
+    auto engine = b_.op(std::string(kEngine) + "MseLossBackward0", {}, {loss_node_});
+    auto node = b_.op("MseLossBackward0", {tensor({})}, {loss_node_, true});
+    auto op = b_.op("aten::mse_loss_backward", {tensor({}), tensor({t_, h_}), tensor({t_, h_}), scalar("1")});
+    pointwise(v_.mse_back, t_ * h_, 3);
+    b_.release(error_);
+  }
+  for (int i = o_.layers; i > 0; --i) backward_block(i - 1);
+  if (o_.ranks > 1 && o_.exposed_comm) {
+    const Builder::Part part(b_, Lane::collective);
+    reduce_gradients(parameters());
+  }
+  join_streams();
+  b_.think(6000);
+  b_.on_thread(kMainThread);
+}
+
+void Model::backward_block(int index) {
+  Block& block = blocks_[static_cast<std::size_t>(index)];
+  {
+    auto engine = b_.light_op(std::string(kEngine) + "AddBackward0", {}, {block.add});
+    auto node = b_.light_op("AddBackward0", {tensor({t_, h_})}, {block.add, true});
+  }
+  backward_linear(block.down, index);
+  {
+    auto engine = b_.op(std::string(kEngine) + "GeluBackward0", {}, {block.gelu});
+    auto node = b_.op("GeluBackward0", {tensor({t_, 4 * h_})}, {block.gelu, true});
+    auto op = b_.op("aten::gelu_backward", {tensor({t_, 4 * h_}), tensor({t_, 4 * h_}), scalar("none")});
+    pointwise(v_.gelu_back, t_ * 4 * h_, 3);
+    b_.release(block.activated);
+  }
+  backward_linear(block.up, index);
+  {
+    auto engine = b_.op(std::string(kEngine) + "NativeLayerNormBackward0", {}, {block.norm});
+    {
+      auto node = b_.op("NativeLayerNormBackward0", {tensor({t_, h_}), none(), none()}, {block.norm, true});
+      auto op = b_.op("aten::native_layer_norm_backward",
+                      {tensor({t_, h_}), tensor({t_, h_}), none(), tensor({t_, 1}), tensor({t_, 1}),
+                       tensor({h_}), tensor({h_}), none()});
+      b_.allocate(block.norm_gradient, 2 * h_ * kElement);
+      const auto bytes = static_cast<double>(t_ * h_ * kElement);
+      b_.kernel(v_.norm_back, stream_ns(hw_, bytes * 3), {{static_cast<int>(t_), 1, 1}, {128, 1, 1}, 48, 16});
+      b_.kernel(v_.norm_weights, stream_ns(hw_, bytes * 2),
+                {{static_cast<int>((h_ + 31) / 32), 1, 1}, {32, 32, 1}, 40, 8448});
+      b_.release(block.normed);
+    }
+    auto add = b_.op("aten::add_", {tensor({t_, h_}), tensor({t_, h_}), scalar("1")});
+    pointwise(v_.add, t_ * h_, 3);
+    b_.release(block.sum);
+  }
+  accumulate(2 * h_);
+  if (o_.ranks > 1 && !o_.exposed_comm) {
+    const Builder::Part part(b_, Lane::collective);
+    reduce_gradients(parameters() / o_.layers);
+  }
+}
+
+void Model::backward_linear(Linear& linear, int index) {
+  const auto m = static_cast<double>(t_);
+  const auto n = static_cast<double>(linear.out);
+  const auto k = static_cast<double>(linear.in);
+  {
+    auto engine = b_.op(std::string(kEngine) + "AddmmBackward0", {}, {linear.node});
+    auto node = b_.op("AddmmBackward0", {tensor({t_, linear.out})}, {linear.node, true});
+    {
+      auto mm = b_.op("aten::mm", {tensor({t_, linear.out}), tensor({linear.out, linear.in})});
+      b_.kernel(v_.matmul, matmul_ns(hw_, m, k, n, kElement), matmul_shape(t_, linear.in));
+    }
+    const int side = o_.streams > 1 ? 1 + index % (o_.streams - 1) : 0;
+    if (side > 0) b_.wait_event(side, b_.record_event(0));
+    {
+      auto mm = b_.op("aten::mm", {transposed({linear.out, t_}), tensor({t_, linear.in})});
+      b_.allocate(linear.weight_gradient, linear.in * linear.out * kElement);
+      b_.kernel(v_.matmul_split, matmul_ns(hw_, n, k, m, kElement), matmul_shape(linear.out, linear.in),
+                side);
+    }
+    if (side > 0) unjoined_.push_back(b_.record_event(side));
+    auto sum = b_.op("aten::sum", {tensor({t_, linear.out}), none(), scalar("True"), none()});
+    b_.allocate(linear.bias_gradient, linear.out * kElement);
+    b_.kernel(v_.sum, stream_ns(hw_, m * n * kElement),
+              {{static_cast<int>((linear.out + 31) / 32), 1, 1}, {32, 16, 1}, 32, 4096});
+    b_.release(linear.result);
+  }
+  accumulate(linear.out);
+  {
+    auto engine = b_.light_op(std::string(kEngine) + "TBackward0", {}, {linear.weight_node});
+    auto node = b_.light_op("TBackward0", {tensor({linear.in, linear.out})}, {linear.weight_node, true});
+    auto t = b_.light_op("aten::t", {tensor({linear.in, linear.out})});
+    auto transpose =
+        b_.light_op("aten::transpose", {tensor({linear.in, linear.out}), scalar("0"), scalar("1")});
+  }
+  accumulate(linear.in * linear.out);
+}
+
+void Model::accumulate(std::int64_t elements) {
+  auto engine = b_.op(std::string(kEngine) + "torch::autograd::AccumulateGrad");
+  auto node = b_.op("torch::autograd::AccumulateGrad", {tensor({elements})});
+  const Builder::Part part(b_, Lane::accumulate);
+  if (!o_.zero_grad_fill) {
+    auto detach = b_.light_op("aten::detach", {tensor({elements})});
+    return;
+  }
+  auto add = b_.op("aten::add_", {tensor({elements}), tensor({elements}), scalar("1")});
+  pointwise(v_.add, elements, 3);
+}
+
+void Model::reduce_gradients(std::int64_t elements) {
+  const Args args = {tensor({elements})};
+  const std::string comm = comm_args("allreduce", "BFloat16", elements, o_.ranks);
+  auto c10d = b_.op("c10d::allreduce_", args);
+  auto op = b_.collective_op("record_param_comms", args, comm);
+  b_.call(v_.stream_state, 700);
+  for (const std::uint32_t event : unjoined_) b_.wait_event(b_.comm_stream(), event);
+  b_.wait_event(b_.comm_stream(), b_.record_event(0));
+  {
+    auto annotation = b_.annotation("nccl:all_reduce", false, false, args);
+    const auto bytes = elements * kElement;
+    b_.all_reduce(bytes, all_reduce_ns(hw_, static_cast<double>(bytes), o_.ranks), comm);
+  }
+  reduced_ = b_.record_event(b_.comm_stream());
+  any_reduced_ = true;
+}
+
+void Model::join_streams() {
+  for (const std::uint32_t event : unjoined_) b_.wait_event(0, event);
+  unjoined_.clear();
+  if (!any_reduced_) return;
+  auto op =
+      b_.collective_op("record_param_comms", {},
+                       "\"Collective name\": \"wait\", \"dtype\": \"Byte\", \"In msg nelems\": 0, \"Out msg "
+                       "nelems\": 0, \"Group size\": 1, \"Process Group Ranks\": \"[]\", ");
+  b_.wait_event(0, reduced_);
+}
+
+}  // namespace stepscope::make_trace

@@ -1,0 +1,67 @@
+// The meeting points of all ranks. A collective moves data from the moment its last rank has started, and
+// ends on all ranks together.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace stepscope::make_trace {
+
+/// One collective of the step that is being simulated. Times in ns of true time.
+struct Meeting {
+  std::int64_t transfer_ns = 0;
+  std::int64_t bytes = 0;
+  std::vector<std::int64_t> starts;  ///< per rank, −1 until it has started
+  int arrived = 0;
+  std::int64_t last_start = -1;
+  int last_rank = -1;
+
+  bool complete() const { return arrived == static_cast<int>(starts.size()); }
+  std::int64_t end() const { return last_start + transfer_ns; }
+};
+
+class Collectives {
+ public:
+  explicit Collectives(int ranks) : ranks_(ranks) {}
+
+  /// The k-th collective of the step; the first rank that issues it defines it.
+  Meeting& meeting(std::size_t k) {
+    while (meetings_.size() <= k) {
+      Meeting meeting;
+      meeting.starts.assign(static_cast<std::size_t>(ranks_), -1);
+      meetings_.push_back(std::move(meeting));
+    }
+    return meetings_[k];
+  }
+
+  void arrive(std::size_t k, int rank, std::int64_t start) {
+    Meeting& m = meeting(k);
+    std::int64_t& mine = m.starts[static_cast<std::size_t>(rank)];
+    if (mine >= 0) return;
+    mine = start;
+    ++m.arrived;
+    ++arrivals_;
+    if (start > m.last_start) {
+      m.last_start = start;
+      m.last_rank = rank;
+    }
+  }
+
+  const std::vector<Meeting>& meetings() const { return meetings_; }
+
+  /// Forgets the finished step. Its collectives have been numbered `first_sequence` onwards.
+  void next_step() {
+    first_sequence_ += static_cast<std::int64_t>(meetings_.size());
+    meetings_.clear();
+  }
+  std::int64_t first_sequence() const { return first_sequence_; }
+  std::int64_t arrivals() const { return arrivals_; }  ///< over the whole run
+
+ private:
+  int ranks_;
+  std::int64_t first_sequence_ = 0;
+  std::int64_t arrivals_ = 0;
+  std::vector<Meeting> meetings_;
+};
+
+}  // namespace stepscope::make_trace

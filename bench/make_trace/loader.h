@@ -1,0 +1,36 @@
+// Loader workers: each prepares the batches that fall to it, one after the other, at most two ahead of the
+// training process.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace stepscope::make_trace {
+
+class Loader {
+ public:
+  explicit Loader(int workers)
+      : free_from_(static_cast<std::size_t>(workers), 0), taken_(2 * static_cast<std::size_t>(workers), 0) {}
+
+  /// When batch `k` is ready; `batch_ns` is what preparing it takes. Batches are asked for in order.
+  std::int64_t ready(std::int64_t k, std::int64_t batch_ns) {
+    if (k < prepared_) return ready_;
+    std::int64_t& worker = free_from_[static_cast<std::size_t>(k) % free_from_.size()];
+    const std::int64_t requested = taken_[static_cast<std::size_t>(k) % taken_.size()];
+    worker = std::max(worker, requested) + batch_ns;
+    prepared_ = k + 1;
+    ready_ = worker;
+    return ready_;
+  }
+
+  void take(std::int64_t k, std::int64_t at) { taken_[static_cast<std::size_t>(k) % taken_.size()] = at; }
+
+ private:
+  std::vector<std::int64_t> free_from_;
+  std::vector<std::int64_t> taken_;  ///< when batch k − 2·workers was handed over, a ring
+  std::int64_t prepared_ = 0;
+  std::int64_t ready_ = 0;
+};
+
+}  // namespace stepscope::make_trace

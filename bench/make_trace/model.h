@@ -1,0 +1,75 @@
+// The model: a stack of blocks (layer norm, linear, gelu, linear, residual add) under mean squared error, in
+// bf16, trained with AdamW, its gradients averaged over the ranks. Forward is in model.cpp, backward in
+// backward.cpp, the optimizer in optimizer.cpp.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "make_trace/builder.h"
+
+namespace stepscope::make_trace {
+
+class Model {
+ public:
+  Model(Builder& builder, const Options& options, const Hardware& hw, const Vendor& vendor);
+
+  void forward();
+  void loss();
+  void backward();  ///< runs on the backward thread, collectives included
+  void zero_grad();
+  void optimizer_step();
+
+  std::int64_t parameters() const;  ///< elements
+  std::int64_t batch_bytes() const;
+
+ private:
+  struct Linear {
+    int node = -1, weight_node = -1;  ///< sequence numbers
+    std::int64_t in = 0, out = 0;
+    std::uint32_t result = 0;  ///< tensors
+    std::uint32_t weight_gradient = 0, bias_gradient = 0;
+  };
+  struct Block {
+    Linear up, down;
+    int norm = -1, gelu = -1, add = -1;
+    std::uint32_t normed = 0, activated = 0, sum = 0;
+    std::uint32_t norm_gradient = 0;
+  };
+
+  void forward_block(int index);
+  void forward_linear(Linear& linear, int module_id);
+  void planted_ops(int index);
+  void tiny_op();
+  void item();
+
+  void backward_node(const char* name, int sequence, const char* op);
+  void backward_block(int index);
+  void backward_linear(Linear& linear, int index);
+  void accumulate(std::int64_t elements);
+  void reduce_gradients(std::int64_t elements);
+  void join_streams();
+
+  void fused_step();
+  void unfused_step();
+  void fill_gradient(std::int64_t elements);
+
+  void pointwise(const std::string& kernel, std::int64_t elements, int tensors, int stream = 0);
+  KernelShape matmul_shape(std::int64_t m, std::int64_t n) const;
+
+  Builder& b_;
+  const Options& o_;
+  const Hardware& hw_;
+  const Vendor& v_;
+  std::int64_t t_;  ///< tokens
+  std::int64_t h_;  ///< hidden
+  std::vector<Block> blocks_;
+  std::vector<std::uint32_t> unjoined_;  ///< events of side streams that stream 0 has not waited for
+  std::uint32_t reduced_ = 0;            ///< event after the last collective
+  bool any_reduced_ = false;
+  int loss_node_ = -1;
+  std::uint32_t error_ = 0;
+};
+
+}  // namespace stepscope::make_trace

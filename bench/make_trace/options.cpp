@@ -1,0 +1,223 @@
+#include "make_trace/options.h"
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <map>
+
+#include "make_trace/planted.h"
+
+namespace stepscope::make_trace {
+namespace {
+
+constexpr const char* kAbout =
+    "Simulates asynchronous data-parallel training and writes what a profiler would have recorded.\n"
+    "\n"
+    "Each rank has a main thread and a backward thread that run ops and queue kernels, device streams that\n"
+    "execute in order, collectives that start when the last rank arrives, and a data loader. Times come out\n"
+    "of the simulation: a planted problem changes what is executed, never a recorded number.\n"
+    "\n"
+    "The default job (8 blocks, 1 rank) is device-bound: the host runs ahead and the device is busy. A "
+    "delay\n"
+    "on the host costs nothing until it exceeds that lead, just as in a real job.";
+
+constexpr const char* kLesson =
+    "Examples\n"
+    "  make_trace --out healthy.json\n"
+    "      five steps, nothing wrong\n"
+    "  make_trace --slow-input 25 --out slow.json.gz --truth truth.json\n"
+    "      the loader runs in the training process; truth.json says what each step lost to it and what a\n"
+    "      repair saves (the same seed is simulated again without it)\n"
+    "  make_trace --slow-input 25 --without slow_input --out repaired.json\n"
+    "      the repaired twin of the trace above\n"
+    "  make_trace --ranks 8 --straggler 3:6:compute --clock-skew 500 --clock-drift 20 --out run/ --truth "
+    "run.json\n"
+    "      eight files; rank 3 computes 6 ms longer; every rank has its own clock\n"
+    "  make_trace --events-target 3000000 --shapes --stacks --memory --out big.json\n"
+    "      a big file, written in constant memory\n"
+    "\n"
+    "Names for --without: slow_input item_sync tiny_kernels exposed_comm straggler pageable_copy "
+    "alloc_churn\n"
+    "unfused_optimizer zero_grad_fill all";
+
+const std::map<std::string, DialectKind> kDialects = {
+    {"ns", DialectKind::ns}, {"us", DialectKind::us}, {"2021", DialectKind::y2021}};
+const std::map<std::string, VendorKind> kVendors = {
+    {"cuda", VendorKind::cuda}, {"rocm", VendorKind::rocm}, {"xpu", VendorKind::xpu}};
+
+void add_job(CLI::App& app, Options& o) {
+  const char* group = "The job";
+  app.add_option("--ranks", o.ranks, "Ranks, one file each")->check(CLI::Range(1, 4096))->group(group);
+  app.add_option("--ranks-per-host", o.ranks_per_host, "Ranks that share a host name")
+      ->check(CLI::Range(1, 64))
+      ->group(group);
+  app.add_option("--steps", o.steps, "Recorded steps")->check(CLI::Range(1, 1000000))->group(group);
+  app.add_option("--warmup", o.warmup, "Steps simulated before recording starts")
+      ->check(CLI::Range(0, 1000))
+      ->group(group);
+  app.add_option("--streams", o.streams, "Compute streams; above 1, weight gradients run beside the others")
+      ->check(CLI::Range(1, 16))
+      ->group(group);
+  app.add_option("--layers", o.layers, "Blocks of the model")->check(CLI::Range(1, 512))->group(group);
+  app.add_option("--hidden", o.hidden, "Width of the model")->check(CLI::Range(64, 16384))->group(group);
+  app.add_option("--tokens", o.tokens, "Tokens per rank and step")
+      ->check(CLI::Range(64, 1048576))
+      ->group(group);
+  app.add_option("--seed", o.seed, "Same seed, same bytes")->group(group);
+  app.add_option("--host-cost", o.host_cost, "Factor on what Python, ops and runtime calls cost the host")
+      ->check(CLI::Range(0.01, 100.0))
+      ->group(group);
+  app.add_option("--noise", o.noise_pct, "Standard deviation of every duration, percent")
+      ->check(CLI::Range(0.0, 30.0))
+      ->group(group);
+}
+
+void add_output(CLI::App& app, Options& o) {
+  const char* group = "What is written";
+  app.add_option("--out", o.out, "File (one rank) or directory")->required()->group(group);
+  app.add_flag("--gzip", o.gzip, "Compress (also chosen by a name that ends in .gz)")->group(group);
+  app.add_option("--truth", o.truth, "Write what really happened, and what each repair saves, as JSON")
+      ->group(group);
+  app.add_option("--dialect", o.dialect,
+                 "ns: fractions relative to baseTimeNanoseconds; us: absolute integers (2022);\n"
+                 "2021: capitalised categories and string thread ids")
+      ->transform(CLI::CheckedTransformer(kDialects))
+      ->group(group);
+  app.add_option("--vendor", o.vendor, "Spelling of runtime calls and kernels: cuda, rocm, xpu")
+      ->transform(CLI::CheckedTransformer(kVendors))
+      ->group(group);
+  app.add_flag("--shapes", o.shapes, "Input Dims, type, Strides, Concrete Inputs")->group(group);
+  app.add_flag("--stacks", o.stacks, "python_function events, nn.Module calls (2021: Call stack)")
+      ->group(group);
+  app.add_flag("--memory", o.memory, "[memory] instants of a caching allocator")->group(group);
+  app.add_option("--events-target", o.events_target, "Choose --steps so that about this many events come out")
+      ->check(CLI::NonNegativeNumber)
+      ->group(group);
+}
+
+void add_problems(CLI::App& app, Options& o, std::vector<std::string>& stragglers, double& pageable_mb) {
+  const char* group = "What is wrong";
+  app.add_option("--slow-input", o.slow_input_ms, "Loading a batch takes MS, in the training process")
+      ->check(CLI::Range(0.0, 1e5))
+      ->group(group);
+  app.add_option("--loader-workers", o.loader_workers,
+                 "With --slow-input: N workers load instead, two ahead each")
+      ->check(CLI::Range(0, 256))
+      ->group(group);
+  app.add_option("--item-sync", o.item_sync, "N .item() calls per step")
+      ->check(CLI::Range(0, 100000))
+      ->group(group);
+  app.add_option("--tiny-kernels", o.tiny_kernels, "N more element-wise ops on small tensors per step")
+      ->check(CLI::Range(0, 1000000))
+      ->group(group);
+  app.add_flag("--exposed-comm", o.exposed_comm, "Reduce gradients after backward instead of during it")
+      ->group(group);
+  app.add_option("--straggler", stragglers,
+                 "RANK:MS[:PHASE], phase input (default), host, compute or network")
+      ->group(group);
+  app.add_option("--clock-skew", o.clock_skew_us, "Clock offsets of the ranks, up to this many µs")
+      ->check(CLI::Range(0.0, 1e9))
+      ->group(group);
+  app.add_option("--clock-drift", o.clock_drift_ppm, "Clock drifts of the ranks, up to this many ppm")
+      ->check(CLI::Range(0.0, 1000.0))
+      ->group(group);
+  app.add_option("--pageable-copy", pageable_mb,
+                 "The batch has MB megabytes and is copied from pageable memory")
+      ->check(CLI::Range(0.0, 1e5))
+      ->group(group);
+  app.add_flag("--alloc-churn{4}", o.alloc_churn,
+               "Empty the allocator's cache N times per step (default 4); write --alloc-churn=N")
+      ->group(group);
+  app.add_option("--unfused-optimizer", o.unfused_optimizer, "N parameters, updated one by one")
+      ->check(CLI::Range(0, 1000000))
+      ->group(group);
+  app.add_flag("--zero-grad-fill", o.zero_grad_fill, "Fill gradients with zeros and add to them")
+      ->group(group);
+  app.add_option("--without", o.without, "Repair this planted problem, keep everything else")
+      ->delimiter(',')
+      ->group(group);
+}
+
+std::string check_together(const Options& o) {
+  if (o.dialect == DialectKind::y2021 && o.vendor != VendorKind::cuda)
+    return "--dialect 2021 knows only cuda";
+  for (const Straggler& s : o.stragglers) {
+    if (s.rank >= o.ranks)
+      return "--straggler names rank " + std::to_string(s.rank) + ", which does not exist";
+  }
+  for (const std::string& name : o.without) {
+    if (!is_problem_name(name)) return "--without: no problem is called '" + name + "'";
+  }
+  if (o.alloc_churn < 0 || o.alloc_churn > 100000) return "--alloc-churn must lie between 0 and 100000";
+  return {};
+}
+
+}  // namespace
+
+const char* phase_name(Phase phase) {
+  switch (phase) {
+    case Phase::input:
+      return "input";
+    case Phase::host:
+      return "host";
+    case Phase::compute:
+      return "compute";
+    case Phase::network:
+      return "network";
+  }
+  return "";
+}
+
+std::string parse_straggler(const std::string& text, Straggler& straggler) {
+  const std::size_t first = text.find(':');
+  if (first == std::string::npos) return "expected RANK:MS[:PHASE], got '" + text + "'";
+  const std::size_t second = text.find(':', first + 1);
+  const std::string ms = text.substr(first + 1, second == std::string::npos ? second : second - first - 1);
+  const auto rank_read = std::from_chars(text.data(), text.data() + first, straggler.rank);
+  if (rank_read.ec != std::errc() || rank_read.ptr != text.data() + first || straggler.rank < 0) {
+    return "'" + text.substr(0, first) + "' is not a rank";
+  }
+  const auto ms_read = std::from_chars(ms.data(), ms.data() + ms.size(), straggler.ms);
+  const bool whole = ms_read.ec == std::errc() && ms_read.ptr == ms.data() + ms.size();
+  if (!whole || !std::isfinite(straggler.ms) || straggler.ms < 0 || straggler.ms > 1e5) {
+    return "'" + ms + "' is not a time in ms";
+  }
+  if (second == std::string::npos) return {};
+  for (const Phase phase : {Phase::input, Phase::host, Phase::compute, Phase::network}) {
+    if (text.substr(second + 1) == phase_name(phase)) {
+      straggler.phase = phase;
+      return {};
+    }
+  }
+  return "'" + text.substr(second + 1) + "' is not a phase (input, host, compute, network)";
+}
+
+int parse_options(int argc, char** argv, Options& options) {
+  CLI::App app(kAbout, "make_trace");
+  app.footer(kLesson);
+  std::vector<std::string> stragglers;
+  double pageable_mb = 0;
+  add_job(app, options);
+  add_output(app, options);
+  add_problems(app, options, stragglers, pageable_mb);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  std::string wrong;
+  for (const std::string& text : stragglers) {
+    Straggler straggler;
+    if (wrong.empty()) wrong = parse_straggler(text, straggler);
+    options.stragglers.push_back(straggler);
+  }
+  options.copy_mb = pageable_mb;
+  options.pageable = pageable_mb > 0;
+  if (wrong.empty()) wrong = check_together(options);
+  if (wrong.empty()) return -1;
+  std::fprintf(stderr, "make_trace: %s\n", wrong.c_str());
+  return 2;
+}
+
+}  // namespace stepscope::make_trace

@@ -1,0 +1,69 @@
+// What to simulate and how to write it down: the command line of make_trace as a value.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace stepscope::make_trace {
+
+enum class DialectKind { ns, us, y2021 };
+enum class VendorKind { cuda, rocm, xpu };
+enum class Phase { input, host, compute, network };
+
+/// One rank that needs `ms` longer in `phase` of every step.
+struct Straggler {
+  int rank = 0;
+  double ms = 0;
+  Phase phase = Phase::input;
+};
+
+struct Options {
+  int ranks = 1;
+  int ranks_per_host = 8;
+  int steps = 5;
+  int warmup = 1;
+  int streams = 1;
+  int layers = 8;
+  int hidden = 1024;
+  int tokens = 4096;
+  std::uint64_t seed = 1;
+  double noise_pct = 2.0;
+  double host_cost = 1.0;  ///< factor on what Python, ops and runtime calls cost
+
+  std::string out;
+  bool gzip = false;
+  std::string truth;
+  DialectKind dialect = DialectKind::ns;
+  VendorKind vendor = VendorKind::cuda;
+  bool shapes = false;
+  bool stacks = false;
+  bool memory = false;
+  std::int64_t events_target = 0;  ///< 0: `steps` decides
+
+  double slow_input_ms = 0;
+  int loader_workers = 0;  ///< with slow_input: 0 loads in the training process
+  int item_sync = 0;
+  int tiny_kernels = 0;
+  bool exposed_comm = false;
+  std::vector<Straggler> stragglers;
+  double clock_skew_us = 0;
+  double clock_drift_ppm = 0;
+  double copy_mb = 0;  ///< input batch bytes / 1e6; 0: follows tokens and hidden
+  bool pageable = false;
+  int alloc_churn = 0;
+  int unfused_optimizer = 0;
+  bool zero_grad_fill = false;
+  std::vector<std::string> without;
+};
+
+/// Parses argv. Returns -1 and fills `options` when the run should go on, else the exit code (0 help, 2
+/// usage).
+int parse_options(int argc, char** argv, Options& options);
+
+/// Parses RANK:MS[:PHASE]; empty text on success, else what is wrong.
+std::string parse_straggler(const std::string& text, Straggler& straggler);
+
+const char* phase_name(Phase phase);
+
+}  // namespace stepscope::make_trace

@@ -1,0 +1,34 @@
+// Arguments of an op and their text in a trace.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stepscope::make_trace {
+
+struct Arg {
+  enum class Kind : std::uint8_t { tensor, scalar, none } kind = Kind::none;
+  std::vector<std::int64_t> dims;  ///< of a tensor, contiguous unless `transposed`
+  std::string value;               ///< of a scalar
+  bool transposed = false;
+};
+
+using Args = std::vector<Arg>;
+
+inline Arg tensor(std::vector<std::int64_t> dims) { return {Arg::Kind::tensor, std::move(dims), "", false}; }
+inline Arg transposed(std::vector<std::int64_t> dims) {
+  return {Arg::Kind::tensor, std::move(dims), "", true};
+}
+inline Arg scalar(std::string value) { return {Arg::Kind::scalar, {}, std::move(value), false}; }
+inline Arg none() { return {}; }
+
+/// `"Input Dims": …, "Input type": …, "Input Strides": …, "Concrete Inputs": …,` (the first two only when
+/// `old`).
+std::string shape_args(const Args& args, bool old);
+
+/// Text for use inside a JSON string.
+std::string escaped(std::string_view text);
+
+}  // namespace stepscope::make_trace

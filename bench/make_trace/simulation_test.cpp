@@ -1,0 +1,210 @@
+// What must hold in every simulated job, whatever is planted.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "make_trace/job.h"
+#include "make_trace/ledger.h"
+#include "make_trace/planted.h"
+#include "make_trace/training_step.h"
+
+namespace stepscope::make_trace {
+namespace {
+
+struct Recorded {
+  Program program;
+  std::vector<std::vector<StepRows>> ranks;  ///< [rank][step]
+  std::vector<std::vector<Meeting>> meetings;
+};
+
+Recorded record(const Options& options) {
+  Recorded r{training_step(options),
+             std::vector<std::vector<StepRows>>(static_cast<std::size_t>(options.ranks)),
+             {}};
+  Observer observer;
+  observer.step = [&](int rank, const StepRows& rows) {
+    r.ranks[static_cast<std::size_t>(rank)].push_back(rows);
+  };
+  observer.meetings = [&](int, std::int64_t, const std::vector<Meeting>& m) { r.meetings.push_back(m); };
+  Job(options, r.program).run(observer);
+  return r;
+}
+
+Options small(int ranks = 1) {
+  Options o;
+  o.ranks = ranks;
+  o.layers = 4;
+  o.steps = 4;
+  return o;
+}
+
+/// Jobs of every kind: alone and together, few ranks and many.
+std::vector<Options> jobs() {
+  std::vector<Options> all = {small(), small(3)};
+  Options o = small(2);
+  o.slow_input_ms = 9;
+  o.item_sync = 5;
+  all.push_back(o);
+  o = small(4);
+  o.exposed_comm = true;
+  o.item_sync = 2;
+  o.stragglers = {{1, 4, Phase::compute}, {2, 15, Phase::input}, {3, 2, Phase::host}, {0, 1, Phase::network}};
+  all.push_back(o);
+  o = small();
+  o.tiny_kernels = 3000;
+  o.hidden = 256;
+  all.push_back(o);
+  o = small(2);
+  o.streams = 3;
+  o.zero_grad_fill = true;
+  o.alloc_churn = 2;
+  o.copy_mb = 20;
+  o.pageable = true;
+  all.push_back(o);
+  o = small(2);
+  o.vendor = VendorKind::rocm;
+  o.unfused_optimizer = 300;
+  o.noise_pct = 15;
+  o.slow_input_ms = 30;
+  o.loader_workers = 2;
+  all.push_back(o);
+  return all;
+}
+
+TEST(Simulation, NothingStartsBeforeItsLaunch) {
+  for (const Options& options : jobs()) {
+    for (const auto& steps : record(options).ranks) {
+      for (const StepRows& rows : steps) {
+        ASSERT_FALSE(rows.device.empty());
+        for (const DeviceRow& row : rows.device) {
+          EXPECT_GT(row.start, row.launch_start);
+          EXPECT_GT(row.end, row.start);
+        }
+      }
+    }
+  }
+}
+
+TEST(Simulation, WorkOnAStreamNeverOverlaps) {
+  for (const Options& options : jobs()) {
+    for (const auto& steps : record(options).ranks) {
+      std::map<int, std::int64_t> reached;
+      for (const StepRows& rows : steps) {
+        for (const DeviceRow& row : rows.device) {  // launch order is stream order
+          EXPECT_GE(row.start, reached[row.stream]);
+          reached[row.stream] = row.end;
+        }
+      }
+    }
+  }
+}
+
+TEST(Simulation, CollectivesEndTogetherAfterTheLastRankStarts) {
+  for (const Options& options : jobs()) {
+    const Recorded r = record(options);
+    std::map<std::int64_t, std::set<std::int64_t>> ends;
+    std::map<std::int64_t, std::int64_t> last_start;
+    std::map<std::int64_t, int> members;
+    for (const auto& steps : r.ranks) {
+      for (const StepRows& rows : steps) {
+        for (const DeviceRow& row : rows.device) {
+          if (row.collective < 0) continue;
+          ends[row.collective].insert(row.end);
+          last_start[row.collective] = std::max(last_start[row.collective], row.start);
+          ++members[row.collective];
+        }
+      }
+    }
+    EXPECT_EQ(ends.empty(), options.ranks == 1);
+    for (const auto& [number, set] : ends) {
+      EXPECT_EQ(set.size(), 1U);
+      EXPECT_GT(*set.begin(), last_start[number]);
+      EXPECT_EQ(members[number], options.ranks);
+    }
+  }
+}
+
+TEST(Simulation, HostSpansNestOnEachThread) {
+  for (const Options& options : jobs()) {
+    for (const auto& steps : record(options).ranks) {
+      for (const StepRows& rows : steps) {
+        std::map<int, std::vector<std::int64_t>> open;
+        for (const HostRow& row : rows.host) {
+          auto& ends = open[row.thread];
+          while (!ends.empty() && ends.back() <= row.start) ends.pop_back();
+          EXPECT_GE(row.end, row.start);
+          EXPECT_TRUE(ends.empty() || row.end <= ends.back());
+          ends.push_back(row.end);
+        }
+      }
+    }
+  }
+}
+
+TEST(Simulation, TheHostIsNeverMoreThanTheQueueAhead) {
+  Options options = small();
+  options.tiny_kernels = 4000;
+  options.host_cost = 0.2;
+  const Recorded r = record(options);
+  std::vector<const DeviceRow*> launches;
+  std::map<std::uint32_t, std::int64_t> call_end;
+  for (const StepRows& rows : r.ranks[0]) {
+    for (const DeviceRow& row : rows.device) launches.push_back(&row);
+    for (const HostRow& row : rows.host) {
+      if (row.kind == HostKind::call) call_end[row.correlation] = row.end;
+    }
+  }
+  const auto limit = static_cast<std::size_t>(hardware_of(options.vendor).queue_limit);
+  bool reached = false;
+  for (std::size_t i = limit; i < launches.size(); ++i) {
+    const std::int64_t returned = call_end.at(launches[i]->correlation);
+    EXPECT_GE(returned, launches[i - limit]->start);
+    reached = reached || launches[i - limit + 8]->start > returned;
+  }
+  EXPECT_TRUE(reached);
+}
+
+TEST(Simulation, DependsOnTheSeedAlone) {
+  Options options = small(2);
+  options.item_sync = 3;
+  const Recorded a = record(options);
+  const Recorded b = record(options);
+  options.seed = 2;
+  const Recorded c = record(options);
+  ASSERT_EQ(a.ranks[1][2].device.size(), b.ranks[1][2].device.size());
+  bool same_as_c = true;
+  for (std::size_t i = 0; i < a.ranks[1][2].device.size(); ++i) {
+    EXPECT_EQ(a.ranks[1][2].device[i].start, b.ranks[1][2].device[i].start);
+    EXPECT_EQ(a.ranks[1][2].device[i].end, b.ranks[1][2].device[i].end);
+    same_as_c = same_as_c && a.ranks[1][2].device[i].end == c.ranks[1][2].device[i].end;
+  }
+  EXPECT_FALSE(same_as_c);
+}
+
+TEST(Simulation, RepairingLeavesTheNoiseOfTheRest) {
+  Options faulty = small(2);
+  faulty.item_sync = 4;
+  faulty.tiny_kernels = 100;
+  const Recorded a = record(repaired(faulty, "all"));
+  const Recorded b = record(small(2));
+  const Recorded c = record(faulty);
+  for (std::size_t i = 0; i < a.ranks[0][1].device.size(); ++i) {
+    EXPECT_EQ(a.ranks[0][1].device[i].end, b.ranks[0][1].device[i].end);
+  }
+  const auto matmuls = [](const Recorded& r) {
+    std::vector<std::int64_t> lengths;
+    for (const DeviceRow& row : r.ranks[0][1].device) {
+      if (r.program.works[row.work].name.find("gemm") != std::string::npos)
+        lengths.push_back(row.end - row.start);
+    }
+    return lengths;
+  };
+  EXPECT_FALSE(matmuls(a).empty());
+  EXPECT_EQ(matmuls(a), matmuls(c));
+}
+
+}  // namespace
+}  // namespace stepscope::make_trace

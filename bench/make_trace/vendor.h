@@ -1,0 +1,26 @@
+// How one vendor's runtime calls, kernels and categories are spelled.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "make_trace/options.h"
+#include "make_trace/program.h"
+
+namespace stepscope::make_trace {
+
+struct Vendor {
+  VendorKind kind = VendorKind::cuda;
+  std::string runtime_category;
+  CallInfo launch, launch_cooperative, copy_async, fill_async, stream_sync, device_sync, event_record,
+      event_wait, stream_state, device_malloc, device_free;
+  std::string matmul, matmul_split, add, gelu, gelu_back, norm, norm_back, norm_weights, sum, fill, mse,
+      mse_back, mul, sqrt, addcdiv, addcmul, lerp, fused_step, all_reduce;
+  std::vector<int> stream_ids;  ///< as written: compute streams, then more of them
+  int comm_stream_id = 0;
+};
+
+const Vendor& vendor_of(VendorKind kind);
+
+}  // namespace stepscope::make_trace

@@ -1,0 +1,99 @@
+#include "advise/bound.h"
+
+#include <array>
+
+#include <fmt/format.h>
+
+#include "report/units.h"
+
+namespace stepscope::advise {
+namespace {
+
+using report::format_value;
+using report::Unit;
+
+constexpr std::int64_t kFewestEvents = 20;
+constexpr std::int64_t kLeastWork = 1'000'000;  // ns
+
+std::string ns(std::int64_t time) { return format_value(time, Unit::ns); }
+std::string percent(double share) { return format_value(share, Unit::share); }
+
+struct CausePhrase { std::string_view cause, phrase; };
+constexpr std::array kPhrases = {
+    CausePhrase{"input", "while the data loader is waited for"},
+    CausePhrase{"sync", "while the host sits in blocking calls"},
+    CausePhrase{"refill", "while the queue refills after blocking calls"},
+    CausePhrase{"alloc", "while memory is allocated or freed"},
+    CausePhrase{"launch", "while the host launches kernels one by one"},
+    CausePhrase{"runtime", "while the host is in runtime calls"},
+    CausePhrase{"op", "while the host runs framework operators"},
+    CausePhrase{"python", "while the host runs Python"},
+    CausePhrase{"annotation", "while the host is in user ranges without recorded operators"},
+    CausePhrase{"untraced", "while nothing is recorded on the launching threads"},
+};
+
+std::string per_step(const Evidence& e) {
+  return e.fact("complete_steps") > 0 ? fmt::format("each {} step", ns(e.step_length())) : fmt::format("the recorded {}", ns(e.window()));
+}
+
+std::string largest_part_of_host(const Evidence& e) {
+  const std::int64_t loading = e.fact("host_data_loading");
+  return loading * 20 > e.window() ? fmt::format("; data loading takes {} of it", percent(e.share(loading))) : "";
+}
+
+}  // namespace
+
+std::string_view name_of(Bound bound) {
+  constexpr std::string_view kNames[] = {"unknown", "too little to judge", "host times only", "host-bound", "communication-bound", "device-bound", "mixed"};
+  return kNames[static_cast<std::size_t>(bound)];
+}
+
+Bound bound_of(const Evidence& e, const Permission& permission) {
+  const std::int64_t events = e.fact("kernels") + e.fact("copies") + e.fact("fills");
+  if (events == 0) return Bound::host_only;
+  if (!permission.device) return Bound::unknown;
+  if (events < kFewestEvents || e.fact("busy") < kLeastWork) return Bound::too_little;
+  if (!permission.host) return Bound::unknown;
+  const double late = e.share(e.fact("idle_late")), blocked = e.share(e.fact("blocked")), idle = e.share(e.fact("idle"));
+  if (late >= 0.15 && blocked <= 0.05) return Bound::host;
+  if (e.share(e.fact("exposed_communication")) >= 0.10) return Bound::communication;
+  if (idle <= 0.10 || (blocked >= 0.10 && late <= 0.05)) return Bound::device;
+  return Bound::mixed;
+}
+
+std::string_view largest_cause(const Evidence& e) {
+  std::string_view largest;
+  std::int64_t most = 0;
+  for (const CausePhrase& known : kPhrases) {
+    const std::int64_t time = e.idle(known.cause);
+    if (time > most) { most = time; largest = known.cause; }
+  }
+  return largest;
+}
+
+std::string headline(const Evidence& e, Bound bound, const std::vector<Health>& health) {
+  const std::string_view cause = largest_cause(e);
+  std::string_view phrase;
+  for (const CausePhrase& known : kPhrases)
+    if (known.cause == cause) phrase = known.phrase;
+  const std::string idle = percent(e.share(e.fact("idle")));
+  switch (bound) {
+    case Bound::unknown: return "Cannot tell: " + (health.empty() ? std::string("the recording lacks what the verdict needs.") : health.front().what);
+    case Bound::too_little:
+      return fmt::format("Too little to judge: {} of device work in the recording is not a training or inference step.", ns(e.fact("busy")));
+    case Bound::host_only:
+      return fmt::format("Host times only: no device activity is recorded in {}{}.", per_step(e), largest_part_of_host(e));
+    case Bound::host:
+      return fmt::format("Host-bound: the device idles {} of {}, most of it ({} per step) {}.", idle, per_step(e), ns(e.idle(cause) / e.steps()), phrase);
+    case Bound::communication:
+      return fmt::format("Communication-bound: in {} of {} only communication runs, hidden behind nothing.", percent(e.share(e.fact("exposed_communication"))), per_step(e));
+    case Bound::device:
+      return fmt::format("Device-bound: the device is busy {} of {}; host work and launches are hidden behind it.", percent(e.share(e.fact("busy"))), per_step(e));
+    case Bound::mixed:
+      return fmt::format("Mixed: the device is busy {} of {} and idles {}, most of that {}.", percent(e.share(e.fact("busy"))), per_step(e), idle,
+                         phrase.empty() ? "with work launched and not started" : phrase);
+  }
+  return "";
+}
+
+}  // namespace stepscope::advise

@@ -1,0 +1,34 @@
+// Who waits for whom: the word that decides which savings are real.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "advise/evidence.h"
+#include "advise/health.h"
+
+namespace stepscope::advise {
+
+enum class Bound : std::uint8_t {
+  unknown,        ///< the recording cannot tell
+  too_little,     ///< under 20 device events or 1 ms of device work: not a training or inference step
+  host_only,      ///< no device activity recorded
+  host,           ///< the device waits for the host
+  communication,  ///< the device waits for other ranks or links
+  device,         ///< the device is the limit
+  mixed,          ///< none of these alone
+};
+
+std::string_view name_of(Bound bound);
+
+/// Tests in this order, first match wins: late idle ≥ 15 % of the window and blocked ≤ 5 % → host; exposed
+/// communication ≥ 10 % → communication; idle ≤ 10 %, or blocked ≥ 10 % and late idle ≤ 5 % → device; else mixed.
+Bound bound_of(const Evidence& evidence, const Permission& permission);
+
+/// The idle cause with the most time besides `pending`, "" when there is none.
+std::string_view largest_cause(const Evidence& evidence);
+
+/// One sentence that a person can act on.
+std::string headline(const Evidence& evidence, Bound bound, const std::vector<Health>& health);
+
+}  // namespace stepscope::advise

@@ -1,0 +1,81 @@
+#include "advise/evidence.h"
+
+#include <algorithm>
+
+namespace stepscope::advise {
+
+using report::Ints;
+using report::Table;
+using report::Texts;
+
+const Table* table_of(const report::Report& report, std::string_view title) {
+  for (const Table& table : report.tables)
+    if (table.title.starts_with(title)) return &table;
+  return nullptr;
+}
+
+namespace {
+
+template <class Values>
+const Values* values_of(const Table& table, std::string_view column) {
+  const report::Column* found = table.column(column);
+  return found != nullptr ? std::get_if<Values>(&found->values) : nullptr;
+}
+
+}  // namespace
+
+const Ints* ints_of(const Table& table, std::string_view column) { return values_of<Ints>(table, column); }
+const report::Reals* reals_of(const Table& table, std::string_view column) { return values_of<report::Reals>(table, column); }
+const Texts* texts_of(const Table& table, std::string_view column) { return values_of<Texts>(table, column); }
+
+bool Evidence::mine(const Table& table, std::size_t row) const {
+  if (!several_) return true;
+  const Ints* ranks = ints_of(table, "rank");
+  return ranks == nullptr || (*ranks)[row] == rank_;
+}
+
+std::int64_t Evidence::fact(std::string_view name) const {
+  for (const report::Report* report : {&reports_.overview, &reports_.idle}) {
+    for (const Table& table : report->tables) {
+      const Texts* facts = texts_of(table, "fact");
+      if (facts == nullptr) continue;
+      const Ints* values = ints_of(table, table.column("time") != nullptr ? "time" : "count");
+      for (std::size_t row = 0; row < facts->size(); ++row)
+        if ((*facts)[row] == name && mine(table, row)) return (*values)[row] == report::kNoInt ? 0 : (*values)[row];
+    }
+  }
+  return 0;
+}
+
+std::string_view Evidence::configuration(std::string_view what) const {
+  const Table* table = table_of(reports_.overview, "Configuration");
+  if (table == nullptr) return "";
+  const Texts& keys = *texts_of(*table, "what");
+  for (std::size_t row = 0; row < keys.size(); ++row)
+    if (keys[row] == what && mine(*table, row)) return (*texts_of(*table, "value"))[row];
+  return "";
+}
+
+std::int64_t Evidence::idle(std::string_view cause) const {
+  const Table* table = table_of(reports_.idle, "Idle time");
+  if (table == nullptr) return 0;
+  const Texts& causes = *texts_of(*table, "cause");
+  const Ints& times = *ints_of(*table, "time");
+  const Ints& devices = *ints_of(*table, "device");
+  std::vector<std::int64_t> seen;
+  std::int64_t sum = 0;
+  for (std::size_t row = 0; row < causes.size(); ++row) {
+    if (!mine(*table, row)) continue;
+    if (std::find(seen.begin(), seen.end(), devices[row]) == seen.end()) seen.push_back(devices[row]);
+    if (causes[row] == cause) sum += times[row];
+  }
+  return seen.empty() ? 0 : sum / static_cast<std::int64_t>(seen.size());
+}
+
+std::int64_t Evidence::steps() const { return std::max<std::int64_t>(1, fact("complete_steps")); }
+
+double Evidence::share(std::int64_t part) const {
+  return window() > 0 ? static_cast<double>(part) / static_cast<double>(window()) : 0;
+}
+
+}  // namespace stepscope::advise

@@ -1,0 +1,55 @@
+// What rules may look at: the reports of one rank's analyses. Rules never see the Trace.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "report/table.h"
+
+namespace stepscope::advise {
+
+/// The reports that rules read. All of them hold every rank; a rule asks for its own.
+struct Reports {
+  report::Report overview, steps, idle, devices, input_wait, memory_events;
+};
+
+/// One rank's view of the reports.
+class Evidence {
+ public:
+  Evidence(const Reports& reports, std::int64_t rank, bool several_ranks) : reports_(reports), rank_(rank), several_(several_ranks) {}
+
+  std::int64_t rank() const { return rank_; }
+  const Reports& reports() const { return reports_; }
+  /// A count or time that overview or idle states as a fact; 0 when it is not there.
+  std::int64_t fact(std::string_view name) const;
+  /// A line of the overview's configuration; "" when it is not there.
+  std::string_view configuration(std::string_view what) const;
+  /// Idle time of a cause in the window, mean over devices, ns.
+  std::int64_t idle(std::string_view cause) const;
+  /// True when row `row` of `table` belongs to this rank.
+  bool mine(const report::Table& table, std::size_t row) const;
+
+  std::int64_t window() const { return fact("window"); }
+  /// Steps the window holds, at least 1.
+  std::int64_t steps() const;
+  /// Mean length of a step in the window, ns: what shares and savings per step refer to.
+  std::int64_t step_length() const { return window() / steps(); }
+  /// `part` of the window as a share, 0 when there is no window.
+  double share(std::int64_t part) const;
+
+ private:
+  const Reports& reports_;
+  std::int64_t rank_;
+  bool several_;
+};
+
+/// The table of a report whose title begins so, or nullptr.
+const report::Table* table_of(const report::Report& report, std::string_view title);
+/// Values of a column of the expected type, or nullptr.
+const report::Ints* ints_of(const report::Table& table, std::string_view column);
+const report::Reals* reals_of(const report::Table& table, std::string_view column);
+const report::Texts* texts_of(const report::Table& table, std::string_view column);
+
+}  // namespace stepscope::advise

@@ -1,0 +1,43 @@
+// A finding: one cause, what it costs per step as a range, how sure we are and why, what to change, how to check.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "report/table.h"
+
+namespace stepscope::advise {
+
+enum class Confidence : std::uint8_t { low, medium, high };
+
+/// What to do about a finding, from cheapest to dearest; breaks ties in the ranking.
+enum class Effort : std::uint8_t { option, one_line, code, hardware };
+
+struct Finding {
+  std::string id;        ///< of its rule, e.g. "I01"
+  std::string category;  ///< input, host, sync, copy, kernel, precision, communication, memory, graph
+  std::string title;     ///< one sentence with its number
+  std::int64_t rank = -1;
+  std::int64_t saving_low = report::kNoInt, saving_high = report::kNoInt;  ///< ns per step; absent: a fact without a saving
+  Confidence confidence = Confidence::low;
+  std::string because;   ///< why this confidence
+  std::string evidence;  ///< analysis, rows and time spans that show it
+  std::string remedy;    ///< the concrete API and option
+  std::string verify;    ///< what must be different afterwards
+  Effort effort = Effort::option;
+};
+
+/// Capture health: A stops the families it names, B lowers confidence, C informs.
+enum class HealthClass : char { A = 'A', B = 'B', C = 'C' };
+
+struct Health {
+  std::string id;  ///< e.g. "Q04"
+  HealthClass grade = HealthClass::C;
+  std::int64_t rank = -1;
+  std::string what;      ///< a sentence with its number
+  std::string suffers;   ///< which conclusions
+  std::string remedy;    ///< the line to add
+};
+
+}  // namespace stepscope::advise

@@ -1,0 +1,31 @@
+// Capture health: what the recording cannot prove, asked before anything else. One function per row, one array.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "advise/evidence.h"
+#include "advise/finding.h"
+
+namespace stepscope::advise {
+
+struct HealthRule {
+  std::string_view id, one_line;
+  std::optional<Health> (*check)(const Evidence&);
+};
+
+std::span<const HealthRule> health_rules();
+
+/// Rows that apply to the rank, gravest first, then by id.
+std::vector<Health> check_health(const Evidence& evidence);
+
+/// What a list of health rows permits.
+struct Permission {
+  bool device = true;  ///< conclusions about device idle time, waits, launches and utilization
+  bool host = true;    ///< causes on the host
+  int doubt = 0;       ///< levels by which every confidence falls
+};
+Permission permission_of(const std::vector<Health>& health);
+
+}  // namespace stepscope::advise

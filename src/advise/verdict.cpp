@@ -1,0 +1,149 @@
+#include "advise/verdict.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "advise/bound.h"
+#include "advise/health.h"
+#include "advise/rules.h"
+#include "analyze/analyses.h"
+#include "base/parallel.h"
+
+namespace stepscope::advise {
+namespace {
+
+using report::Role;
+using report::Shape;
+using report::Unit;
+
+constexpr std::int64_t kLeastSaving = 50'000;  // ns per step; less is not worth a reader's time
+
+const char* word_of(Confidence c) { return c == Confidence::high ? "high" : c == Confidence::medium ? "medium" : "low"; }
+
+/// Expected saving: the middle of the range, weighed by confidence.
+double expected(const Finding& f) {
+  if (f.saving_high == report::kNoInt) return 0;
+  constexpr double kWeight[] = {0.4, 0.7, 1.0};
+  return (static_cast<double>(f.saving_low) + static_cast<double>(f.saving_high)) / 2 * kWeight[static_cast<std::size_t>(f.confidence)];
+}
+
+bool ranks_before(const Finding& a, const Finding& b) {
+  if (expected(a) != expected(b)) return expected(a) > expected(b);
+  if (a.effort != b.effort) return a.effort < b.effort;
+  return a.id != b.id ? a.id < b.id : a.rank < b.rank;
+}
+
+bool worth_showing(const Finding& f, std::int64_t step) {
+  return f.saving_high == report::kNoInt || (f.saving_high >= kLeastSaving && f.saving_high * 100 >= step);
+}
+
+void doubt(Finding& f, int levels, const std::vector<Health>& health) {
+  for (; levels > 0 && f.confidence != Confidence::low; --levels) f.confidence = static_cast<Confidence>(static_cast<int>(f.confidence) - 1);
+  for (const Health& h : health)
+    if (h.grade == HealthClass::B && (h.id == "Q05" || h.id == "Q06" || h.id == "Q02")) f.because += "; lowered by " + h.id;
+}
+
+struct Tables {
+  report::Table verdict{"Verdict", Shape::table, {}}, findings{"Findings", Shape::table, {}}, health{"Health", Shape::table, {}};
+};
+
+void add_findings(report::Table& table, const std::vector<Finding>& findings, bool several) {
+  auto& position = table.ints("rank", Unit::none, Role::key);
+  auto& of_rank = table.texts("of_rank", Role::detail);
+  auto& id = table.texts("id");
+  auto& title = table.texts("title", Role::value);
+  auto& category = table.texts("category", Role::detail);
+  auto& low = table.ints("saving_low", Unit::ns);
+  auto& high = table.ints("saving_high", Unit::ns);
+  auto& confidence = table.texts("confidence", Role::value);
+  auto& because = table.texts("because", Role::detail);
+  auto& evidence = table.texts("evidence", Role::detail);
+  auto& remedy = table.texts("remedy", Role::value);
+  auto& verify = table.texts("verify", Role::detail);
+  std::int64_t n = 0;
+  for (const Finding& f : findings) {
+    position.push_back(++n);
+    of_rank.push_back(several ? std::to_string(f.rank) : "");
+    id.push_back(f.id);
+    title.push_back(f.title);
+    category.push_back(f.category);
+    low.push_back(f.saving_low);
+    high.push_back(f.saving_high);
+    confidence.emplace_back(word_of(f.confidence));
+    because.push_back(f.because);
+    evidence.push_back(f.evidence);
+    remedy.push_back(f.remedy);
+    verify.push_back(f.verify);
+  }
+}
+
+void add_health(report::Table& table, const std::vector<Health>& rows, bool several) {
+  auto& of_rank = table.texts("of_rank", Role::detail);
+  auto& id = table.texts("id");
+  auto& grade = table.texts("class", Role::value);
+  auto& what = table.texts("what", Role::value);
+  auto& suffers = table.texts("suffers", Role::detail);
+  auto& remedy = table.texts("remedy", Role::value);
+  for (const Health& h : rows) {
+    of_rank.push_back(several ? std::to_string(h.rank) : "");
+    id.push_back(h.id);
+    grade.emplace_back(1, static_cast<char>(h.grade));
+    what.push_back(h.what);
+    suffers.push_back(h.suffers);
+    remedy.push_back(h.remedy);
+  }
+}
+
+}  // namespace
+
+Reports gather(const trace::Trace& trace, const report::Params& params, unsigned threads) {
+  Reports reports;
+  const std::vector<std::pair<const char*, report::Report*>> wanted = {
+      {"overview", &reports.overview}, {"idle", &reports.idle}, {"memory_events", &reports.memory_events},
+      {"steps", &reports.steps}, {"devices", &reports.devices}, {"input_wait", &reports.input_wait}};
+  parallel_for(wanted.size(), thread_count(threads), [&](std::size_t i) {
+    if (const analyze::Analysis* analysis = analyze::find(wanted[i].first)) *wanted[i].second = analysis->run(trace, params);
+  });
+  return reports;
+}
+
+report::Report verdict(const trace::Trace& trace, const Reports& reports) {
+  const bool several = trace.ranks.size() > 1;
+  Tables tables;
+  std::vector<Finding> findings;
+  std::vector<Health> all_health;
+  auto& rank_column = tables.verdict.ints("rank", Unit::none, Role::key);
+  auto& bound_column = tables.verdict.texts("bound", Role::value);
+  auto& headline_column = tables.verdict.texts("headline", Role::value);
+  auto& step_column = tables.verdict.ints("step", Unit::ns);
+  auto& steps_column = tables.verdict.ints("steps", Unit::count);
+  for (const trace::Rank& rank : trace.ranks) {
+    const Evidence evidence(reports, rank.rank, several);
+    const std::vector<Health> health = check_health(evidence);
+    const Permission permission = permission_of(health);
+    const Bound bound = bound_of(evidence, permission);
+    rank_column.push_back(rank.rank);
+    bound_column.emplace_back(name_of(bound));
+    headline_column.push_back(headline(evidence, bound, health));
+    step_column.push_back(evidence.step_length());
+    steps_column.push_back(evidence.fact("complete_steps"));
+    all_health.insert(all_health.end(), health.begin(), health.end());
+    if (bound == Bound::too_little) continue;
+    for (const Rule& rule : rules()) {
+      if (rule.needs_device && bound == Bound::unknown) continue;
+      auto found = rule.find(evidence, bound);
+      if (!found || !worth_showing(*found, evidence.step_length())) continue;
+      doubt(*found, permission.doubt, health);
+      findings.push_back(std::move(*found));
+    }
+  }
+  std::stable_sort(findings.begin(), findings.end(), ranks_before);
+  add_findings(tables.findings, findings, several);
+  add_health(tables.health, all_health, several);
+  report::Report report{"verdict", {}, {}};
+  report.tables = {std::move(tables.verdict), std::move(tables.findings), std::move(tables.health)};
+  report.notes = reports.overview.notes;
+  return report;
+}
+
+}  // namespace stepscope::advise

@@ -1,0 +1,18 @@
+// The answer to "why is my step slow": one sentence, ranked findings, and what the recording cannot prove.
+#pragma once
+
+#include "report/params.h"
+#include "report/table.h"
+#include "trace/trace.h"
+
+#include "advise/evidence.h"
+
+namespace stepscope::advise {
+
+/// Runs the analyses that the rules read, side by side on up to `threads` threads (0: all).
+Reports gather(const trace::Trace& trace, const report::Params& params, unsigned threads = 0);
+
+/// Tables "Verdict" (one row per rank), "Findings" (ranked: largest expected saving first) and "Health".
+report::Report verdict(const trace::Trace& trace, const Reports& reports);
+
+}  // namespace stepscope::advise

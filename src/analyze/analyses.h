@@ -1,0 +1,29 @@
+// Every analysis there is, in one visible array. CLI, HTTP, Python, the web menu and docs/analyses.md all read it.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "report/params.h"
+#include "report/table.h"
+#include "trace/trace.h"
+
+namespace stepscope::analyze {
+
+struct Analysis {
+  std::string_view name;      ///< as typed by people, snake_case
+  std::string_view one_line;  ///< what it answers
+  std::string_view doc;       ///< definitions: each column's numerator, denominator, unit (Markdown)
+  std::span<const report::ParamSpec> params;  ///< its own; report::common_params() come on top
+  report::Report (*run)(const trace::Trace&, const report::Params&);
+};
+
+std::span<const Analysis> all();
+
+/// nullptr if there is none of that name.
+const Analysis* find(std::string_view name);
+
+/// Runs and applies the common params (sort, top). The analysis itself handles `step`.
+report::Report run(const Analysis& analysis, const trace::Trace& trace, const report::Params& params);
+
+}  // namespace stepscope::analyze

@@ -1,0 +1,160 @@
+// How busy each device was, and how full when it was busy.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "analyze/list.h"
+#include "analyze/question.h"
+#include "derive/device_busy.h"
+
+namespace stepscope::analyze {
+namespace {
+
+using derive::DeviceBusy;
+using report::Role;
+using report::Shape;
+using report::Unit;
+using timeline::Interval;
+using trace::Kind;
+using trace::Rank;
+using trace::Row;
+
+double share(std::int64_t part, std::int64_t whole) { return whole == 0 ? report::kNoReal : static_cast<double>(part) / static_cast<double>(whole); }
+
+/// What the launch parameters of a device's kernels say, over a window.
+struct Fill {
+  double sm_efficiency = report::kNoReal, occupancy = report::kNoReal;
+  std::vector<timeline::Level> resident;  ///< blocks per SM, summed over concurrent kernels
+};
+
+class KernelArgs {
+ public:
+  KernelArgs(const trace::Trace& trace, const Rank& rank)
+      : blocks_per_sm(trace, rank, "blocks per SM"), occupancy(trace, rank, "est. achieved occupancy %") {}
+  trace::ArgReader blocks_per_sm, occupancy;
+};
+
+Fill fill_of(const Rank& rank, const KernelArgs& args, std::int64_t device, Interval window) {
+  const trace::EventTable& e = rank.events;
+  std::vector<Interval> spans;
+  std::vector<double> blocks;
+  double occupied = 0, weighed = 0;
+  for (const trace::Track& track : rank.tracks) {
+    if (track.side != trace::Track::Side::device || track.device != device) continue;
+    for (Row row = track.begin; row < track.end; ++row) {
+      if (e.kind[row] != Kind::kernel) continue;
+      const Interval span{std::max(e.start[row], window.begin), std::min(e.end[row], window.end)};
+      if (span.length() == 0) continue;
+      if (const auto per_sm = args.blocks_per_sm.real(row); per_sm && *per_sm > 0) {
+        spans.push_back(span);
+        blocks.push_back(*per_sm);
+      }
+      if (const auto percent = args.occupancy.real(row); percent && *percent >= 0) {
+        occupied += *percent / 100 * static_cast<double>(span.length());
+        weighed += static_cast<double>(span.length());
+      }
+    }
+  }
+  Fill fill;
+  if (weighed > 0) fill.occupancy = occupied / weighed;
+  if (spans.empty() || window.length() == 0) return fill;
+  fill.resident = timeline::sum_levels(spans, blocks);
+  double full = 0;
+  for (const timeline::Level& level : fill.resident) full += std::min(level.value, 1.0) * static_cast<double>(level.span.length());
+  fill.sm_efficiency = full / static_cast<double>(window.length());
+  return fill;
+}
+
+struct Summary {
+  explicit Summary(const trace::Trace& trace)
+      : rank(table, trace), device(table.ints("device", Unit::none, Role::key)), name(table.texts("name", Role::detail)),
+        utilization(table.reals("utilization", Unit::share, Role::share)), kernels(table.reals("kernel_share", Unit::share, Role::share)),
+        exposed(table.reals("exposed_communication", Unit::share, Role::share)), copies(table.reals("exposed_copy", Unit::share, Role::share)),
+        sm(table.reals("sm_efficiency", Unit::share, Role::share)), occupancy(table.reals("occupancy", Unit::share, Role::share)),
+        busy(table.ints("busy", Unit::ns)), window(table.ints("window", Unit::ns)), memory(table.ints("memory", Unit::bytes, Role::detail)),
+        compute(table.texts("compute_capability", Role::detail)) {}
+  report::Table table{"Devices", Shape::table, {}};
+  RankColumn rank;
+  report::Ints& device;
+  report::Texts& name;
+  report::Reals &utilization, &kernels, &exposed, &copies, &sm, &occupancy;
+  report::Ints &busy, &window, &memory;
+  report::Texts& compute;
+};
+
+struct Series {
+  explicit Series(const trace::Trace& trace)
+      : rank(table, trace), device(table.ints("device", Unit::none, Role::key)), time(table.ints("time", Unit::ns, Role::key)),
+        busy(table.reals("utilization", Unit::share)), sm(table.reals("sm_efficiency", Unit::share)) {}
+  report::Table table{"Utilization over time", Shape::curve, {}};
+  RankColumn rank;
+  report::Ints &device, &time;
+  report::Reals &busy, &sm;
+};
+
+constexpr std::size_t kBuckets = 100;
+
+void add_series(Series& out, const Rank& rank, const DeviceBusy& busy, const Fill& fill, Interval window) {
+  const std::vector<double> shares = timeline::binned_share(busy.all, window, kBuckets);
+  std::vector<double> full(kBuckets);
+  const double width = static_cast<double>(window.length()) / kBuckets;
+  for (const timeline::Level& level : fill.resident) {
+    const auto first = static_cast<std::size_t>(static_cast<double>(level.span.begin - window.begin) / width);
+    const auto last = static_cast<std::size_t>(static_cast<double>(level.span.end - 1 - window.begin) / width);
+    for (std::size_t b = first; b <= std::min(last, kBuckets - 1); ++b) {
+      const double from = std::max(static_cast<double>(level.span.begin - window.begin), static_cast<double>(b) * width);
+      const double to = std::min(static_cast<double>(level.span.end - window.begin), static_cast<double>(b + 1) * width);
+      if (to > from) full[b] += std::min(level.value, 1.0) * (to - from) / width;
+    }
+  }
+  for (std::size_t b = 0; b < kBuckets; ++b) {
+    out.rank.add(rank);
+    out.device.push_back(busy.device);
+    out.time.push_back(window.begin - origin_of(rank) + static_cast<std::int64_t>(static_cast<double>(b) * width));
+    out.busy.push_back(shares[b]);
+    out.sm.push_back(fill.resident.empty() ? report::kNoReal : std::min(full[b], 1.0));
+  }
+}
+
+void add_device(Summary& out, const Rank& rank, const DeviceBusy& busy, const Fill& fill, Interval window) {
+  const std::int64_t length = window.length();
+  out.rank.add(rank);
+  out.device.push_back(busy.device);
+  const auto about = std::find_if(rank.devices.begin(), rank.devices.end(), [&](const trace::Device& d) { return d.id == busy.device; });
+  const bool known = about != rank.devices.end();
+  out.name.push_back(known ? about->name : "");
+  out.memory.push_back(known && about->total_memory > 0 ? about->total_memory : report::kNoInt);
+  out.compute.push_back(known && about->compute_major > 0 ? fmt::format("{}.{}", about->compute_major, about->compute_minor) : "");
+  out.utilization.push_back(share(busy.all.length_in(window), length));
+  out.kernels.push_back(share(busy.kernels.length_in(window), length));
+  out.exposed.push_back(share(subtract(busy.communication, busy.compute).length_in(window), length));
+  out.copies.push_back(share(subtract(busy.copy, busy.kernels).length_in(window), length));
+  out.sm.push_back(fill.sm_efficiency);
+  out.occupancy.push_back(fill.occupancy);
+  out.busy.push_back(busy.all.length_in(window));
+  out.window.push_back(length);
+}
+
+}  // namespace
+
+report::Report devices(const trace::Trace& trace, const report::Params& params) {
+  const StepChoice choice(params);
+  report::Report report{"devices", {}, {}};
+  Summary summary(trace);
+  Series series(trace);
+  for (const Rank& rank : trace.ranks) {
+    const KernelArgs args(trace, rank);
+    const Interval window = window_of(rank, choice);
+    for (const DeviceBusy& busy : derive::busy_devices(rank)) {
+      const Fill fill = fill_of(rank, args, busy.device, window);
+      add_device(summary, rank, busy, fill, window);
+      if (window.length() > 0) add_series(series, rank, busy, fill, window);
+    }
+  }
+  if (summary.table.rows() == 0) report.notes.push_back("No device activity is recorded. Record with ProfilerActivity.CUDA (or XPU, MTIA …) beside CPU.");
+  report.tables.push_back(std::move(summary.table));
+  report.tables.push_back(std::move(series.table));
+  return report;
+}
+
+}  // namespace stepscope::analyze

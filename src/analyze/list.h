@@ -1,0 +1,15 @@
+// The entry points of the analyses, one line each; analyses.cpp is the array that everything reads.
+#pragma once
+
+#include "report/params.h"
+#include "report/table.h"
+#include "trace/trace.h"
+
+namespace stepscope::analyze {
+
+report::Report devices(const trace::Trace& trace, const report::Params& params);
+report::Report idle(const trace::Trace& trace, const report::Params& params);
+report::Report overview(const trace::Trace& trace, const report::Params& params);
+report::Report steps(const trace::Trace& trace, const report::Params& params);
+
+}  // namespace stepscope::analyze

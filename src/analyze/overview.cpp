@@ -1,0 +1,175 @@
+// What was recorded, on what, how long a step takes, and the facts that decide what the recording can prove.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "analyze/list.h"
+#include "analyze/question.h"
+#include "derive/capture.h"
+
+namespace stepscope::analyze {
+namespace {
+
+using derive::Capture;
+using derive::DeviceBusy;
+using report::Role;
+using report::Shape;
+using report::Unit;
+using timeline::Interval;
+using timeline::IntervalSet;
+using trace::Rank;
+
+struct Configuration {
+  explicit Configuration(const trace::Trace& trace) : rank(table, trace), what(table.texts("what")), value(table.texts("value", Role::value)) {}
+  report::Table table{"Configuration", Shape::table, {}};
+  RankColumn rank;
+  report::Texts &what, &value;
+  void add(const Rank& r, std::string w, std::string v) {
+    if (v.empty()) return;
+    rank.add(r);
+    what.push_back(std::move(w));
+    value.push_back(std::move(v));
+  }
+};
+
+struct Facts {
+  Facts(const trace::Trace& trace, std::string title, const char* column, Unit unit)
+      : table{std::move(title), Shape::table, {}}, rank(table, trace), fact(table.texts("fact")), value(table.ints(column, unit)) {}
+  report::Table table;
+  RankColumn rank;
+  report::Texts& fact;
+  report::Ints& value;
+  void add(const Rank& r, const char* name, std::int64_t v) {
+    rank.add(r);
+    fact.emplace_back(name);
+    value.push_back(v);
+  }
+};
+
+std::string devices_text(const Rank& rank, const std::vector<DeviceBusy>& used) {
+  std::string text;
+  for (const DeviceBusy& busy : used) {
+    const auto about = std::find_if(rank.devices.begin(), rank.devices.end(), [&](const trace::Device& d) { return d.id == busy.device; });
+    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", busy.device, about != rank.devices.end() && !about->name.empty() ? about->name : "unnamed device");
+  }
+  return text.empty() ? "none used" : text;
+}
+
+void describe(Configuration& out, const Rank& rank, const std::vector<DeviceBusy>& used) {
+  out.add(rank, "file", rank.path);
+  out.add(rank, "devices", devices_text(rank, used));
+  if (rank.rank >= 0) out.add(rank, "rank", rank.world_size > 0 ? fmt::format("{} of {}", rank.rank, rank.world_size) : std::to_string(rank.rank));
+  out.add(rank, "distributed backend", rank.backend);
+  std::string steps;
+  for (const trace::Step& step : rank.steps)
+    if (step.row != trace::kNoRow && steps.size() < 60) steps += fmt::format("{}{}", steps.empty() ? "" : ", ", step.number);
+  out.add(rank, "steps", steps.empty() ? "not marked" : steps);
+}
+
+void count(Facts& out, const Rank& rank, const Capture& c, std::int64_t complete_steps) {
+  out.add(rank, "ops", c.ops);
+  out.add(rank, "annotations", c.annotations);
+  out.add(rank, "python_calls", c.python_calls);
+  out.add(rank, "module_calls", c.module_calls);
+  out.add(rank, "runtime_calls", c.runtime_calls);
+  out.add(rank, "kernels", c.kernels);
+  out.add(rank, "copies", c.copies);
+  out.add(rank, "fills", c.fills);
+  out.add(rank, "memory_records", c.memory_records);
+  out.add(rank, "ops_with_shapes", c.with_shapes);
+  out.add(rank, "ops_with_stacks", c.with_stacks);
+  out.add(rank, "range_metrics", c.range_metrics);
+  out.add(rank, "unknown_category", c.foreign);
+  out.add(rank, "launches", c.launches);
+  out.add(rank, "launches_without_device", c.launches_without_device);
+  out.add(rank, "device_without_launch", c.device_without_launch);
+  out.add(rank, "device_before_launch", c.device_before_launch);
+  out.add(rank, "data_parallel_calls", c.data_parallel_calls);
+  out.add(rank, "ddp_calls", c.ddp_calls);
+  out.add(rank, "graph_launches", c.graph_launches);
+  out.add(rank, "complete_steps", complete_steps);
+  out.add(rank, "lost_stretches", rank.reading.losses);
+  out.add(rank, "clamped_times", rank.reading.clamped_times);
+  out.add(rank, "document_complete", rank.reading.complete ? 1 : 0);
+}
+
+std::int64_t median(std::vector<std::int64_t> values) {
+  if (values.empty()) return report::kNoInt;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  if (values.size() % 2 == 1) return *middle;
+  return (*middle + *std::max_element(values.begin(), middle)) / 2;
+}
+
+std::vector<std::int64_t> device_lengths(const Rank& rank, const StepChoice& choice) {
+  std::vector<std::int64_t> lengths;
+  for (const StepSpan& s : step_spans(rank))
+    if (choice.includes(rank.steps[s.index]) && !s.partial) lengths.push_back(s.span.length());
+  return lengths;
+}
+
+void measure(Facts& out, const Rank& rank, const Capture& c, const std::vector<DeviceBusy>& devices, const std::vector<std::int64_t>& lengths, Interval window) {
+  out.add(rank, "window", window.length());
+  out.add(rank, "step_median", median(lengths));
+  out.add(rank, "step_shortest", lengths.empty() ? report::kNoInt : *std::min_element(lengths.begin(), lengths.end()));
+  out.add(rank, "step_longest", lengths.empty() ? report::kNoInt : *std::max_element(lengths.begin(), lengths.end()));
+  out.add(rank, "first_step", lengths.empty() ? report::kNoInt : lengths.front());
+  IntervalSet compute, communication, copy;
+  for (const DeviceBusy& device : devices) {
+    compute = unite(compute, device.compute);
+    communication = unite(communication, device.communication);
+    copy = unite(copy, device.copy);
+  }
+  out.add(rank, "compute", compute.length_in(window));
+  out.add(rank, "communication", communication.length_in(window));
+  out.add(rank, "exposed_communication", subtract(communication, compute).length_in(window));
+  out.add(rank, "exposed_copy", subtract(copy, unite(compute, communication)).length_in(window));
+  const IntervalSet busy = unite(unite(compute, communication), copy);
+  out.add(rank, "busy", busy.length_in(window));
+  out.add(rank, "idle", window.length() - busy.length_in(window));
+  out.add(rank, "blocked", c.blocked);
+  out.add(rank, "host_data_loading", c.host_data_loading);
+  out.add(rank, "host_span", c.host_span);
+  out.add(rank, "profiler_estimate", c.profiler);
+  out.add(rank, "device_lag", c.device_lag);
+  out.add(rank, "warm_up", c.warm_up);
+  out.add(rank, "blind_wait", c.blind_wait);
+  out.add(rank, "unseen", c.unseen);
+  out.add(rank, "largest_lead", c.largest_lead);
+}
+
+void note_reading(const Rank& rank, report::Report& report) {
+  const trace::Reading& r = rank.reading;
+  for (const trace::Loss& loss : r.first_losses)
+    report.notes.push_back(fmt::format("{}: at byte {}: {}{}", rank.path, loss.byte, loss.reason, loss.bytes > 0 ? fmt::format(" ({} bytes left out)", loss.bytes) : ""));
+  if (r.losses > static_cast<std::int64_t>(r.first_losses.size())) report.notes.push_back(fmt::format("{}: {} damaged stretches in all; the first {} are named.", rank.path, r.losses, r.first_losses.size()));
+  if (!r.complete) report.notes.push_back(fmt::format("{}: the document does not end as it should; what was read up to there is shown.", rank.path));
+  if (r.clamped_times > 0) report.notes.push_back(fmt::format("{}: {} events had a missing, negative or absurd time; it was set to zero length or the event left out.", rank.path, r.clamped_times));
+  if (r.unmatched_ends > 0) report.notes.push_back(fmt::format("{}: {} begin or end events have no partner.", rank.path, r.unmatched_ends));
+}
+
+}  // namespace
+
+report::Report overview(const trace::Trace& trace, const report::Params& params) {
+  const StepChoice choice(params);
+  report::Report report{"overview", {}, {}};
+  Configuration configuration(trace);
+  Facts counts(trace, "What was recorded", "count", Unit::count), times(trace, "Times of the window", "time", Unit::ns);
+  for (const std::string& reason : trace.unread) report.notes.push_back("Not read: " + reason);
+  for (const Rank& rank : trace.ranks) {
+    const auto devices = derive::busy_devices(rank);
+    const Interval window = window_of(rank, choice);
+    const Capture capture = derive::capture_of(trace, rank, devices, window);
+    const auto lengths = device_lengths(rank, choice);
+    describe(configuration, rank, devices);
+    count(counts, rank, capture, rank.steps.empty() || rank.steps.front().row == trace::kNoRow ? 0 : static_cast<std::int64_t>(lengths.size()));
+    measure(times, rank, capture, devices, lengths, window);
+    note_reading(rank, report);
+  }
+  report.tables.push_back(std::move(configuration.table));
+  report.tables.push_back(std::move(times.table));
+  report.tables.push_back(std::move(counts.table));
+  return report;
+}
+
+}  // namespace stepscope::analyze

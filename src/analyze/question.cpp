@@ -1,0 +1,68 @@
+#include "analyze/question.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace stepscope::analyze {
+
+using timeline::Interval;
+
+StepChoice::StepChoice(const report::Params& params) {
+  const std::string_view text = params.text("step");
+  if (text.empty()) return;
+  const char* end = text.data() + text.size();
+  auto [rest, error] = std::from_chars(text.data(), end, first_);
+  if (error != std::errc{}) return;
+  last_ = first_;
+  if (rest != end && *rest == '-') std::from_chars(rest + 1, end, last_);
+}
+
+std::int64_t origin_of(const trace::Rank& rank) {
+  std::int64_t origin = std::numeric_limits<std::int64_t>::max();
+  for (const trace::Track& track : rank.tracks)
+    if (track.begin != track.end) origin = std::min(origin, rank.events.start[track.begin]);
+  return origin == std::numeric_limits<std::int64_t>::max() ? 0 : origin;
+}
+
+Interval window_of(const trace::Rank& rank, const StepChoice& steps) {
+  Interval window{0, 0};
+  bool any = false;
+  for (const StepSpan& s : step_spans(rank)) {
+    if (!steps.includes(rank.steps[s.index]) || (s.partial && steps.all())) continue;
+    window.begin = any ? std::min(window.begin, s.span.begin) : s.span.begin;
+    window.end = any ? std::max(window.end, s.span.end) : s.span.end;
+    any = true;
+  }
+  return window;
+}
+
+std::vector<StepSpan> step_spans(const trace::Rank& rank) {
+  const trace::EventTable& e = rank.events;
+  std::vector<StepSpan> spans;
+  std::vector<std::int64_t> launched(rank.steps.size());
+  std::int64_t first_device_start = std::numeric_limits<std::int64_t>::max();
+  for (trace::Row row = 0; row < e.size(); ++row) {
+    if (!is_device_work(e.kind[row]) || e.step[row] < 0 || e.launch[row] == trace::kNoRow) continue;
+    ++launched[static_cast<std::size_t>(e.step[row])];
+    if (e.step[row] == 0) first_device_start = std::min(first_device_start, e.start[row]);
+  }
+  std::int64_t previous_end = rank.steps.empty() ? 0 : rank.steps.front().start;
+  if (first_device_start != std::numeric_limits<std::int64_t>::max()) {
+    // Work of the step before the first one is not the first one's time.
+    for (trace::Row row = 0; row < e.size(); ++row)
+      if (is_device_work(e.kind[row]) && (e.step[row] < 0 || e.launch[row] == trace::kNoRow) && e.end[row] <= first_device_start)
+        previous_end = std::max(previous_end, e.end[row]);
+  }
+  for (std::size_t i = 0; i < rank.steps.size(); ++i) {
+    const trace::Step& step = rank.steps[i];
+    const std::int64_t begin = std::max(previous_end, step.start);
+    const std::int64_t end = std::max({begin, step.end, step.device_end});
+    spans.push_back({i, {begin, end}, launched[i], false});
+    previous_end = end;
+  }
+  const std::size_t n = spans.size();
+  if (n > 1 && spans[n - 1].device_events * 10 < spans[n - 2].device_events * 8) spans[n - 1].partial = true;
+  return spans;
+}
+
+}  // namespace stepscope::analyze

@@ -1,0 +1,167 @@
+// Where each step's time went: every nanosecond of a step has one role, so the parts add up to the step exactly.
+#include <array>
+
+#include <fmt/format.h>
+
+#include "analyze/list.h"
+#include "analyze/question.h"
+#include "analyze/step_outliers.h"
+#include "derive/kernel_class.h"
+#include "timeline/interval.h"
+
+namespace stepscope::analyze {
+namespace {
+
+using report::Role;
+using report::Shape;
+using report::Unit;
+using timeline::Interval;
+using timeline::IntervalSet;
+using trace::Kind;
+using trace::Rank;
+using trace::Row;
+using trace::Work;
+
+constexpr std::array<const char*, 8> kRoles = {"kernel", "memcpy", "memset", "communication", "runtime", "data_loader", "cpu_exec", "other"};
+constexpr std::size_t kNamedRoles = kRoles.size() - 1;
+
+/// The role of a row, as an index into kRoles; kNamedRoles for rows that have none.
+std::size_t role_of(const Rank& rank, Row row, bool loads_data) {
+  const trace::EventTable& e = rank.events;
+  switch (e.kind[row]) {
+    case Kind::kernel: return e.work[row] == Work::communication ? 3 : 0;
+    case Kind::memcpy: return 1;
+    case Kind::memset: return 2;
+    case Kind::runtime: return 4;
+    case Kind::annotation: return loads_data ? 5 : kNamedRoles;
+    case Kind::op: return loads_data ? 5 : e.work[row] == Work::communication ? 3 : 6;
+    case Kind::python: return 6;
+    default: return kNamedRoles;
+  }
+}
+
+enum class Label : std::uint8_t { unknown, plain, data_loading, step };
+
+/// What a host range's name says, asked once per name.
+class Labels {
+ public:
+  explicit Labels(const trace::Trace& trace) : trace_(trace), by_name_(trace.strings.size(), Label::unknown) {}
+  Label of(trace::StringId name) {
+    Label& label = by_name_[name];
+    if (label == Label::unknown) {
+      const std::string_view text = trace_.text(name);
+      label = derive::is_data_loading(text) ? Label::data_loading : text.starts_with("ProfilerStep") ? Label::step : Label::plain;
+    }
+    return label;
+  }
+
+ private:
+  const trace::Trace& trace_;
+  std::vector<Label> by_name_;
+};
+
+std::vector<IntervalSet> role_sets(const trace::Trace& trace, const Rank& rank) {
+  const trace::EventTable& e = rank.events;
+  Labels labels(trace);
+  std::array<std::vector<Interval>, kNamedRoles> intervals;
+  const auto plain_work = [&](Row row) { return (e.kind[row] == Kind::op || e.kind[row] == Kind::python) && labels.of(e.name[row]) == Label::plain; };
+  for (Row row = 0; row < e.size(); ++row) {
+    const bool host = e.kind[row] == Kind::op || e.kind[row] == Kind::annotation || e.kind[row] == Kind::python;
+    const Label label = host ? labels.of(e.name[row]) : Label::plain;
+    if (label == Label::step) continue;
+    const bool inside_work = host && e.parent[row] != trace::kNoRow && plain_work(e.parent[row]);
+    if (inside_work && label == Label::plain) continue;  // its parent already covers it
+    const std::size_t role = role_of(rank, row, label == Label::data_loading);
+    if (role < kNamedRoles) intervals[role].push_back({e.start[row], e.end[row]});
+  }
+  std::vector<IntervalSet> sets;
+  for (auto& list : intervals) sets.push_back(IntervalSet::of(std::move(list)));
+  return sets;
+}
+
+struct Columns {
+  report::Texts& step;
+  std::vector<report::Ints*> parts;
+  report::Ints &total, &host_start, &host_end, &device_end, &device_length;
+};
+
+Columns step_columns(report::Table& table) {
+  report::Texts& step = table.texts("step");
+  std::vector<report::Ints*> parts;
+  for (const char* role : kRoles) parts.push_back(&table.ints(role, Unit::ns));
+  report::Ints& total = table.ints("total", Unit::ns);
+  return {step, parts, total, table.ints("host_start", Unit::ns, Role::detail), table.ints("host_end", Unit::ns, Role::detail),
+          table.ints("device_end", Unit::ns, Role::detail), table.ints("device_length", Unit::ns, Role::detail)};
+}
+
+report::Table average_table(const std::array<std::int64_t, kRoles.size()>& sums, std::int64_t steps) {
+  report::Table table{"Average step", Shape::bars, {}};
+  report::Texts& role = table.texts("role");
+  report::Ints& time = table.ints("time", Unit::ns);
+  report::Reals& share = table.reals("share", Unit::share, Role::share);
+  std::int64_t total = 0;
+  for (std::int64_t sum : sums) total += sum;
+  for (std::size_t i = 0; i < kRoles.size(); ++i) {
+    role.emplace_back(kRoles[i]);
+    time.push_back(sums[i] / steps);
+    share.push_back(total == 0 ? 0 : static_cast<double>(sums[i]) / static_cast<double>(total));
+  }
+  return table;
+}
+
+void note_rank(const Rank& rank, const std::vector<StepSpan>& spans, report::Report& report) {
+  if (rank.steps.size() == 1 && rank.steps.front().row == trace::kNoRow)
+    report.notes.push_back("No profiler steps are marked: the whole recording stands as one step. Call prof.step() once per iteration, with a schedule, to see steps.");
+  for (const StepSpan& s : spans)
+    if (s.partial) report.notes.push_back(fmt::format("Step {} is cut off by the end of the recording (under 80 % of the previous step's device events); it is shown, and left out of the average.", rank.steps[s.index].number));
+}
+
+}  // namespace
+
+report::Report steps(const trace::Trace& trace, const report::Params& params) {
+  const StepChoice choice(params);
+  report::Report report{"steps", {}, {}};
+  report::Table table{"Step time by what the time went to", Shape::bars, {}};
+  RankColumn rank_column(table, trace);
+  Columns out = step_columns(table);
+  std::array<std::int64_t, kRoles.size()> sums{};
+  std::int64_t counted = 0;
+  report::Table outliers = outlier_table(trace);
+  for (const Rank& rank : trace.ranks) {
+    const std::int64_t origin = origin_of(rank);
+    const std::vector<StepSpan> spans = step_spans(rank);
+    const std::vector<IntervalSet> sets = role_sets(trace, rank);
+    note_rank(rank, spans, report);
+    std::int64_t previous_device_end = -1;
+    std::vector<StepParts> all_parts;
+    for (const StepSpan& s : spans) {
+      const trace::Step& step = rank.steps[s.index];
+      const std::int64_t device_length = s.device_events == 0 ? report::kNoInt : step.device_end - (previous_device_end >= 0 ? previous_device_end : s.span.begin);
+      if (s.device_events > 0) previous_device_end = step.device_end;
+      std::vector<IntervalSet> in_step;
+      for (const IntervalSet& set : sets) in_step.push_back(set.within(s.span));
+      const std::vector<IntervalSet> parts = timeline::partition(s.span, in_step);
+      all_parts.push_back({s, {}});
+      for (const IntervalSet& part : parts) all_parts.back().parts.push_back(part.length());
+      if (!choice.includes(step)) continue;
+      rank_column.add(rank);
+      out.step.push_back(step.row == trace::kNoRow ? "all" : std::to_string(step.number));
+      for (std::size_t i = 0; i < parts.size(); ++i) out.parts[i]->push_back(parts[i].length());
+      out.total.push_back(s.span.length());
+      out.host_start.push_back(step.start - origin);
+      out.host_end.push_back(step.end - origin);
+      out.device_end.push_back(step.device_end - origin);
+      out.device_length.push_back(device_length);
+      if (s.partial) continue;
+      for (std::size_t i = 0; i < parts.size(); ++i) sums[i] += parts[i].length();
+      ++counted;
+    }
+    add_outliers(outliers, trace, rank, all_parts, kRoles);
+  }
+  report.tables.push_back(std::move(table));
+  if (counted > 0) report.tables.push_back(average_table(sums, counted));
+  report.tables.push_back(std::move(outliers));
+  return report;
+}
+
+}  // namespace stepscope::analyze

@@ -1,0 +1,110 @@
+#include "base/byte_source.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/gzip.h"
+
+namespace stepscope {
+namespace {
+
+class FileBytes : public ByteSource {
+ public:
+  FileBytes(int fd, std::int64_t size) : fd_(fd) { stored_size = size; }
+  ~FileBytes() override { if (fd_ > 0) ::close(fd_); }
+  FileBytes(const FileBytes&) = delete;
+  FileBytes& operator=(const FileBytes&) = delete;
+
+  std::size_t read(char* out, std::size_t size) override {
+    std::size_t got = 0;
+    while (got < size) {
+      const ssize_t n = ::read(fd_, out + got, size - got);
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) faults.push_back({position_, std::string("the file could not be read further: ") + std::strerror(errno)});
+      if (n <= 0) break;
+      got += static_cast<std::size_t>(n);
+      position_ += n;
+    }
+    return got;
+  }
+  std::int64_t position() const override { return position_; }
+
+ private:
+  int fd_;
+  std::int64_t position_ = 0;
+};
+
+class MemoryBytes : public ByteSource {
+ public:
+  MemoryBytes(const char* data, std::size_t size) : data_(data), size_(size) {
+    stored_size = static_cast<std::int64_t>(size);
+  }
+  std::size_t read(char* out, std::size_t size) override {
+    const std::size_t n = std::min(size, size_ - at_);
+    if (n != 0) std::memcpy(out, data_ + at_, n);
+    at_ += n;
+    return n;
+  }
+  std::int64_t position() const override { return static_cast<std::int64_t>(at_); }
+
+ private:
+  const char* data_;
+  std::size_t size_, at_ = 0;
+};
+
+/// Gives back the bytes that sniffing took.
+class PrefixedBytes : public ByteSource {
+ public:
+  PrefixedBytes(std::string prefix, std::unique_ptr<ByteSource> rest) : prefix_(std::move(prefix)), rest_(std::move(rest)) {
+    stored_size = rest_->stored_size;
+  }
+  std::size_t read(char* out, std::size_t size) override {
+    const std::size_t n = std::min(size, prefix_.size() - at_);
+    std::memcpy(out, prefix_.data() + at_, n);
+    at_ += n;
+    const std::size_t more = rest_->read(out + n, size - n);
+    faults.insert(faults.end(), rest_->faults.begin(), rest_->faults.end());
+    rest_->faults.clear();
+    return n + more;
+  }
+  std::int64_t position() const override { return rest_->position(); }
+
+ private:
+  std::string prefix_;
+  std::unique_ptr<ByteSource> rest_;
+  std::size_t at_ = 0;
+};
+
+std::unique_ptr<ByteSource> unzipped_if_gzip(std::unique_ptr<ByteSource> raw) {
+  std::string head(2, '\0');
+  head.resize(raw->read(head.data(), head.size()));
+  const bool gzip = head == "\x1f\x8b";
+  auto whole = std::make_unique<PrefixedBytes>(std::move(head), std::move(raw));
+  if (!gzip) return whole;
+  return gunzip(std::move(whole));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ByteSource>> open_bytes(const std::string& path) {
+  if (path == "-") return unzipped_if_gzip(std::make_unique<FileBytes>(0, -1));
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return Error{std::string("cannot be opened: ") + std::strerror(errno), path};
+  struct stat about{};
+  if (::fstat(fd, &about) != 0 || S_ISDIR(about.st_mode)) {
+    ::close(fd);
+    return Error{"is a directory, not a trace file; give the files in it, or the directory to `stepscope report`", path};
+  }
+  return unzipped_if_gzip(std::make_unique<FileBytes>(fd, S_ISREG(about.st_mode) ? about.st_size : -1));
+}
+
+std::unique_ptr<ByteSource> memory_bytes(const char* data, std::size_t size) {
+  return unzipped_if_gzip(std::make_unique<MemoryBytes>(data, size));
+}
+
+}  // namespace stepscope

@@ -1,0 +1,161 @@
+#include "derive/capture.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "derive/kernel_class.h"
+
+namespace stepscope::derive {
+namespace {
+
+using timeline::Interval;
+using timeline::IntervalSet;
+using trace::EventTable;
+using trace::Kind;
+using trace::kNoRow;
+using trace::Rank;
+using trace::Row;
+
+constexpr std::int64_t kMillisecond = 1'000'000;
+constexpr std::int64_t kLead = 5'000;              // clocks of host and device disagree by less in healthy files
+constexpr std::int64_t kPythonCall = 700, kOp = 1200;  // ns a recorded event costs; estimates
+constexpr std::int64_t kLongQuery = 50 * kMillisecond, kLongLaunch = 1000 * kMillisecond;
+
+struct CallClass { bool known, launch, blocking, graph, warm_up; };
+
+/// What a runtime call's name means, asked once per name.
+class Calls {
+ public:
+  explicit Calls(const trace::Trace& trace) : trace_(trace), by_name_(trace.strings.size()) {}
+  const CallClass& of(trace::StringId id) {
+    CallClass& call = by_name_[id];
+    if (!call.known) {
+      const std::string_view name = trace_.text(id);
+      const bool first_only = name.find("ModuleLoad") != name.npos || name.find("LibraryLoad") != name.npos ||
+                              name.find("StreamPriorityRange") != name.npos || name.find("StreamCreate") != name.npos ||
+                              name.find("CtxCreate") != name.npos || name.find("GetAttribute") != name.npos ||
+                              name.find("GetDeviceProperties") != name.npos || name.ends_with("Free") || name.ends_with("Init");
+      call = {true, is_launch_call(name), is_blocking_call(name), is_graph_launch(name), first_only};
+    }
+    return call;
+  }
+
+ private:
+  const trace::Trace& trace_;
+  std::vector<CallClass> by_name_;
+};
+
+void count_kinds(const trace::Trace& trace, const Rank& rank, Capture& c) {
+  const EventTable& e = rank.events;
+  const trace::ArgReader dims(trace, rank, "Input Dims"), old_dims(trace, rank, "Input dims"), stack(trace, rank, "Call stack"),
+      module(trace, rank, "Python module id");
+  const trace::StringId data_parallel = trace.strings.find("DataParallel.forward"), ddp = trace.strings.find("DistributedDataParallel.forward");
+  for (Row row = 0; row < e.size(); ++row) {
+    c.data_parallel_calls += e.name[row] == data_parallel;
+    c.ddp_calls += e.name[row] == ddp;
+    switch (e.kind[row]) {
+      case Kind::op:
+        ++c.ops;
+        c.with_shapes += dims.has(row) || old_dims.has(row);
+        c.with_stacks += stack.has(row);
+        break;
+      case Kind::annotation: ++c.annotations; break;
+      case Kind::python: ++c.python_calls; c.module_calls += module.has(row); break;
+      case Kind::runtime: ++c.runtime_calls; break;
+      case Kind::kernel: ++c.kernels; break;
+      case Kind::memcpy: ++c.copies; break;
+      case Kind::memset: ++c.fills; break;
+      case Kind::memory: ++c.memory_records; break;
+      case Kind::range_metrics: ++c.range_metrics; break;
+      case Kind::other: ++c.foreign; break;
+      default: break;
+    }
+  }
+  c.profiler = c.python_calls * kPythonCall + c.ops * kOp;
+}
+
+void count_links(Calls& calls, const Rank& rank, Capture& c) {
+  const EventTable& e = rank.events;
+  std::vector<bool> has_device(e.size());
+  for (Row row = 0; row < e.size(); ++row) {
+    if (!is_device_work(e.kind[row])) continue;
+    const Row launch = e.launch[row];
+    if (launch == kNoRow) { ++c.device_without_launch; continue; }
+    has_device[launch] = true;
+    const std::int64_t lead = e.start[launch] - e.start[row];
+    if (lead > kLead) { ++c.device_before_launch; c.largest_lead = std::max(c.largest_lead, lead); }
+  }
+  for (Row row = 0; row < e.size(); ++row) {
+    if (e.kind[row] != Kind::runtime) continue;
+    const CallClass& call = calls.of(e.name[row]);
+    c.graph_launches += call.graph;
+    if (!call.launch) continue;
+    ++c.launches;
+    c.launches_without_device += !has_device[row];
+  }
+}
+
+/// Host calls that held the host while the device worked, or while nothing is recorded.
+void measure_calls(Calls& calls, const Rank& rank, const IntervalSet& busy, Interval window, Capture& c) {
+  constexpr std::int64_t kCopyThatWaited = 50'000;
+  const EventTable& e = rank.events;
+  std::vector<std::int64_t> device_end(e.size(), -1);
+  for (Row row = 0; row < e.size(); ++row)
+    if (is_device_work(e.kind[row]) && e.launch[row] != kNoRow) device_end[e.launch[row]] = std::max(device_end[e.launch[row]], e.end[row]);
+  for (Row row = 0; row < e.size(); ++row) {
+    if (e.kind[row] != Kind::runtime) continue;
+    const Interval span{e.start[row], e.end[row]};
+    const std::int64_t inside = timeline::overlap(span, window);
+    if (inside == 0) continue;
+    const CallClass& call = calls.of(e.name[row]);
+    const bool waited_copy = call.launch && span.length() > kCopyThatWaited && device_end[row] >= 0 && device_end[row] <= span.end;
+    if (call.blocking || waited_copy) {
+      c.blocked += inside;
+      if (call.blocking && span.length() >= kMillisecond && busy.length_in(span) * 20 < span.length()) c.blind_wait += inside;
+    }
+    if ((call.warm_up && span.length() > kLongQuery) || (call.launch && span.length() > kLongLaunch)) c.warm_up += inside;
+  }
+}
+
+std::int64_t time_loading(const trace::Trace& trace, const Rank& rank, Interval window) {
+  const EventTable& e = rank.events;
+  std::vector<std::int8_t> loads(trace.strings.size(), -1);
+  std::vector<Interval> spans;
+  for (Row row = 0; row < e.size(); ++row) {
+    if (e.kind[row] != Kind::op && e.kind[row] != Kind::annotation) continue;
+    std::int8_t& loading = loads[e.name[row]];
+    if (loading < 0) loading = is_data_loading(trace.text(e.name[row]));
+    if (loading == 1) spans.push_back({e.start[row], e.end[row]});
+  }
+  return IntervalSet::of(std::move(spans)).length_in(window);
+}
+
+IntervalSet host_activity(const Rank& rank) {
+  const EventTable& e = rank.events;
+  std::vector<Interval> roots;
+  for (Row row = 0; row < e.size(); ++row)
+    if (is_host_range(e.kind[row]) && e.kind[row] != Kind::annotation && (e.parent[row] == kNoRow || e.kind[e.parent[row]] == Kind::annotation))
+      roots.push_back({e.start[row], e.end[row]});
+  return IntervalSet::of(std::move(roots));
+}
+
+}  // namespace
+
+Capture capture_of(const trace::Trace& trace, const Rank& rank, const std::vector<DeviceBusy>& devices, Interval window) {
+  Capture c;
+  Calls calls(trace);
+  IntervalSet busy;
+  for (const DeviceBusy& device : devices) busy = unite(busy, device.all);
+  count_kinds(trace, rank, c);
+  count_links(calls, rank, c);
+  measure_calls(calls, rank, busy, window, c);
+  c.host_data_loading = time_loading(trace, rank, window);
+  const IntervalSet host = host_activity(rank);
+  if (!host.empty()) c.host_span = host.parts().back().end - host.parts().front().begin;
+  c.unseen = window.length() - unite(host, busy).length_in(window);
+  if (!rank.steps.empty() && rank.steps.back().row != kNoRow && !busy.empty())
+    c.device_lag = std::max<std::int64_t>(0, std::min(busy.parts().back().end, rank.steps.back().device_end) - rank.steps.back().end);
+  return c;
+}
+
+}  // namespace stepscope::derive

@@ -1,0 +1,25 @@
+// What a device event is for, decided by collective metadata first and by names second. Vendor names live here only.
+#pragma once
+
+#include <string_view>
+
+namespace stepscope::derive {
+
+/// True for kernels of NCCL, RCCL, oneCCL, HCCL, NVSHMEM, DeepEP, MSCCL++ and the custom all-reduces of serving engines.
+bool is_collective_kernel(std::string_view name);
+
+/// True for host ranges and ops that issue a collective: "nccl:all_reduce", "gloo:broadcast", "c10d::…".
+bool is_collective_op(std::string_view name);
+
+/// True for host calls that start device work (launch, graph launch, async copy or fill).
+bool is_launch_call(std::string_view name);
+/// True for host calls that return only when device work is done.
+bool is_blocking_call(std::string_view name);
+/// True for calls that allocate or free device or pinned host memory.
+bool is_allocation_call(std::string_view name);
+/// True for launches of a captured graph.
+bool is_graph_launch(std::string_view name);
+/// True for "enumerate(DataLoader)#….__next__" and DataPipe ranges.
+bool is_data_loading(std::string_view name);
+
+}  // namespace stepscope::derive

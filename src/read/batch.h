@@ -1,0 +1,91 @@
+// What one block of text became: columns in the reading thread's own ids. seal() turns batches into a Rank.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "trace/trace.h"
+
+namespace stepscope::read {
+
+/// A pid or tid as the file has it: a number, or the id of a text.
+struct Ident {
+  std::int64_t value = 0;
+  bool text = false;
+  friend bool operator==(const Ident&, const Ident&) = default;
+};
+
+struct TrackKey {
+  bool device = false;  ///< host threads and streams of equal numbers are different tracks
+  Ident pid, tid;
+  friend bool operator==(const TrackKey&, const TrackKey&) = default;
+};
+
+struct TrackKeyHash {
+  std::size_t operator()(const TrackKey& key) const {
+    return static_cast<std::size_t>(key.pid.value * 0x9E3779B97F4A7C15LL) ^ static_cast<std::size_t>(key.tid.value * 31) ^
+           (key.device ? 7u : 0u);
+  }
+};
+
+/// One thread's ids, kept over all the blocks it reads.
+struct Vocabulary {
+  trace::StringPool strings;
+  trace::SchemaTable schemas;
+  std::vector<TrackKey> tracks;
+  std::unordered_map<TrackKey, trace::TrackId, TrackKeyHash> track_ids;
+  std::vector<std::uint32_t> used_in;  ///< by string: last block that used it, so that batches can list first uses
+};
+
+/// A begin or end event (ph B, E), paired when the rank is sealed.
+struct HalfEvent {
+  std::int64_t time;
+  trace::StringId name, category;
+  trace::TrackId track;
+  trace::SchemaId schema;
+  std::uint32_t args_at, source;
+  bool begin;
+};
+
+/// A metadata event (ph M): something is called something.
+struct NameEvent {
+  Ident pid, tid;
+  trace::StringId what, name;
+};
+
+struct Batch {
+  std::uint32_t index = 0;       ///< of its block
+  std::uint32_t vocabulary = 0;  ///< whose ids these are
+  trace::EventTable events;      ///< recorded columns only; `source` counts from 0 in the block
+  std::vector<std::int64_t> values;
+  trace::FlowTable flows;
+  std::vector<HalfEvent> halves;
+  std::vector<NameEvent> names;
+  std::vector<trace::StringId> first_uses;  ///< strings in the order this block first used them
+  std::uint32_t listed = 0;                 ///< events of every phase
+  std::int64_t clamped_times = 0;
+  std::vector<trace::Loss> losses;  ///< the first few
+  std::int64_t loss_count = 0, lost_bytes = 0;
+
+  void lose(std::int64_t byte, std::int64_t bytes, const char* reason) {
+    constexpr std::size_t kDescribed = 16;
+    if (losses.size() < kDescribed) losses.push_back({byte, bytes, reason});
+    ++loss_count;
+    lost_bytes += bytes;
+  }
+};
+
+/// A file that was parsed and not yet sealed.
+struct ParsedFile {
+  trace::Rank rank;  ///< head and counts; no events yet
+  std::vector<Batch> batches;
+  std::vector<Vocabulary> words;
+};
+
+/// Appends the file as a rank of `trace`: remaps ids in block order (so that the thread count changes nothing), pairs
+/// begin and end events, sorts by (track, start, longest first).
+void seal(trace::Trace& trace, ParsedFile file, unsigned threads);
+
+}  // namespace stepscope::read

@@ -1,0 +1,64 @@
+// The JSON primitives of the readers: forgiving, non-recursive, over one block of text followed by kPadding zero bytes,
+// so that loads past the end are safe and every loop meets a byte that stops it.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+namespace stepscope::read {
+
+inline constexpr std::size_t kPadding = 64;
+
+inline const char* skip_space(const char* p) {
+  while (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t') ++p;
+  return p;
+}
+
+/// `p` is behind the opening quote. Returns the closing quote, or nullptr when the text ends first.
+/// Raw control characters are tolerated. Sets `escaped` when a backslash was met.
+inline const char* string_end(const char* p, const char* end, bool& escaped) {
+  escaped = false;
+  while (p < end) {
+#ifdef __SSE2__
+    const __m128i block = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+    const __m128i quote = _mm_cmpeq_epi8(block, _mm_set1_epi8('"'));
+    const __m128i slash = _mm_cmpeq_epi8(block, _mm_set1_epi8('\\'));
+    const auto stops = static_cast<unsigned>(_mm_movemask_epi8(_mm_or_si128(quote, slash)));
+    if (stops == 0) { p += 16; continue; }
+    p += __builtin_ctz(stops);
+#else
+    while (p < end && *p != '"' && *p != '\\') ++p;
+#endif
+    if (p >= end) return nullptr;
+    if (*p == '"') return p;
+    escaped = true;
+    p += 2;
+  }
+  return nullptr;
+}
+
+/// `p` is at any JSON value. Returns the first byte behind it, or nullptr when the text ends first. Brackets are
+/// counted, not matched by kind, and nothing recurses.
+const char* value_end(const char* p, const char* end);
+
+/// Undoes JSON escapes; surrogate pairs become UTF-8, broken escapes stay as they stand.
+void unescape(std::string_view text, std::string& out);
+
+/// What a number's text was.
+enum class Number : std::uint8_t { none, integer, real, large };
+
+/// Reads a number at `p` and moves behind it. `integer`: value fits int64. `real`: has a fraction or an exponent and a
+/// double holds all its digits. `large`: a number, but neither (keep its text). `none`: not a number, p is unmoved.
+Number read_number(const char*& p, std::int64_t& integer, double& real);
+
+/// Reads decimal microseconds at `p` into integer nanoseconds, rounding only what is finer than 1 ns. False if there is
+/// no number; magnitudes beyond ±4e18 ns saturate.
+bool read_microseconds(const char*& p, std::int64_t& nanoseconds);
+
+}  // namespace stepscope::read

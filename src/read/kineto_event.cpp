@@ -1,0 +1,398 @@
+#include "read/kineto_event.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "read/json_text.h"
+
+namespace stepscope::read {
+namespace {
+
+using trace::ArgType;
+using trace::Kind;
+using trace::SchemaId;
+using trace::StringId;
+
+constexpr std::size_t kMostFields = 256;           // of one event; the rest is kept as one raw text
+constexpr std::uint32_t kMostSchemas = 1u << 20;   // beyond that all args of an event are kept as one raw text
+constexpr std::int64_t kMostDuration = 100'000'000'000'000'000;  // ns, about three years
+
+struct CategoryKind { std::string_view category; Kind kind; };
+constexpr CategoryKind kCategories[] = {
+    {"cpu_op", Kind::op}, {"operator", Kind::op}, {"hpu_op", Kind::kernel},
+    {"user_annotation", Kind::annotation}, {"gpu_user_annotation", Kind::device_annotation},
+    {"python_function", Kind::python}, {"python", Kind::python},
+    {"runtime", Kind::runtime}, {"cuda_runtime", Kind::runtime}, {"cuda_driver", Kind::runtime},
+    {"hip_runtime", Kind::runtime}, {"xpu_runtime", Kind::runtime}, {"xpu_driver", Kind::runtime},
+    {"mtia_runtime", Kind::runtime}, {"glow_runtime", Kind::runtime},
+    {"privateuse1_runtime", Kind::runtime}, {"privateuse1_driver", Kind::runtime},
+    {"kernel", Kind::kernel}, {"mtia_ccp_events", Kind::kernel}, {"collective_comm", Kind::kernel},
+    {"memcpy", Kind::memcpy}, {"gpu_memcpy", Kind::memcpy},
+    {"memset", Kind::memset}, {"gpu_memset", Kind::memset},
+    {"cuda_sync", Kind::device_sync}, {"xpu_sync", Kind::device_sync}, {"cuda_event", Kind::device_mark},
+    {"cpu_instant_event", Kind::instant}, {"overhead", Kind::overhead}, {"trace", Kind::span},
+    {"cuda_profiler_range", Kind::range_metrics}, {"hardware_counters", Kind::counter},
+    {"mtia_counters", Kind::counter}, {"xpu_scope_profiler", Kind::counter},
+};
+
+constexpr std::uint64_t word_of(std::string_view text) {
+  std::uint64_t word = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) word |= std::uint64_t{static_cast<unsigned char>(text[i])} << (8 * i);
+  return word;
+}
+constexpr std::uint64_t mask_of(std::size_t bytes) { return bytes >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * bytes)) - 1; }
+
+/// The 8 bytes at p begin with `key` and its closing quote.
+template <std::size_t N>
+bool key_is(std::uint64_t word, const char (&key)[N]) {
+  return (word & mask_of(N - 1)) == word_of(key);
+}
+
+std::uint64_t load8(const char* p) {
+  std::uint64_t word;
+  std::memcpy(&word, p, 8);
+  return word;
+}
+
+bool ends_value(char c) { return c == ',' || c == '}' || c == ']' || c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
+bool is_literal_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '/' || c == '-' || c == '+' || c == '.'; }
+
+}  // namespace
+
+struct EventParser::Fields {
+  char phase = 0;
+  bool has_category = false, time_usable = false, duration_usable = false, has_duration = false;
+  StringId name = 0, category = 0;
+  Ident pid, tid;
+  std::int64_t time = 0, duration = 0, id = 0;
+  SchemaId schema = trace::kNoArgs;
+  std::size_t field_count = 0;
+};
+
+Kind kind_of_category(std::string_view category) {
+  std::string lower(category.substr(0, 32));
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c); });
+  for (const CategoryKind& known : kCategories)
+    if (lower == known.category && category.size() == lower.size()) return known.kind;
+  return Kind::other;
+}
+
+EventParser::Outcome EventParser::parse(const char*& p, const Block& block, Batch& batch) {
+  batch_ = &batch;
+  end_ = block.end();
+  block_ = block.index + 1;
+  damage_ = "";
+  const std::size_t values_before = batch.values.size();
+  Fields f;
+  const char* at = p;
+  const bool parsed = parse_fields(at, f);
+  if (parsed && at <= end_) {
+    add(f);
+    p = at;
+    return Outcome::read;
+  }
+  batch.values.resize(values_before);
+  return parsed || *damage_ == '\0' ? Outcome::cut : Outcome::damaged;
+}
+
+bool EventParser::parse_fields(const char*& p, Fields& f) {
+  p = skip_space(p + 1);
+  if (*p == '}') { ++p; return true; }
+  for (;;) {
+    if (p >= end_) return false;
+    if (*p != '"') return fail("a key was expected here");
+    const std::uint64_t word = load8(p + 1);
+    bool escaped = false;
+    const char* key = p + 1;
+    const char* close = string_end(key, end_, escaped);
+    if (close == nullptr) return false;
+    const char* colon = skip_space(close + 1);
+    if (colon >= end_) return false;
+    if (*colon != ':') return fail("a colon was expected behind this key; a quote may be missing or not escaped");
+    p = skip_space(colon + 1);
+    if (p >= end_) return false;
+    bool good = true;
+    if (key_is(word, "ph\"")) {
+      StringId phase = 0;
+      good = *p == '"' ? parse_text(p, phase) : fail("ph is not a text");
+      if (good) f.phase = words_.strings[phase].size() == 1 ? words_.strings[phase][0] : '?';
+    } else if (key_is(word, "cat\"")) {
+      good = *p == '"' ? parse_text(p, f.category) : skip_value(p);
+      f.has_category = good;
+    } else if (key_is(word, "name\"")) {
+      good = *p == '"' ? parse_text(p, f.name) : skip_value(p);
+    } else if (key_is(word, "pid\"")) {
+      good = parse_ident(p, f.pid);
+    } else if (key_is(word, "tid\"")) {
+      good = parse_ident(p, f.tid);
+    } else if (key_is(word, "ts\"")) {
+      good = parse_time(p, f.time, f.time_usable);
+    } else if (key_is(word, "dur\"")) {
+      f.has_duration = true;
+      good = parse_time(p, f.duration, f.duration_usable);
+    } else if (key_is(word, "args\"") && *p == '{') {
+      good = parse_args(p, f);
+    } else if (key_is(word, "id\"")) {
+      double real = 0;
+      if (read_number(p, f.id, real) == Number::none) {
+        StringId text = 0;
+        good = *p == '"' ? parse_text(p, text) : skip_value(p);
+        f.id = static_cast<std::int64_t>(std::hash<std::string_view>{}(words_.strings[text]) >> 1);
+      }
+    } else if (key_is(word, "bp\"") || key_is(word, "s\"")) {
+      good = skip_value(p);
+    } else {
+      p = key - 1;
+      good = parse_arg(p, f);
+    }
+    if (!good) return false;
+    p = skip_space(p);
+    if (p >= end_) return false;
+    if (*p == ',') { p = skip_space(p + 1); continue; }
+    if (*p == '}') { ++p; return true; }
+    return fail("a comma or a closing brace was expected here; a quote may not be escaped");
+  }
+}
+
+bool EventParser::parse_args(const char*& p, Fields& f) {
+  const char* whole = p;
+  p = skip_space(p + 1);
+  if (*p == '}') { ++p; return true; }
+  for (;;) {
+    if (p >= end_) return false;
+    if (f.field_count >= kMostFields || words_.schemas.size() >= kMostSchemas) {
+      const char* close = value_end(whole, end_);
+      if (close == nullptr) return false;
+      f.schema = extend(f.schema, intern("(more args)"), ArgType::raw);
+      batch_->values.push_back(intern({whole, static_cast<std::size_t>(close - whole)}));
+      ++f.field_count;
+      p = close;
+      return true;
+    }
+    if (!parse_arg(p, f)) return false;
+    p = skip_space(p);
+    if (p >= end_) return false;
+    if (*p == ',') { p = skip_space(p + 1); continue; }
+    if (*p == '}') { ++p; return true; }
+    return fail("a comma or a closing brace was expected in the args; a quote may not be escaped");
+  }
+}
+
+bool EventParser::parse_arg(const char*& p, Fields& f) {
+  if (f.schema >= predictions_.size()) predictions_.resize(words_.schemas.size());
+  const Prediction guess = predictions_[f.schema];
+  StringId key = guess.key;
+  const std::string_view expected = guess.key_text;
+  const bool hit = !expected.empty() && static_cast<std::size_t>(end_ - p) > expected.size() &&
+                   std::memcmp(p, expected.data(), expected.size()) == 0;
+  if (hit) {
+    p += expected.size();
+  } else {
+    if (*p != '"') return fail("a key was expected in the args");
+    if (!parse_text(p, key)) return false;
+  }
+  p = skip_space(p);
+  if (p >= end_) return false;
+  if (*p != ':') return fail("a colon was expected behind this key; a quote may be missing or not escaped");
+  p = skip_space(p + 1);
+  ArgType type{};
+  std::int64_t value = 0;
+  if (!parse_arg_value(p, type, value)) return false;
+  batch_->values.push_back(value);
+  f.schema = hit && type == guess.type ? guess.next : extend(f.schema, key, type);
+  ++f.field_count;
+  return true;
+}
+
+bool EventParser::parse_arg_value(const char*& p, ArgType& type, std::int64_t& value) {
+  if (p >= end_) return false;
+  if (*p == '"') {
+    StringId id = 0;
+    type = ArgType::text;
+    if (!parse_text(p, id)) return false;
+    value = id;
+    return true;
+  }
+  const char* from = p;
+  if (*p == '[' || *p == '{') {
+    p = value_end(p, end_);
+    if (p == nullptr) return false;
+  } else {
+    double real = 0;
+    const Number number = read_number(p, value, real);
+    if (p >= end_) return false;
+    if (number == Number::integer && ends_value(*p)) { type = ArgType::integer; return true; }
+    if (number == Number::real && ends_value(*p)) { type = ArgType::real; value = trace::as_bits(real); return true; }
+    p = from;
+    while (p < end_ && is_literal_char(*p)) ++p;
+    if (p >= end_) return false;
+    if (p == from || !ends_value(*p)) return fail("a value was expected here");
+  }
+  type = ArgType::raw;
+  value = intern({from, static_cast<std::size_t>(p - from)});
+  return true;
+}
+
+bool EventParser::parse_text(const char*& p, StringId& id) {
+  bool escaped = false;
+  const char* close = string_end(p + 1, end_, escaped);
+  if (close == nullptr) return false;
+  const std::string_view text(p + 1, static_cast<std::size_t>(close - p - 1));
+  p = close + 1;
+  if (!escaped) {
+    id = intern(text);
+  } else {
+    unescape(text, scratch_);
+    id = intern(scratch_);
+  }
+  return true;
+}
+
+bool EventParser::parse_ident(const char*& p, Ident& ident) {
+  if (*p == '"') {
+    StringId id = 0;
+    if (!parse_text(p, id)) return false;
+    const std::string_view text = words_.strings[id];
+    // A number in quotes is the number: old files quote some tids and not others.
+    const char* digits = text.data();
+    double real = 0;
+    char copy[24] = {};
+    if (!text.empty() && text.size() < sizeof copy) {
+      std::memcpy(copy, text.data(), text.size());
+      digits = copy;
+      if (read_number(digits, ident.value, real) == Number::integer && *digits == '\0') { ident.text = false; return true; }
+    }
+    ident = {id, true};
+    return true;
+  }
+  double real = 0;
+  const Number number = read_number(p, ident.value, real);
+  ident.text = false;
+  if (number == Number::real) ident.value = static_cast<std::int64_t>(std::clamp(real, -9e18, 9e18));
+  return number == Number::integer || number == Number::real || skip_value(p);
+}
+
+bool EventParser::parse_time(const char*& p, std::int64_t& time, bool& usable) {
+  const bool quoted = *p == '"';
+  const char* from = p;
+  if (quoted) ++p;
+  usable = read_microseconds(p, time);
+  if (quoted && usable && *p == '"') ++p;
+  if (p >= end_) return false;
+  if (usable && ends_value(*p)) return true;
+  usable = false;
+  p = from;
+  return skip_value(p);
+}
+
+bool EventParser::skip_value(const char*& p) {
+  const char* behind = value_end(p, end_);
+  if (behind == nullptr) return false;
+  if (behind == p) return fail("a value was expected here");
+  p = behind;
+  return true;
+}
+
+StringId EventParser::intern(std::string_view text) {
+  const StringId id = words_.strings.intern(text);
+  if (id >= words_.used_in.size()) words_.used_in.resize(id + 1 + id / 2);
+  if (words_.used_in[id] != block_) {
+    words_.used_in[id] = block_;
+    batch_->first_uses.push_back(id);
+  }
+  return id;
+}
+
+SchemaId EventParser::extend(SchemaId schema, StringId key, ArgType type) {
+  const SchemaId next = words_.schemas.extend(schema, {key, type});
+  if (schema >= predictions_.size()) predictions_.resize(words_.schemas.size());
+  // The quoted key is interned too, so that a prediction is one comparison with the text as it stands in the file.
+  if (predictions_[schema].next != next) {
+    scratch_.assign(1, '"').append(words_.strings[key]).append(1, '"');
+    const bool plain = scratch_.find('\\') == std::string::npos && scratch_.find('"', 1) == scratch_.size() - 1;
+    predictions_[schema] = {plain ? words_.strings[words_.strings.intern(scratch_)] : std::string_view{}, key, type, next};
+  }
+  return next;
+}
+
+Kind EventParser::category_kind(StringId category) {
+  constexpr std::uint8_t kUnknown = 0xFF;
+  if (category >= kinds_.size()) kinds_.resize(category + 1, kUnknown);
+  if (kinds_[category] == kUnknown) kinds_[category] = static_cast<std::uint8_t>(kind_of_category(words_.strings[category]));
+  return static_cast<Kind>(kinds_[category]);
+}
+
+trace::TrackId EventParser::track_of(bool device, Ident pid, Ident tid, Kind kind) {
+  const TrackKey key{device, pid, tid};
+  auto& last = last_track_[static_cast<std::size_t>(kind)];
+  bool& has_last = has_last_track_[static_cast<std::size_t>(kind)];
+  if (has_last && last.first == key) return last.second;
+  const auto [found, added] = words_.track_ids.try_emplace(key, static_cast<trace::TrackId>(words_.tracks.size()));
+  if (added) words_.tracks.push_back(key);
+  last = {key, found->second};
+  has_last = true;
+  return found->second;
+}
+
+void EventParser::add_row(const Fields& f, Kind kind, std::int64_t end) {
+  trace::EventTable& rows = batch_->events;
+  rows.start.push_back(f.time);
+  rows.end.push_back(end);
+  rows.name.push_back(f.name);
+  rows.category.push_back(f.category);
+  rows.kind.push_back(kind);
+  rows.track.push_back(track_of(trace::is_device_row(kind), f.pid, f.tid, kind));
+  rows.schema.push_back(f.schema);
+  rows.args_at.push_back(static_cast<std::uint32_t>(batch_->values.size() - f.field_count));
+  rows.source.push_back(batch_->listed);
+}
+
+void EventParser::add(const Fields& f) {
+  const Kind kind = f.has_category ? category_kind(f.category) : Kind::op;
+  const bool timed = f.time_usable;
+  switch (f.phase) {
+    case 'X': {
+      if (!timed) { ++batch_->clamped_times; break; }
+      std::int64_t duration = f.duration;
+      if (!f.duration_usable || duration < 0 || duration > kMostDuration) {
+        duration = 0;
+        batch_->clamped_times += f.has_duration;
+      }
+      add_row(f, kind, f.time + duration);
+      break;
+    }
+    case 'M':
+      for (std::size_t i = 0; i < f.field_count; ++i) {
+        const trace::ArgField field = words_.schemas.fields(f.schema)[i];
+        if (field.type == ArgType::text)
+          batch_->names.push_back({f.pid, f.tid, f.name, static_cast<StringId>(batch_->values[batch_->values.size() - f.field_count + i])});
+      }
+      break;
+    case 's': case 't': case 'f':
+      batch_->flows.time.push_back(f.time);
+      batch_->flows.id.push_back(f.id);
+      batch_->flows.category.push_back(f.category);
+      batch_->flows.track.push_back(track_of(false, f.pid, f.tid, Kind::other));
+      batch_->flows.phase.push_back(f.phase);
+      break;
+    case 'B': case 'E':
+      batch_->halves.push_back({f.time, f.name, f.category, track_of(trace::is_device_row(kind), f.pid, f.tid, kind), f.schema,
+                                static_cast<std::uint32_t>(batch_->values.size() - f.field_count), batch_->listed, f.phase == 'B'});
+      break;
+    case 'i': case 'I': case 'R': {
+      const std::string_view name = words_.strings[f.name];
+      const bool memory = name == "[memory]" || name == "[OutOfMemory]";
+      if (timed) add_row(f, memory ? Kind::memory : Kind::instant, f.time);
+      else ++batch_->clamped_times;
+      break;
+    }
+    case 'C':
+      if (timed) add_row(f, Kind::counter, f.time);
+      break;
+    default:
+      if (timed) add_row(f, Kind::other, f.time);
+  }
+  ++batch_->listed;
+}
+
+}  // namespace stepscope::read

@@ -1,0 +1,63 @@
+// Reads the events of a Chrome-trace event list, in every dialect torch.profiler has written.
+#pragma once
+
+#include "read/batch.h"
+#include "read/blocks.h"
+
+namespace stepscope::read {
+
+/// What an event's category means. Old and new spellings, any vendor.
+trace::Kind kind_of_category(std::string_view category);
+
+/// Parses event objects into a Batch. One per thread; predictions about the next event's keys live here.
+class EventParser {
+ public:
+  explicit EventParser(Vocabulary& vocabulary) : words_(vocabulary) {}
+
+  enum class Outcome : std::uint8_t {
+    read,      ///< p is behind the event
+    damaged,   ///< not an event; `damage()` says why, p is unchanged
+    cut,       ///< the text ended inside it; p is unchanged
+  };
+  /// `p` is at the "{" of an event in `block`.
+  Outcome parse(const char*& p, const Block& block, Batch& batch);
+  const char* damage() const { return damage_; }
+
+ private:
+  struct Fields;
+  struct Prediction {
+    std::string_view key_text;  ///< with both quotes
+    trace::StringId key = 0;
+    trace::ArgType type{};
+    trace::SchemaId next = 0;
+  };
+
+  bool fail(const char* why) { damage_ = why; return false; }
+  bool parse_fields(const char*& p, Fields& f);
+  bool parse_args(const char*& p, Fields& f);
+  bool parse_arg(const char*& p, Fields& f);
+  bool parse_arg_value(const char*& p, trace::ArgType& type, std::int64_t& value);
+  bool parse_text(const char*& p, trace::StringId& id);
+  bool parse_ident(const char*& p, Ident& ident);
+  bool parse_time(const char*& p, std::int64_t& time, bool& usable);
+  bool skip_value(const char*& p);
+  trace::StringId intern(std::string_view text);
+  trace::SchemaId extend(trace::SchemaId schema, trace::StringId key, trace::ArgType type);
+  trace::Kind category_kind(trace::StringId category);
+  trace::TrackId track_of(bool device, Ident pid, Ident tid, trace::Kind kind);
+  void add(const Fields& f);
+  void add_row(const Fields& f, trace::Kind kind, std::int64_t end);
+
+  Vocabulary& words_;
+  Batch* batch_ = nullptr;
+  const char* end_ = nullptr;
+  std::uint32_t block_ = 0;
+  const char* damage_ = "";
+  std::vector<Prediction> predictions_;  // by schema: the field that followed last time
+  std::vector<std::uint8_t> kinds_;      // by category id
+  std::pair<TrackKey, trace::TrackId> last_track_[trace::kKinds] = {};
+  bool has_last_track_[trace::kKinds] = {};
+  std::string scratch_;
+};
+
+}  // namespace stepscope::read

@@ -1,0 +1,99 @@
+#include "read/open.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "base/byte_source.h"
+#include "base/parallel.h"
+#include "derive/derive.h"
+#include "read/kineto.h"
+
+namespace stepscope::read {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool looks_like_trace(const fs::path& path) {
+  const std::string name = path.filename().string();
+  return name.ends_with(".json") || name.ends_with(".json.gz");
+}
+
+/// Files named by the arguments, directories replaced by the trace files below them, in path order.
+Result<std::vector<std::string>> files_of(std::span<const std::string> paths) {
+  std::vector<std::string> files;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    if (path == "-" || !fs::is_directory(path, error)) { files.push_back(path); continue; }
+    std::vector<std::string> found;
+    for (fs::recursive_directory_iterator it(path, fs::directory_options::skip_permission_denied, error), end; it != end && !error; it.increment(error))
+      if (it->is_regular_file(error) && looks_like_trace(it->path())) found.push_back(it->path().string());
+    if (found.empty()) return Error{"no trace file (*.json, *.json.gz) is below this directory", path};
+    std::sort(found.begin(), found.end());
+    files.insert(files.end(), found.begin(), found.end());
+  }
+  return files;
+}
+
+/// The number in "rank3", "rank-3" or "rank_3" of the file's name, or -1.
+std::int64_t rank_in_name(const std::string& path) {
+  const std::string name = fs::path(path).filename().string();
+  for (std::size_t at = name.find("rank"); at != std::string::npos; at = name.find("rank", at + 1)) {
+    std::size_t p = at + 4;
+    if (p < name.size() && (name[p] == '-' || name[p] == '_')) ++p;
+    std::size_t end = p;
+    while (end < name.size() && end - p < 9 && name[end] >= '0' && name[end] <= '9') ++end;
+    if (end > p) return std::stoll(name.substr(p, end - p));
+  }
+  return -1;
+}
+
+}  // namespace
+
+Result<trace::Trace> open(std::span<const std::string> paths, const OpenOptions& options) {
+  auto files = files_of(paths);
+  if (!files) return files.error();
+  const unsigned threads = thread_count(options.threads);
+  const unsigned per_file = files->size() >= threads ? 1 : threads;
+  const std::size_t at_once = files->size() >= threads ? threads : 1;
+  std::int64_t total = 0, done = 0;
+  for (const std::string& path : *files) {
+    std::error_code error;
+    const auto size = fs::file_size(path, error);
+    total = error || total < 0 ? -1 : total + static_cast<std::int64_t>(size);
+  }
+  trace::Trace trace;
+  std::optional<Error> first_error;
+  std::vector<std::string> unread;
+  for (std::size_t from = 0; from < files->size(); from += at_once) {
+    const std::size_t group = std::min(at_once, files->size() - from);
+    std::vector<std::optional<Result<ParsedFile>>> parsed(group);
+    parallel_for(group, threads, [&](std::size_t i) {
+      const std::string& path = (*files)[from + i];
+      KinetoOptions kineto;
+      kineto.threads = per_file;
+      if (options.progress && group == 1) kineto.progress = [&](std::int64_t at) { options.progress(done + at, total); };
+      parsed[i] = parse_kineto(path, [&] { return open_bytes(path); }, kineto);
+    });
+    for (std::size_t i = 0; i < group; ++i) {
+      if (!parsed[i]->ok()) {
+        if (!first_error) first_error = parsed[i]->error();
+        unread.push_back(parsed[i]->error().text());
+        continue;
+      }
+      done += (*parsed[i])->rank.reading.text_bytes;
+      seal(trace, std::move(**parsed[i]), threads);
+      trace::Rank& rank = trace.ranks.back();
+      if (rank.rank < 0 && files->size() > 1) rank.rank = rank_in_name(rank.path);
+    }
+  }
+  if (trace.ranks.empty()) return *first_error;
+  trace.unread = std::move(unread);
+  std::stable_sort(trace.ranks.begin(), trace.ranks.end(), [](const trace::Rank& a, const trace::Rank& b) { return a.rank < b.rank; });
+  parallel_for(trace.ranks.size(), threads, [&](std::size_t i) { derive::fill(trace, trace.ranks[i]); });
+  return trace;
+}
+
+}  // namespace stepscope::read

@@ -1,0 +1,23 @@
+// Files in, one sealed Trace out. open() sniffs formats, reads ranks in parallel and derives.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+
+#include "base/result.h"
+#include "trace/trace.h"
+
+namespace stepscope::read {
+
+struct OpenOptions {
+  unsigned threads = 0;  ///< 0: as many as the machine has
+  /// Called from any thread now and then with bytes read and bytes in all (-1 when unknown).
+  std::function<void(std::int64_t done, std::int64_t total)> progress;
+};
+
+/// Opens files, directories (searched for trace files) and "-" (standard input) as the ranks of one Trace.
+/// Fails only when nothing could be read; damage is counted in each rank's notes.
+Result<trace::Trace> open(std::span<const std::string> paths, const OpenOptions& options = {});
+
+}  // namespace stepscope::read

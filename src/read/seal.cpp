@@ -1,0 +1,355 @@
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <tuple>
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "read/batch.h"
+
+namespace stepscope::read {
+namespace {
+
+using trace::EventTable;
+using trace::Kind;
+using trace::Row;
+using trace::SchemaId;
+using trace::StringId;
+using trace::TrackId;
+
+/// `v = {}` would keep the memory.
+template <class T>
+void free_all(std::vector<T>& v) { std::vector<T>().swap(v); }
+
+/// From one vocabulary's ids to the trace's.
+struct Remap {
+  std::vector<StringId> strings;
+  std::vector<SchemaId> schemas;
+  std::vector<std::vector<std::uint16_t>> text_fields;  // by old schema: fields whose value is a string id
+  std::vector<TrackId> tracks;
+};
+
+void map_strings(trace::Trace& trace, const std::vector<Batch>& batches, const std::vector<Vocabulary>& words, std::vector<Remap>& remaps) {
+  for (std::size_t v = 0; v < words.size(); ++v) {
+    remaps[v].strings.assign(words[v].strings.size(), trace::kNoString);
+    remaps[v].strings[0] = trace::kEmptyString;
+  }
+  for (const Batch& batch : batches) {
+    std::vector<StringId>& ids = remaps[batch.vocabulary].strings;
+    for (StringId old : batch.first_uses)
+      if (ids[old] == trace::kNoString) ids[old] = trace.strings.intern(words[batch.vocabulary].strings[old]);
+  }
+}
+
+void map_schemas(trace::Trace& trace, const Vocabulary& words, Remap& remap) {
+  remap.schemas.resize(words.schemas.size());
+  remap.text_fields.resize(words.schemas.size());
+  for (SchemaId old = 0; old < words.schemas.size(); ++old) {
+    SchemaId id = trace::kNoArgs;
+    const auto fields = words.schemas.fields(old);
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      StringId& key = remap.strings[fields[i].key];
+      if (key == trace::kNoString) key = trace.strings.intern(words.strings[fields[i].key]);
+      id = trace.schemas.extend(id, {key, fields[i].type});
+      if (fields[i].type >= trace::ArgType::text) remap.text_fields[old].push_back(static_cast<std::uint16_t>(i));
+    }
+    remap.schemas[old] = id;
+  }
+}
+
+/// Numbers before texts, each in its own order, so that track ids do not depend on who read what first.
+using CanonicalTrack = std::tuple<bool, bool, std::int64_t, std::string, bool, std::int64_t, std::string>;
+
+CanonicalTrack canonical(const Vocabulary& words, const TrackKey& key) {
+  const auto number = [](const Ident& id) { return id.text ? 0 : id.value; };
+  const auto text = [&](const Ident& id) { return id.text ? std::string(words.strings[static_cast<StringId>(id.value)]) : std::string(); };
+  return {key.device, key.pid.text, number(key.pid), text(key.pid), key.tid.text, number(key.tid), text(key.tid)};
+}
+
+/// The number in "stream 7" (old dialects), or -1.
+std::int64_t number_at_end(const std::string& text) {
+  const std::size_t from = text.find_last_not_of("0123456789") + 1;
+  return from < text.size() && text.size() - from < 18 ? std::stoll(text.substr(from)) : -1;
+}
+
+trace::Track make_track(const CanonicalTrack& key) {
+  const auto& [device, pid_text, pid_number, pid, tid_text, tid_number, tid] = key;
+  trace::Track track;
+  track.side = device ? trace::Track::Side::device : trace::Track::Side::host;
+  track.pid = pid_text ? pid : std::to_string(pid_number);
+  track.tid = tid_text ? tid : std::to_string(tid_number);
+  if (device) {
+    track.device = pid_text ? number_at_end(pid) : pid_number;
+    track.stream = tid_text ? number_at_end(tid) : tid_number;
+  }
+  return track;
+}
+
+void map_tracks(trace::Rank& rank, const std::vector<Vocabulary>& words, std::vector<Remap>& remaps) {
+  std::map<CanonicalTrack, TrackId> ids;
+  for (const Vocabulary& v : words)
+    for (const TrackKey& key : v.tracks) ids.emplace(canonical(v, key), 0);
+  for (auto& [key, id] : ids) {
+    id = static_cast<TrackId>(rank.tracks.size());
+    rank.tracks.push_back(make_track(key));
+  }
+  for (std::size_t v = 0; v < words.size(); ++v)
+    for (const TrackKey& key : words[v].tracks) remaps[v].tracks.push_back(ids.at(canonical(words[v], key)));
+}
+
+void name_tracks(trace::Rank& rank, const std::vector<Batch>& batches, const std::vector<Vocabulary>& words) {
+  std::map<std::pair<std::string, std::string>, std::string> threads;
+  std::map<std::string, std::string> processes;
+  for (const Batch& batch : batches) {
+    const trace::StringPool& strings = words[batch.vocabulary].strings;
+    const auto text = [&](const Ident& id) { return id.text ? std::string(strings[static_cast<StringId>(id.value)]) : std::to_string(id.value); };
+    for (const NameEvent& event : batch.names) {
+      const std::string_view what = strings[event.what];
+      if (what == "thread_name") threads[{text(event.pid), text(event.tid)}] = strings[event.name];
+      if (what == "process_name") processes[text(event.pid)] = strings[event.name];
+    }
+  }
+  for (trace::Track& track : rank.tracks) {
+    if (const auto found = threads.find({track.pid, track.tid}); found != threads.end()) track.name = found->second;
+    if (const auto found = processes.find(track.pid); found != processes.end()) track.process = found->second;
+    while (!track.name.empty() && track.name.back() == ' ') track.name.pop_back();
+  }
+}
+
+/// Pairs begin and end events of each track, innermost first, and appends them as rows.
+void pair_halves(trace::Rank& rank, Batch& batch, std::map<TrackId, std::vector<HalfEvent>>& open) {
+  EventTable& rows = batch.events;
+  for (const HalfEvent& half : batch.halves) {
+    std::vector<HalfEvent>& stack = open[half.track];
+    if (half.begin) { stack.push_back(half); continue; }
+    if (stack.empty()) { ++rank.reading.unmatched_ends; continue; }
+    const HalfEvent begin = stack.back();
+    stack.pop_back();
+    rows.start.push_back(begin.time);
+    rows.end.push_back(std::max(begin.time, half.time));
+    rows.name.push_back(begin.name);
+    rows.category.push_back(begin.category);
+    rows.kind.push_back(Kind::annotation);
+    rows.track.push_back(begin.track);
+    rows.schema.push_back(begin.schema);
+    rows.args_at.push_back(begin.args_at);
+    rows.source.push_back(begin.source);
+  }
+  free_all(batch.halves);
+}
+
+void remap_batch(Batch& batch, const Remap& remap, std::uint32_t first_source) {
+  EventTable& rows = batch.events;
+  for (Row row = 0; row < rows.size(); ++row) {
+    std::int64_t* values = batch.values.data() + rows.args_at[row];
+    for (std::uint16_t field : remap.text_fields[rows.schema[row]]) values[field] = remap.strings[static_cast<StringId>(values[field])];
+    rows.name[row] = remap.strings[rows.name[row]];
+    rows.category[row] = remap.strings[rows.category[row]];
+    rows.track[row] = remap.tracks[rows.track[row]];
+    rows.schema[row] = remap.schemas[rows.schema[row]];
+    rows.source[row] += first_source;
+  }
+  for (HalfEvent& half : batch.halves) {
+    std::int64_t* values = batch.values.data() + half.args_at;
+    for (std::uint16_t field : remap.text_fields[half.schema]) values[field] = remap.strings[static_cast<StringId>(values[field])];
+    half.name = remap.strings[half.name];
+    half.category = remap.strings[half.category];
+    half.track = remap.tracks[half.track];
+    half.schema = remap.schemas[half.schema];
+    half.source += first_source;
+  }
+  for (Row i = 0; i < batch.flows.size(); ++i) {
+    batch.flows.category[i] = remap.strings[batch.flows.category[i]];
+    batch.flows.track[i] = remap.tracks[batch.flows.track[i]];
+  }
+}
+
+template <class T>
+void append_all(std::vector<Batch>& batches, std::vector<T>& out, std::vector<T> trace::FlowTable::* column) {
+  std::size_t total = 0;
+  for (const Batch& batch : batches) total += (batch.flows.*column).size();
+  out.reserve(total);
+  for (Batch& batch : batches) out.insert(out.end(), (batch.flows.*column).begin(), (batch.flows.*column).end());
+}
+
+/// Moves one column of all batches to its place in track order. `positions[b]` is where batch b's rows go.
+template <class T>
+void scatter(std::vector<Batch>& batches, const std::vector<std::vector<Row>>& positions, std::size_t total,
+             std::vector<T> EventTable::* column, std::vector<T>& out) {
+  out.resize(total);
+  for (std::size_t b = 0; b < batches.size(); ++b) {
+    std::vector<T>& from = batches[b].events.*column;
+    for (std::size_t i = 0; i < from.size(); ++i) out[positions[b][i]] = from[i];
+    free_all(from);
+  }
+}
+
+/// Outer ranges come first where start and end are equal.
+int nesting_rank(Kind kind) {
+  switch (kind) {
+    case Kind::span: return 0;
+    case Kind::annotation: return 1;
+    case Kind::python: return 2;
+    case Kind::op: return 3;
+    case Kind::runtime: return 4;
+    default: return 5;
+  }
+}
+
+class RowOrder {
+ public:
+  RowOrder(const trace::Trace& trace, const trace::Rank& rank) : trace_(trace), rank_(rank),
+      external_(trace, rank, "External id"), old_external_(trace, rank, "external id"), python_(trace, rank, "Python id") {}
+
+  bool operator()(Row a, Row b) const {
+    const EventTable& e = rank_.events;
+    if (e.start[a] != e.start[b]) return e.start[a] < e.start[b];
+    if (e.end[a] != e.end[b]) return e.end[a] > e.end[b];
+    if (e.kind[a] != e.kind[b]) return nesting_rank(e.kind[a]) < nesting_rank(e.kind[b]);
+    if (const auto x = creation(a), y = creation(b); x != y) return x < y;
+    if (e.name[a] != e.name[b]) return trace_.text(e.name[a]) < trace_.text(e.name[b]);
+    return args_before(a, b);
+  }
+
+ private:
+  std::int64_t creation(Row row) const {
+    if (const auto id = external_.integer(row)) return *id;
+    if (const auto id = old_external_.integer(row)) return *id;
+    return python_.integer_or(row, 0);
+  }
+  bool args_before(Row a, Row b) const {
+    const EventTable& e = rank_.events;
+    const auto fields_a = trace_.schemas.fields(e.schema[a]), fields_b = trace_.schemas.fields(e.schema[b]);
+    if (e.schema[a] != e.schema[b]) {
+      return std::lexicographical_compare(fields_a.begin(), fields_a.end(), fields_b.begin(), fields_b.end(), [&](const auto& x, const auto& y) {
+        return x.key != y.key ? trace_.text(x.key) < trace_.text(y.key) : x.type < y.type;
+      });
+    }
+    for (std::size_t i = 0; i < fields_a.size(); ++i) {
+      const std::int64_t x = rank_.values[e.args_at[a] + i], y = rank_.values[e.args_at[b] + i];
+      if (x == y) continue;
+      if (fields_a[i].type < trace::ArgType::text) return x < y;
+      return trace_.text(static_cast<StringId>(x)) < trace_.text(static_cast<StringId>(y));
+    }
+    return false;
+  }
+
+  const trace::Trace& trace_;
+  const trace::Rank& rank_;
+  trace::ArgReader external_, old_external_, python_;
+};
+
+template <class T>
+void permute(std::vector<T>& column, Row begin, const std::vector<Row>& order) {
+  std::vector<T> sorted(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) sorted[i] = column[order[i]];
+  std::copy(sorted.begin(), sorted.end(), column.begin() + begin);
+}
+
+void sort_track(const trace::Trace& trace, trace::Rank& rank, const trace::Track& track) {
+  const RowOrder row_order(trace, rank);
+  const auto before = [&row_order](Row a, Row b) { return row_order(a, b); };
+  std::vector<Row> order(track.end - track.begin);
+  std::iota(order.begin(), order.end(), track.begin);
+  if (std::is_sorted(order.begin(), order.end(), before)) return;
+  std::stable_sort(order.begin(), order.end(), before);
+  EventTable& e = rank.events;
+  permute(e.start, track.begin, order), permute(e.end, track.begin, order), permute(e.name, track.begin, order);
+  permute(e.category, track.begin, order), permute(e.kind, track.begin, order), permute(e.schema, track.begin, order);
+  permute(e.args_at, track.begin, order), permute(e.source, track.begin, order);
+}
+
+void place_rows(std::vector<Batch>& batches, trace::Rank& rank, unsigned threads) {
+  std::vector<Row> count(rank.tracks.size());
+  std::size_t total = 0;
+  for (const Batch& batch : batches) {
+    for (TrackId track : batch.events.track) ++count[track];
+    total += batch.events.size();
+  }
+  Row at = 0;
+  for (std::size_t t = 0; t < rank.tracks.size(); ++t) {
+    rank.tracks[t].begin = at;
+    at += count[t];
+    rank.tracks[t].end = at;
+    count[t] = rank.tracks[t].begin;
+  }
+  std::vector<std::vector<Row>> positions(batches.size());
+  for (std::size_t b = 0; b < batches.size(); ++b) {
+    positions[b].reserve(batches[b].events.size());
+    for (TrackId track : batches[b].events.track) positions[b].push_back(count[track]++);
+  }
+  EventTable& e = rank.events;
+  const std::vector<std::function<void()>> columns = {
+      [&] { scatter(batches, positions, total, &EventTable::start, e.start); },
+      [&] { scatter(batches, positions, total, &EventTable::end, e.end); },
+      [&] { scatter(batches, positions, total, &EventTable::name, e.name); },
+      [&] { scatter(batches, positions, total, &EventTable::category, e.category); },
+      [&] { scatter(batches, positions, total, &EventTable::kind, e.kind); },
+      [&] { scatter(batches, positions, total, &EventTable::track, e.track); },
+      [&] { scatter(batches, positions, total, &EventTable::schema, e.schema); },
+      [&] { scatter(batches, positions, total, &EventTable::args_at, e.args_at); },
+      [&] { scatter(batches, positions, total, &EventTable::source, e.source); },
+  };
+  parallel_for(columns.size(), threads, [&](std::size_t i) { columns[i](); });
+  release_free_memory();
+}
+
+/// Flow ends name streams by pid and tid too: they belong to the stream's track, not to a host thread of equal numbers.
+void settle_flow_tracks(trace::Rank& rank) {
+  std::map<std::pair<std::string, std::string>, TrackId> with_rows;
+  for (TrackId t = 0; t < rank.tracks.size(); ++t)
+    if (rank.tracks[t].begin != rank.tracks[t].end) with_rows.emplace(std::pair(rank.tracks[t].pid, rank.tracks[t].tid), t);
+  std::vector<TrackId> to(rank.tracks.size());
+  for (TrackId t = 0; t < rank.tracks.size(); ++t) {
+    const auto found = with_rows.find({rank.tracks[t].pid, rank.tracks[t].tid});
+    to[t] = found != with_rows.end() && rank.tracks[t].begin == rank.tracks[t].end ? found->second : t;
+  }
+  for (TrackId& track : rank.flows.track) track = to[track];
+}
+
+}  // namespace
+
+void seal(trace::Trace& trace, ParsedFile file, unsigned threads) {
+  trace::Rank& rank = file.rank;
+  std::vector<Batch>& batches = file.batches;
+  const std::vector<Vocabulary>& words = file.words;
+  std::vector<Remap> remaps(words.size());
+  map_strings(trace, batches, words, remaps);
+  for (std::size_t v = 0; v < words.size(); ++v) map_schemas(trace, words[v], remaps[v]);
+  map_tracks(rank, words, remaps);
+  name_tracks(rank, batches, words);
+
+  std::vector<std::uint32_t> first_source(batches.size()), first_value(batches.size());
+  std::size_t values = 0;
+  for (std::size_t b = 0, listed = 0; b < batches.size(); ++b) {
+    first_source[b] = static_cast<std::uint32_t>(listed);
+    first_value[b] = static_cast<std::uint32_t>(values);
+    listed += batches[b].listed;
+    values += batches[b].values.size();
+  }
+  rank.values.resize(values);
+  parallel_for(batches.size(), threads, [&](std::size_t b) {
+    Batch& batch = batches[b];
+    remap_batch(batch, remaps[batch.vocabulary], first_source[b]);
+    std::copy(batch.values.begin(), batch.values.end(), rank.values.begin() + first_value[b]);
+    free_all(batch.values);
+    for (std::uint32_t& at : batch.events.args_at) at += first_value[b];
+    for (HalfEvent& half : batch.halves) half.args_at += first_value[b];
+  });
+  release_free_memory();
+  std::map<TrackId, std::vector<HalfEvent>> open;
+  for (Batch& batch : batches) pair_halves(rank, batch, open);
+  for (const auto& [track, stack] : open) rank.reading.unmatched_ends += static_cast<std::int64_t>(stack.size());
+
+  append_all(batches, rank.flows.time, &trace::FlowTable::time);
+  append_all(batches, rank.flows.id, &trace::FlowTable::id);
+  append_all(batches, rank.flows.category, &trace::FlowTable::category);
+  append_all(batches, rank.flows.track, &trace::FlowTable::track);
+  append_all(batches, rank.flows.phase, &trace::FlowTable::phase);
+  place_rows(batches, rank, threads);
+  settle_flow_tracks(rank);
+  parallel_for(rank.tracks.size(), threads, [&](std::size_t t) { sort_track(trace, rank, rank.tracks[t]); });
+  trace.ranks.push_back(std::move(rank));
+}
+
+}  // namespace stepscope::read

@@ -1,0 +1,16 @@
+// A page of reports as one self-contained HTML file: no script, nothing fetched, readable on screen (dark and
+// light) and on paper. All text that came from a trace is escaped, and the file's own policy forbids scripts
+// and requests.
+#pragma once
+
+#include <string>
+
+#include "report/page.h"
+#include "report/table.h"
+
+namespace stepscope::report {
+
+std::string to_html(const Page& page);
+std::string to_html(const Report& report);
+
+}  // namespace stepscope::report

@@ -1,0 +1,136 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "report/html_parts.h"
+#include "report/layout.h"
+#include "report/units.h"
+
+namespace stepscope::report {
+namespace {
+
+constexpr std::size_t kMostColumns = 400;
+constexpr double kLeft = 64, kTop = 8, kHigh = 220, kBottom = 26;
+
+void put_swatch(std::string& out, const std::string& css, const std::string& words) {
+  out += fmt::format(
+      R"(<li><svg viewBox="0 0 14 14" aria-hidden="true"><rect class="{}" width="14" height="14" rx="2"/></svg>{}</li>)",
+      css, words);
+}
+
+std::vector<std::string> names_of(const Stack& stack) {
+  std::vector<std::string> names;
+  for (const Column* part : stack.parts) names.push_back(spoken(part->name));
+  return names;
+}
+
+/// "1", "2" or "5" times a power of ten: a round distance between at most five lines up to `most`.
+double line_distance(double most) {
+  const double raw = most / 4;
+  const double power = std::pow(10.0, std::floor(std::log10(raw)));
+  for (const double step : {1.0, 2.0, 5.0})
+    if (raw <= step * power) return step * power;
+  return 10 * power;
+}
+
+void put_axis(std::string& out, double most, Unit unit) {
+  const double distance = line_distance(most);
+  for (double at = 0; at <= most * 1.0001; at += distance) {
+    const double y = kTop + kHigh * (1 - at / most);
+    out += fmt::format(R"(<line class="grid" x1="{:.1f}" x2="{:.1f}" y1="{:.1f}" y2="{:.1f}"/>)", kLeft,
+                       kChartWidth, y, y);
+    out += fmt::format(R"(<text x="{:.1f}" y="{:.1f}" text-anchor="end">{}</text>)", kLeft - 8, y + 4,
+                       escaped(at == 0 ? "0" : format_rough(at, unit)));
+  }
+}
+
+void put_column(std::string& out, const Stack& stack, const std::vector<std::string>& names, std::size_t row,
+                double x, double width, double most) {
+  const Unit unit = stack.parts.front()->unit;
+  const std::string label = label_of(stack, row);
+  double y = kTop + kHigh;
+  for (std::size_t i = 0; i < stack.parts.size(); ++i) {
+    const double length = part_length(stack, i, row);
+    const double high = length / most * kHigh;
+    if (!(high > 0)) continue;
+    y -= high;
+    out += fmt::format(
+        R"(<rect class="{}" x="{:.2f}" y="{:.2f}" width="{:.2f}" height="{:.2f}"><title>{}</title></rect>)",
+        part_class(names, i), x, y, width, high,
+        escaped(label + ": " + names[i] + " " + format_value(length, unit) + " of " +
+                format_value(bar_length(stack, row), unit)));
+  }
+}
+
+}  // namespace
+
+std::string part_class(const std::vector<std::string>& names, std::size_t index) {
+  const Family family = family_of(names[index]);
+  std::string css(paint_of(family).name);
+  for (std::size_t i = 0; i < index; ++i)
+    if (family_of(names[i]) == family) return css + " again";
+  return css;
+}
+
+void put_html_whole(std::string& out, const std::vector<Part>& parts, std::string_view title) {
+  std::vector<std::string> names;
+  for (const Part& part : parts) names.push_back(spoken(part.name));
+  out +=
+      fmt::format(R"(<svg viewBox="0 0 {:.0f} 46" role="img" aria-label="{}">)", kChartWidth, escaped(title));
+  double x = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const double width = std::clamp(parts[i].share, 0.0, 1.0) * kChartWidth;
+    if (width <= 0) continue;
+    const std::string share = format_rough(parts[i].share, Unit::share);
+    out += fmt::format(
+        R"(<rect class="{} box" x="{:.2f}" y="0" width="{:.2f}" height="44"><title>{}</title></rect>)",
+        part_class(names, i), x, width, escaped(names[i] + " " + parts[i].amount + ", " + share));
+    if (width > 12 + 7.2 * static_cast<double>(names[i].size()) && family_of(names[i]) != Family::waiting)
+      out += fmt::format(R"(<text class="on on-{}" x="{:.2f}" y="27">{}</text>)",
+                         paint_of(family_of(names[i])).name, x + 8, escaped(names[i]));
+    x += width;
+  }
+  out += "</svg>\n<ul class=\"legend\">";
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i].share <= 0) continue;
+    put_swatch(out, part_class(names, i),
+               fmt::format("{} <b>{}</b> <span>{}</span>", escaped(names[i]), escaped(parts[i].amount),
+                           escaped(format_value(parts[i].share, Unit::share))));
+  }
+  out += "</ul>\n";
+}
+
+void put_html_stack(std::string& out, const Table& table, const Stack& stack) {
+  const std::size_t rows = std::min(table.rows(), kMostColumns);
+  const std::vector<std::string> names = names_of(stack);
+  double most = 0;
+  std::vector<double> sums(names.size(), 0.0);
+  for (std::size_t row = 0; row < rows; ++row) {
+    most = std::max(most, bar_length(stack, row));
+    for (std::size_t i = 0; i < names.size(); ++i) sums[i] += part_length(stack, i, row);
+  }
+  if (!(most > 0) || !std::isfinite(most)) return;
+  out += fmt::format(R"(<svg viewBox="0 0 {:.0f} {:.0f}" role="img" aria-label="{}">)", kChartWidth,
+                     kTop + kHigh + kBottom, escaped(table.title));
+  put_axis(out, most, stack.parts.front()->unit);
+  const double pitch = (kChartWidth - kLeft) / static_cast<double>(rows);
+  const double width = std::min(pitch * 0.84, 96.0);
+  const std::size_t every = std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(80 / pitch)));
+  for (std::size_t row = 0; row < rows; ++row) {
+    const double middle = kLeft + pitch * (static_cast<double>(row) + 0.5);
+    put_column(out, stack, names, row, middle - width / 2, width, most);
+    if (row % every == 0)
+      out += fmt::format(R"(<text x="{:.1f}" y="{:.1f}" text-anchor="middle">{}</text>)", middle,
+                         kTop + kHigh + 18, escaped(label_of(stack, row)));
+  }
+  out += "</svg>\n<ul class=\"legend\">";
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (sums[i] > 0) put_swatch(out, part_class(names, i), escaped(names[i]));
+  out += "</ul>\n";
+  if (rows < table.rows())
+    out += fmt::format("<p class=\"more\">The first {} of {}.</p>\n", rows, table.rows());
+}
+
+}  // namespace stepscope::report

@@ -1,0 +1,118 @@
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "report/html_parts.h"
+
+namespace stepscope::report {
+namespace {
+
+constexpr std::string_view kRules = R"(
+*{box-sizing:border-box}
+body{margin:0;background:var(--page);color:var(--ink);font:15px/1.5 system-ui,-apple-system,"Segoe UI","DejaVu Sans",sans-serif}
+main{max-width:1080px;margin:0 auto;padding:28px 24px 64px}
+.what{margin:0 0 6px;color:var(--soft);font-size:14px;overflow-wrap:anywhere}
+h1{font-size:25px;line-height:1.3;font-weight:650;margin:0 0 12px;max-width:46em;letter-spacing:-.01em}
+h2{font-size:18px;line-height:1.35;font-weight:650;margin:0 0 12px}
+h3{font-size:15px;font-weight:650;margin:18px 0 6px}
+section{margin:36px 0 0}
+.facts{display:flex;flex-wrap:wrap;gap:8px;margin:0;padding:0;list-style:none}
+.facts li{background:var(--panel);border:1px solid var(--line);border-radius:999px;padding:2px 12px;font-size:14px}
+.facts span{color:var(--soft)}
+nav{margin:20px 0 0;font-size:14px}
+nav ul{display:flex;flex-wrap:wrap;gap:4px 18px;margin:0;padding:0;list-style:none}
+a{color:var(--link)}
+svg{display:block;width:100%;height:auto;overflow:visible}
+svg text{font:12px system-ui,-apple-system,"Segoe UI","DejaVu Sans",sans-serif;fill:var(--soft)}
+.grid{stroke:var(--line);stroke-width:1}
+.legend{display:flex;flex-wrap:wrap;gap:6px 20px;margin:10px 0 0;padding:0;list-style:none;font-size:14px}
+.legend li{display:flex;align-items:center;gap:7px}
+.legend svg{width:14px;height:14px;flex:none}
+.legend b{font-weight:600;font-variant-numeric:tabular-nums}
+.legend span{color:var(--soft)}
+ol.findings{margin:0;padding:0;list-style:none;display:grid;gap:14px}
+.card{background:var(--panel);border:1px solid var(--line);border-radius:10px;padding:14px 18px}
+.card header{display:flex;gap:12px;align-items:baseline;flex-wrap:wrap}
+.card h3{margin:0;font-size:16px;flex:1 1 24em}
+.card h3 span{color:var(--soft);font-weight:400;margin-right:8px}
+.saves{font-weight:650;color:var(--good);font-variant-numeric:tabular-nums;white-space:nowrap}
+.card dl{display:grid;grid-template-columns:max-content 1fr;gap:5px 14px;margin:10px 0 0;font-size:14.5px}
+.card dt{color:var(--soft)}
+.card dd{margin:0;overflow-wrap:anywhere}
+.warning{display:flex;gap:10px;margin:10px 0 0;padding:8px 14px;border:1px solid var(--warn-line);border-left-width:5px;background:var(--warn);border-radius:6px;font-size:14.5px}
+.warning p{margin:0;overflow-wrap:anywhere}
+.scroll{overflow-x:auto;border:1px solid var(--line);border-radius:8px;margin-top:14px}
+table{border-collapse:collapse;width:100%;font-size:13.5px}
+th,td{padding:5px 11px;text-align:left;vertical-align:top}
+thead th{position:sticky;top:0;background:var(--panel);font-weight:600;vertical-align:bottom;border-bottom:1px solid var(--line);white-space:nowrap}
+tbody th.short{min-width:0}
+tbody th{font-weight:400}
+tbody tr:nth-child(even){background:var(--stripe)}
+.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+td.bar{min-width:80px;padding:10px 12px 0 0}
+td.bar svg{height:10px;width:100%}
+.text{overflow-wrap:anywhere;min-width:18em;max-width:40em}
+.short{white-space:nowrap}
+.quiet{font-weight:400;color:var(--soft);margin-left:8px}
+.more{color:var(--soft);font-size:14px;margin:8px 0 0}
+code{font:13.5px ui-monospace,SFMono-Regular,Menlo,"DejaVu Sans Mono",monospace}
+.next code{display:block;background:var(--panel);border:1px solid var(--line);border-radius:6px;padding:6px 12px;margin:6px 0}
+.curve{fill:none;stroke:var(--host);stroke-width:1.5;stroke-linejoin:round}
+.area{fill:var(--host);opacity:.14}
+.heat{fill:var(--heat)}
+.box{stroke:var(--page);stroke-width:1}
+svg .on{pointer-events:none}
+.bar-fill{fill:var(--host)}
+.again{opacity:.62}
+details{margin-top:12px}
+summary{cursor:pointer;color:var(--link);font-size:14px}
+footer{margin-top:48px;color:var(--soft);font-size:13px;border-top:1px solid var(--line);padding-top:12px}
+@media (max-width:600px){main{padding:18px 14px 40px}h1{font-size:21px}th,td{padding:4px 8px}}
+@media print{main{max-width:none;padding:0}section,.card{break-inside:avoid}.scroll{overflow:visible;border:0}section.long{break-inside:auto}nav{display:none}thead th{position:static}}
+)";
+
+constexpr std::string_view kLight =
+    "--page:#FFFFFF;--panel:#F6F8FA;--stripe:#F9FAFB;--ink:#16191D;--soft:#59636E;--line:#D9DEE4;--link:#"
+    "0B5CAD;"
+    "--good:#0B6BCB;--warn:#FFF8E5;--warn-line:#B7791F;--heat:#0B3C6F;";
+constexpr std::string_view kDark =
+    "--page:#14181D;--panel:#1C2229;--stripe:#191E24;--ink:#E8EBEE;--soft:#A3ADB8;--line:#343C46;--link:#"
+    "7FB8FF;"
+    "--good:#5AA9FF;--warn:#2A2410;--warn-line:#C99A3A;--heat:#8EC5FF;";
+
+void put_paints(std::string& out, bool dark) {
+  for (int i = 0; i < kFamilies; ++i) {
+    const Paint& paint = paint_of(static_cast<Family>(i));
+    fmt::format_to(std::back_inserter(out), "--{0}:{1};--on-{0}:{2};", paint.name,
+                   dark ? paint.dark : paint.light, dark ? paint.dark_text : paint.light_text);
+  }
+}
+
+}  // namespace
+
+std::string style_sheet() {
+  std::string out = ":root{color-scheme:light dark;";
+  out += kLight;
+  put_paints(out, false);
+  out += "}\n@media screen and (prefers-color-scheme:dark){:root{";
+  out += kDark;
+  put_paints(out, true);
+  out += "}}";
+  out += kRules;
+  for (int i = 0; i < kFamilies; ++i) {
+    const Paint& paint = paint_of(static_cast<Family>(i));
+    const bool hatched = static_cast<Family>(i) == Family::waiting;
+    fmt::format_to(std::back_inserter(out), ".{0}{{fill:{1}}}svg .on-{0}{{fill:var(--on-{0})}}", paint.name,
+                   hatched ? "url(#hatch)" : fmt::format("var(--{})", paint.name));
+  }
+  return out;
+}
+
+std::string_view chart_patterns() {
+  return R"svg(<svg width="0" height="0" style="position:absolute;width:0;height:0" aria-hidden="true"><defs>
+<pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+<rect width="6" height="6" fill="var(--page)"/><rect width="3" height="6" fill="var(--waiting)"/>
+</pattern></defs></svg>)svg";
+}
+
+}  // namespace stepscope::report

@@ -1,0 +1,144 @@
+#include "report/page.h"
+
+#include <algorithm>
+
+#include "report/palette.h"
+#include "report/units.h"
+
+namespace stepscope::report {
+namespace {
+
+constexpr std::size_t kMostParts = 12;
+
+bool is_text(const Column& column) { return std::holds_alternative<Texts>(column.values); }
+
+const Column* first_where(const Table& table, bool (*fits)(const Column&)) {
+  const auto found = std::find_if(table.columns.begin(), table.columns.end(), fits);
+  return found == table.columns.end() ? nullptr : &*found;
+}
+
+bool names_a_part(const Column& column) {
+  return column.role == Role::value && column.unit == Unit::ns && !is_text(column) &&
+         (column.name == "other" || family_of(column.name) != Family::other);
+}
+
+bool names_the_whole(const Column& column) {
+  return column.unit == Unit::ns && (column.name == "total" || column.name == "length");
+}
+
+std::vector<const Column*> columns_where(const Table& table, bool (*fits)(const Column&)) {
+  std::vector<const Column*> found;
+  for (const Column& c : table.columns)
+    if (fits(c)) found.push_back(&c);
+  return found;
+}
+
+std::pair<std::string_view, std::string_view> split_unit(std::string_view text) {
+  const std::size_t space = text.rfind(' ');
+  if (space == std::string_view::npos) return {text, ""};
+  return {text.substr(0, space), text.substr(space)};
+}
+
+}  // namespace
+
+std::string field(const Table& table, std::string_view column, std::size_t row) {
+  const Column* found = table.column(column);
+  return found == nullptr || found->missing(row) ? "" : format_value(*found, row);
+}
+
+std::string saving_of(const Table& findings, std::size_t row) {
+  const Column* low = findings.column("saving_low");
+  const Column* high = findings.column("saving_high");
+  if (high == nullptr || high->missing(row)) return "";
+  const std::string most = format_rough(number_at(*high, row), high->unit);
+  if (low == nullptr || !(number_at(*low, row) > 0)) return "up to " + most;
+  const std::string least = format_rough(number_at(*low, row), low->unit);
+  if (least == most) return most;
+  const auto [digits, unit] = split_unit(least);
+  return split_unit(most).second == unit ? std::string(digits) + "–" + most : least + " – " + most;
+}
+
+std::string health_text(const Table& health, std::size_t row) {
+  std::string text;
+  for (const Column& c : health.columns)
+    if (is_text(c) && c.name != "id" && !c.missing(row))
+      text += (text.empty() ? "" : " · ") + format_value(c, row);
+  return text;
+}
+
+std::vector<Part> parts_of(const Table& table) {
+  const std::vector<const Column*> shares =
+      columns_where(table, [](const Column& c) { return c.role == Role::share; });
+  const Column* name = first_where(table, [](const Column& c) { return c.role == Role::key && is_text(c); });
+  if (table.shape != Shape::bars || shares.size() != 1 || name == nullptr || is_text(*shares[0])) return {};
+  const Column* amount =
+      first_where(table, [](const Column& c) { return c.role == Role::value && !is_text(c); });
+  std::vector<Part> parts;
+  double sum = 0;
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    const double share = number_at(*shares[0], row);
+    if (share < 0) return {};
+    sum += share;
+    parts.push_back({format_value(*name, row), share, amount == nullptr ? "" : format_value(*amount, row)});
+  }
+  if (sum < 0.98 || sum > 1.005) return {};
+  return parts;
+}
+
+std::optional<Stack> stack_of(const Table& table) {
+  if (table.shape != Shape::bars) return std::nullopt;
+  Stack stack;
+  stack.parts = columns_where(table, [](const Column& c) { return c.role == Role::share && !is_text(c); });
+  const bool by_name = stack.parts.size() < 2;
+  if (by_name) stack.parts = columns_where(table, names_a_part);
+  if (stack.parts.size() < 2) return std::nullopt;
+  if (by_name || stack.parts.front()->unit == Unit::ns) stack.whole = first_where(table, names_the_whole);
+  stack.keys = columns_where(table, [](const Column& c) { return c.role == Role::key; });
+  return stack;
+}
+
+double part_length(const Stack& stack, std::size_t index, std::size_t row) {
+  return std::max(0.0, number_at(*stack.parts[index], row));
+}
+
+std::string label_of(const Stack& stack, std::size_t row) {
+  std::string label;
+  for (const Column* key : stack.keys) {
+    const std::string value = format_value(*key, row);
+    const bool needs_name = value.find_first_not_of("0123456789") == std::string::npos;
+    if (!value.empty()) label += (label.empty() ? "" : " · ") + (needs_name ? key->name + " " : "") + value;
+  }
+  return label;
+}
+
+double bar_length(const Stack& stack, std::size_t row) {
+  double sum = 0;
+  for (std::size_t i = 0; i < stack.parts.size(); ++i) sum += part_length(stack, i, row);
+  return stack.whole == nullptr ? sum : std::max(sum, number_at(*stack.whole, row));
+}
+
+int place_of(const Table& table) {
+  if (table.title == "verdict") return 0;
+  if (table.title == "findings") return 2;
+  if (table.title == "health") return 3;
+  return parts_of(table).empty() ? 4 : 1;
+}
+
+std::vector<const Table*> in_order(const Page& page) {
+  std::vector<const Table*> tables;
+  for (int place = 0; place <= 4; ++place)
+    for (const Report& report : page.reports)
+      for (const Table& table : report.tables)
+        if (place_of(table) == place) tables.push_back(&table);
+  return tables;
+}
+
+std::vector<std::string> notes_of(const Page& page) {
+  std::vector<std::string> notes;
+  for (const Report& report : page.reports)
+    for (const std::string& note : report.notes)
+      if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+  return notes;
+}
+
+}  // namespace stepscope::report

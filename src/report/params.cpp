@@ -1,0 +1,54 @@
+#include "report/params.h"
+
+#include <charconv>
+
+#include <fmt/format.h>
+
+namespace stepscope::report {
+namespace {
+
+bool parse(std::string_view text, std::int64_t& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
+bool offered(std::string_view choices, std::string_view value) {
+  for (std::size_t at = 0; at <= choices.size();) {
+    const std::size_t end = std::min(choices.find('|', at), choices.size());
+    if (choices.substr(at, end - at) == value) return true;
+    at = end + 1;
+  }
+  return false;
+}
+
+constexpr ParamSpec kCommon[] = {
+    {"step", ParamSpec::Type::text, "", "", "only this step: its number as in the trace, e.g. 7"},
+    {"top", ParamSpec::Type::integer, "0", "", "keep the first N rows; 0 keeps all"},
+    {"sort", ParamSpec::Type::text, "", "", "sort by this column, largest first"},
+};
+
+}  // namespace
+
+std::int64_t Params::integer(std::string_view name, std::int64_t fallback) const {
+  const auto found = values_.find(name);
+  std::int64_t value = 0;
+  return found != values_.end() && parse(found->second, value) ? value : fallback;
+}
+
+std::string_view Params::text(std::string_view name, std::string_view fallback) const {
+  const auto found = values_.find(name);
+  return found != values_.end() ? std::string_view(found->second) : fallback;
+}
+
+std::span<const ParamSpec> common_params() { return kCommon; }
+
+std::string misfit(const ParamSpec& spec, std::string_view value) {
+  std::int64_t number = 0;
+  if (spec.type == ParamSpec::Type::integer && (!parse(value, number) || number < 0))
+    return fmt::format("--{} needs a whole number, not '{}'", spec.name, value);
+  if (spec.type == ParamSpec::Type::choice && !offered(spec.choices, value))
+    return fmt::format("--{} is one of {}, not '{}'", spec.name, spec.choices, value);
+  return "";
+}
+
+}  // namespace stepscope::report

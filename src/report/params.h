@@ -1,0 +1,43 @@
+// Parameters of an analysis, declared as data. CLI flags, query strings, Python keywords and forms are made from them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace stepscope::report {
+
+struct ParamSpec {
+  enum class Type : std::uint8_t { flag, integer, text, choice };
+  std::string_view name;     ///< kebab-case, e.g. "tb-compat"
+  Type type;
+  std::string_view fallback; ///< value when not given; "" for a flag that is off
+  std::string_view choices;  ///< for `choice`: "name|shape|stack"
+  std::string_view help;     ///< one line
+};
+
+/// Values by name. Unknown names read as their type's zero, so an analysis may ask for any.
+class Params {
+ public:
+  void set(std::string name, std::string value) { values_[std::move(name)] = std::move(value); }
+  bool has(std::string_view name) const { return values_.find(name) != values_.end(); }
+  bool flag(std::string_view name) const { return has(name) && text(name) != "false"; }
+  /// The integer value, or `fallback` when absent or not a number.
+  std::int64_t integer(std::string_view name, std::int64_t fallback = 0) const;
+  /// The text value, or `fallback` when absent.
+  std::string_view text(std::string_view name, std::string_view fallback = "") const;
+  const std::map<std::string, std::string, std::less<>>& all() const { return values_; }
+
+ private:
+  std::map<std::string, std::string, std::less<>> values_;
+};
+
+/// Every analysis has these; "sort" names a column of the first table.
+std::span<const ParamSpec> common_params();
+
+/// One sentence why `value` does not fit `spec`, or "" if it does.
+std::string misfit(const ParamSpec& spec, std::string_view value);
+
+}  // namespace stepscope::report

@@ -1,0 +1,120 @@
+// What an answer is. A Report is tables plus notes; a Table is named, typed columns with units and a shape that
+// says how a person should see it. Reports own all their data and never point back into a Trace.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/check.h"
+
+namespace stepscope::report {
+
+/// Unit of a column's raw values. Printers scale them for people; JSON and CSV never do.
+enum class Unit : std::uint8_t {
+  none,            ///< plain text or a plain number
+  count,           ///< how many
+  ns,              ///< nanoseconds, always int64
+  bytes,           ///< bytes, int64
+  share,           ///< 0 … 1 of a stated whole, shown as a percentage
+  flop,            ///< floating-point operations; one multiply-add is 2
+  flop_per_s,      ///< FLOP/s, decimal
+  bytes_per_s,     ///< bytes/s, decimal
+  flop_per_byte,   ///< arithmetic intensity
+};
+
+/// What a column is for. Rows of two reports are joined by their key columns.
+enum class Role : std::uint8_t {
+  key,     ///< identifies the row
+  value,   ///< measured
+  share,   ///< part of a whole, unit `share`
+  depth,   ///< pre-order depth of a tree row, 0 for roots
+  detail,  ///< extra text or numbers, hidden first when a terminal is narrow
+};
+
+/// How a person should see the table. Views exist per shape, not per analysis.
+enum class Shape : std::uint8_t { table, bars, curve, tree, flame, matrix, timeline };
+
+/// Absent values: what cannot be computed is empty, never 0. Printed as nothing, in JSON as null.
+inline constexpr std::int64_t kNoInt = std::numeric_limits<std::int64_t>::min();
+inline constexpr double kNoReal = std::numeric_limits<double>::quiet_NaN();
+
+using Ints = std::vector<std::int64_t>;
+using Reals = std::vector<double>;
+using Texts = std::vector<std::string>;
+
+struct Column {
+  std::string name;  ///< snake_case, stable: part of the JSON contract
+  Unit unit = Unit::none;
+  Role role = Role::value;
+  std::variant<Ints, Reals, Texts> values;
+
+  std::size_t size() const {
+    return std::visit([](const auto& v) { return v.size(); }, values);
+  }
+  bool missing(std::size_t row) const {
+    if (const auto* ints = std::get_if<Ints>(&values)) return (*ints)[row] == kNoInt;
+    if (const auto* reals = std::get_if<Reals>(&values)) return !std::isfinite((*reals)[row]);
+    return std::get<Texts>(values)[row].empty();
+  }
+};
+
+struct Table {
+  std::string title;
+  Shape shape = Shape::table;
+  std::vector<Column> columns;
+
+  std::size_t rows() const { return columns.empty() ? 0 : columns.front().size(); }
+
+  Ints& ints(std::string name, Unit unit, Role role = Role::value) {
+    return add<Ints>(std::move(name), unit, role);
+  }
+  Reals& reals(std::string name, Unit unit, Role role = Role::value) {
+    return add<Reals>(std::move(name), unit, role);
+  }
+  Texts& texts(std::string name, Role role = Role::key) {
+    return add<Texts>(std::move(name), Unit::none, role);
+  }
+  /// The column of that name, or nullptr.
+  const Column* column(std::string_view name) const {
+    for (const Column& c : columns)
+      if (c.name == name) return &c;
+    return nullptr;
+  }
+
+ private:
+  // Column storage must not move while a builder holds references, hence the reserve and the check.
+  template <class Values>
+  Values& add(std::string name, Unit unit, Role role) {
+    constexpr std::size_t kMostColumns = 48;
+    columns.reserve(kMostColumns);
+    CHECK(columns.size() < kMostColumns);
+    columns.push_back({std::move(name), unit, role, Values{}});
+    return std::get<Values>(columns.back().values);
+  }
+};
+
+struct Report {
+  std::string name;  ///< the analysis that made it, e.g. "steps"
+  std::vector<Table> tables;
+  std::vector<std::string> notes;  ///< sentences a reader must see: what is missing, partial or estimated
+};
+
+/// The machine-readable names used in JSON, e.g. "ns", "share", "key", "curve".
+std::string_view name_of(Unit unit);
+std::string_view name_of(Role role);
+std::string_view name_of(Shape shape);
+
+/// Sorts the rows of `table` by `column` (numbers descending, texts ascending; ties keep their order; empty values
+/// last) and keeps the first `top` rows (0 keeps all). Returns false if there is no such column.
+bool sort_and_cut(Table& table, std::string_view column, std::size_t top);
+
+/// Keeps rows 0 … top-1 (0 keeps all).
+void cut(Table& table, std::size_t top);
+
+}  // namespace stepscope::report

@@ -1,0 +1,87 @@
+#include "report/text.h"
+
+#include <fmt/format.h>
+
+#include "report/text_parts.h"
+#include "report/units.h"
+#include "report/utf8.h"
+
+namespace stepscope::report {
+namespace {
+
+void put_title(Sheet& sheet, const Table& table) {
+  if (!table.title.empty()) sheet.line(sheet.ink.bold(shortened(one_line(table.title), sheet.style.width)));
+}
+
+void put_table(Sheet& sheet, const Table& table) {
+  put_title(sheet, table);
+  if (const auto stack = stack_of(table); stack && table.rows() > 0) {
+    put_stack(sheet, table, *stack);
+    sheet.line();
+  }
+  const bool drawn = (table.shape == Shape::curve && put_curve(sheet, table)) ||
+                     (table.shape == Shape::matrix && put_matrix(sheet, table));
+  if (!drawn) put_grid(sheet, table);
+}
+
+void put_special_or_table(Sheet& sheet, const Table& table, bool brief) {
+  if (table.title == "verdict") return put_verdict(sheet, table);
+  if (table.title == "health") return put_health(sheet, table);
+  if (table.title != "findings") return put_table(sheet, table);
+  sheet.line(sheet.ink.bold("What to change"));
+  put_findings(sheet, table, brief);
+}
+
+void put_notes(Sheet& sheet, const std::vector<std::string>& notes) {
+  for (const std::string& note : notes) sheet.paragraph("! ", note, kWarningInk);
+}
+
+/// On a page: tables that divide a whole are one bar, the others as usual.
+void put_in_page(Sheet& sheet, const Table& table) {
+  const std::vector<Part> parts = parts_of(table);
+  if (parts.empty()) return put_special_or_table(sheet, table, true);
+  put_title(sheet, table);
+  put_whole(sheet, parts);
+}
+
+bool has_lines(const Table& table) { return table.title != "health" || table.rows() > 0; }
+
+}  // namespace
+
+std::string to_text(const Report& report, const TextStyle& style) {
+  Sheet sheet(style);
+  for (const Table& table : report.tables) {
+    if (!has_lines(table)) continue;
+    if (!sheet.out.empty()) sheet.line();
+    put_special_or_table(sheet, table, false);
+  }
+  if (!report.notes.empty() && !sheet.out.empty()) sheet.line();
+  put_notes(sheet, report.notes);
+  return sheet.out;
+}
+
+std::string to_text(const Page& page, const TextStyle& style) {
+  Sheet sheet(style);
+  if (!page.title.empty()) sheet.line(sheet.ink.dim(shortened(one_line(page.title), sheet.style.width)));
+  bool noted = false, warned = false;
+  const auto put_all_notes = [&] {
+    const std::vector<std::string> notes = notes_of(page);
+    if (!notes.empty() && !sheet.out.empty() && !warned) sheet.line();
+    put_notes(sheet, notes);
+    noted = true;
+  };
+  for (const Table* table : in_order(page)) {
+    if (!has_lines(*table)) continue;
+    if (place_of(*table) == 4 && !noted) put_all_notes();
+    if (!sheet.out.empty()) sheet.line();
+    put_in_page(sheet, *table);
+    warned = place_of(*table) == 3;
+  }
+  if (!noted) put_all_notes();
+  if (!page.next.empty()) sheet.line();
+  for (std::size_t i = 0; i < page.next.size(); ++i)
+    sheet.line((i == 0 ? "next  " : "      ") + one_line(page.next[i]));
+  return sheet.out;
+}
+
+}  // namespace stepscope::report

@@ -1,0 +1,90 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/layout.h"
+#include "report/text_parts.h"
+#include "report/units.h"
+#include "report/utf8.h"
+
+namespace stepscope::report {
+namespace {
+
+constexpr std::size_t kOpenFindings = 5;
+constexpr std::size_t kBriefLines = 2;
+
+/// `text` behind a short name, at most `most` lines.
+void put_labelled(Sheet& sheet, std::string_view label, const std::string& text, std::size_t most) {
+  if (text.empty()) return;
+  constexpr int kIndent = 4, kLabel = 7;
+  std::vector<std::string> lines = wrapped(one_line(text), sheet.style.width - kIndent - kLabel);
+  if (most != 0 && lines.size() > most) {
+    lines.resize(most);
+    lines.back() = clipped(lines.back() + " …", sheet.style.width - kIndent - kLabel);
+  }
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const std::string front =
+        i == 0 ? sheet.ink.dim(fmt::format("{:<{}}", label, kLabel)) : std::string(kLabel, ' ');
+    sheet.line(std::string(kIndent, ' ') + front + lines[i]);
+  }
+}
+
+void put_card(Sheet& sheet, const Table& table, std::size_t row, bool brief) {
+  const std::string rank = field(table, "rank", row);
+  const std::string saving = saving_of(table, row);
+  const std::string end = saving.empty() ? "" : "saves " + saving + "/step";
+  const std::string front = fmt::format("{:>2}  ", rank.empty() ? std::to_string(row + 1) : rank);
+  const int room = sheet.style.width - 4 - (end.empty() ? 0 : cells_of(end) + 2);
+  const std::vector<std::string> title = wrapped(one_line(field(table, "title", row)), std::max(room, 16));
+  for (std::size_t i = 0; i < title.size(); ++i) {
+    std::string line = (i == 0 ? front : std::string(4, ' ')) + sheet.ink.bold(title[i]);
+    if (i == 0 && !end.empty())
+      line += std::string(static_cast<std::size_t>(std::max(1, room - cells_of(title[i]) + 2)), ' ') + end;
+    sheet.line(line);
+  }
+  const std::size_t most = brief ? kBriefLines : 0;
+  put_labelled(sheet, "do", field(table, "remedy", row), most);
+  const std::string confidence = field(table, "confidence", row);
+  const std::string sure = confidence.empty() ? "" : confidence + " confidence: ";
+  put_labelled(sheet, "why", sure + field(table, "evidence", row), most);
+  if (!brief) put_labelled(sheet, "check", field(table, "verify", row), 0);
+}
+
+}  // namespace
+
+void Sheet::paragraph(std::string_view first, std::string_view text, int colour) {
+  const int indent = cells_of(first);
+  const std::vector<std::string> lines = wrapped(one_line(text), std::max(16, style.width - indent));
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    out += i == 0 ? ink.paint(colour, first) : std::string(static_cast<std::size_t>(indent), ' ');
+    line(lines[i]);
+  }
+}
+
+void put_verdict(Sheet& sheet, const Table& table) {
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    for (const std::string& text : wrapped(one_line(field(table, "headline", row)), sheet.style.width))
+      sheet.line(sheet.ink.bold(text));
+    std::string facts;
+    for (const Column& c : table.columns) {
+      if (c.name == "headline" || c.role == Role::detail || c.missing(row)) continue;
+      facts += (facts.empty() ? "" : " · ") + spoken(c.name) + " " + one_line(format_value(c, row));
+    }
+    for (const std::string& text : wrapped(facts, sheet.style.width)) sheet.line(sheet.ink.dim(text));
+  }
+}
+
+void put_findings(Sheet& sheet, const Table& table, bool brief) {
+  if (table.rows() == 0) return sheet.line("  Nothing found that is worth changing.");
+  const std::size_t open = brief ? std::min(table.rows(), kOpenFindings) : table.rows();
+  for (std::size_t row = 0; row < open; ++row) put_card(sheet, table, row, brief);
+  for (std::size_t row = open; row < table.rows(); ++row)
+    sheet.line("    " + shortened("also: " + one_line(field(table, "title", row)), sheet.style.width - 4));
+}
+
+void put_health(Sheet& sheet, const Table& table) {
+  for (std::size_t row = 0; row < table.rows(); ++row)
+    sheet.paragraph("! ", health_text(table, row), kWarningInk);
+}
+
+}  // namespace stepscope::report

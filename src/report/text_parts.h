@@ -1,0 +1,44 @@
+// The pieces a text page is made of; text.cpp puts them in order. Each appends whole lines.
+#pragma once
+
+#include <string>
+
+#include "report/ink.h"
+#include "report/page.h"
+#include "report/text.h"
+
+namespace stepscope::report {
+
+struct Sheet {
+  std::string out;
+  TextStyle style;
+  Ink ink;
+
+  explicit Sheet(const TextStyle& wanted) : style(wanted), ink(wanted.colour) {
+    style.width = style.width < 20 ? 20 : style.width;
+  }
+  void line(std::string_view text = "") {
+    out += text;
+    out += '\n';
+  }
+  /// `text` (untrusted) wrapped; the first line behind `first`, the others as far to the right.
+  void paragraph(std::string_view first, std::string_view text, int colour = kPlainInk);
+};
+
+/// Rows and columns; trees are indented, bars drawn behind the first share.
+void put_grid(Sheet& sheet, const Table& table);
+/// One stacked bar per row, with a legend.
+void put_stack(Sheet& sheet, const Table& table, const Stack& stack);
+/// One bar as wide as the terminal, with a legend that names the amounts.
+void put_whole(Sheet& sheet, const std::vector<Part>& parts);
+/// A plot per value column and group of rows; false if the table has no numeric x or too few points.
+bool put_curve(Sheet& sheet, const Table& table);
+/// Shades for key x key -> value; false if the table is not of that form or does not fit.
+bool put_matrix(Sheet& sheet, const Table& table);
+
+void put_verdict(Sheet& sheet, const Table& table);
+/// Cards; with `brief` at most five, two lines of advice each.
+void put_findings(Sheet& sheet, const Table& table, bool brief);
+void put_health(Sheet& sheet, const Table& table);
+
+}  // namespace stepscope::report

@@ -1,0 +1,32 @@
+// Numbers for people. The only place where a raw value gets a scale, a unit and a number of digits; the web
+// page follows the same golden cases (test/golden/units.json).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "report/table.h"
+
+namespace stepscope::report {
+
+/// Three significant digits and a unit: "59.3 ms", "1.50 GiB", "12.3 %", "3.09 TB/s"; counts get thousands
+/// separators, plain integers (Unit::none) stay as they are. Bytes scale by 1024, everything else by 1000.
+/// Absent values (kNoInt, NaN, infinities) give "".
+std::string format_value(std::int64_t value, Unit unit);
+std::string format_value(double value, Unit unit);
+
+/// The value of one row for people; texts as they are.
+std::string format_value(const Column& column, std::size_t row);
+
+/// The same to two significant digits without trailing zeros, for estimates: "59 ms", "8.7 ms".
+std::string format_rough(double value, Unit unit);
+
+/// The number in one row; 0 when it is absent or a text.
+double number_at(const Column& column, std::size_t row);
+
+/// A whole column, to be printed right-aligned: one unit and one number of decimals where the values lie
+/// within three powers of ten, each value by itself otherwise. Units are padded so that the digits line up.
+std::vector<std::string> format_cells(const Column& column);
+
+}  // namespace stepscope::report

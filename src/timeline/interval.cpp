@@ -1,0 +1,144 @@
+#include "timeline/interval.h"
+
+#include <algorithm>
+
+namespace stepscope::timeline {
+
+Time overlap(Interval a, Interval b) { return Interval{std::max(a.begin, b.begin), std::min(a.end, b.end)}.length(); }
+
+void IntervalSet::append(Interval next) {
+  if (next.length() == 0) return;
+  if (!parts_.empty() && next.begin <= parts_.back().end) parts_.back().end = std::max(parts_.back().end, next.end);
+  else parts_.push_back(next);
+}
+
+IntervalSet IntervalSet::of(std::vector<Interval> any) {
+  const auto earlier = [](const Interval& a, const Interval& b) { return a.begin < b.begin; };
+  if (!std::is_sorted(any.begin(), any.end(), earlier)) std::sort(any.begin(), any.end(), earlier);
+  IntervalSet set;
+  for (const Interval& next : any) set.append(next);
+  return set;
+}
+
+Time IntervalSet::length() const {
+  Time sum = 0;
+  for (const Interval& part : parts_) sum += part.length();
+  return sum;
+}
+
+namespace {
+
+/// First part that ends behind `t`.
+std::vector<Interval>::const_iterator first_ending_after(const std::vector<Interval>& parts, Time t) {
+  return std::upper_bound(parts.begin(), parts.end(), t, [](Time value, const Interval& part) { return value < part.end; });
+}
+
+}  // namespace
+
+Time IntervalSet::length_in(Interval window) const {
+  Time sum = 0;
+  for (auto part = first_ending_after(parts_, window.begin); part != parts_.end() && part->begin < window.end; ++part) sum += overlap(*part, window);
+  return sum;
+}
+
+IntervalSet IntervalSet::within(Interval window) const {
+  IntervalSet set;
+  for (auto part = first_ending_after(parts_, window.begin); part != parts_.end() && part->begin < window.end; ++part)
+    set.append({std::max(part->begin, window.begin), std::min(part->end, window.end)});
+  return set;
+}
+
+IntervalSet IntervalSet::gaps(Interval window) const {
+  IntervalSet whole;
+  whole.append(window);
+  return subtract(whole, *this);
+}
+
+bool IntervalSet::contains(Time t) const {
+  const auto part = first_ending_after(parts_, t);
+  return part != parts_.end() && part->contains(t);
+}
+
+IntervalSet unite(const IntervalSet& a, const IntervalSet& b) {
+  std::vector<Interval> both(a.parts_.size() + b.parts_.size());
+  std::merge(a.parts_.begin(), a.parts_.end(), b.parts_.begin(), b.parts_.end(), both.begin(),
+             [](const Interval& x, const Interval& y) { return x.begin < y.begin; });
+  return IntervalSet::of(std::move(both));
+}
+
+IntervalSet intersect(const IntervalSet& a, const IntervalSet& b) {
+  IntervalSet set;
+  for (std::size_t i = 0, j = 0; i < a.parts_.size() && j < b.parts_.size();) {
+    const Interval x = a.parts_[i], y = b.parts_[j];
+    set.append({std::max(x.begin, y.begin), std::min(x.end, y.end)});
+    if (x.end < y.end) ++i;
+    else ++j;
+  }
+  return set;
+}
+
+IntervalSet subtract(const IntervalSet& a, const IntervalSet& b) {
+  IntervalSet set;
+  std::size_t j = 0;
+  for (const Interval& part : a.parts_) {
+    Time at = part.begin;
+    while (j < b.parts_.size() && b.parts_[j].end <= at) ++j;
+    for (std::size_t k = j; k < b.parts_.size() && b.parts_[k].begin < part.end; ++k) {
+      set.append({at, b.parts_[k].begin});
+      at = std::max(at, b.parts_[k].end);
+    }
+    set.append({at, part.end});
+  }
+  return set;
+}
+
+std::vector<IntervalSet> partition(Interval window, std::span<const IntervalSet> by_priority) {
+  std::vector<IntervalSet> shares;
+  IntervalSet left = IntervalSet::of({window});
+  for (const IntervalSet& set : by_priority) {
+    shares.push_back(intersect(left, set));
+    left = subtract(left, set);
+  }
+  shares.push_back(std::move(left));
+  return shares;
+}
+
+std::vector<Level> sum_levels(std::span<const Interval> intervals, std::span<const double> weights) {
+  struct Change { Time time; double weight; int count; };
+  std::vector<Change> changes;
+  changes.reserve(intervals.size() * 2);
+  for (std::size_t i = 0; i < intervals.size(); ++i) {
+    if (intervals[i].length() == 0) continue;
+    changes.push_back({intervals[i].begin, weights[i], 1});
+    changes.push_back({intervals[i].end, -weights[i], -1});
+  }
+  std::sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) { return a.time < b.time; });
+  std::vector<Level> levels;
+  double sum = 0;
+  int open = 0;
+  for (std::size_t i = 0; i < changes.size();) {
+    const Time from = changes[i].time;
+    for (; i < changes.size() && changes[i].time == from; ++i) {
+      sum += changes[i].weight;
+      open += changes[i].count;
+    }
+    if (open == 0) sum = 0;  // what rounding left over ends with the last open interval
+    if (i < changes.size()) levels.push_back({{from, changes[i].time}, sum});
+  }
+  return levels;
+}
+
+std::vector<double> binned_share(const IntervalSet& set, Interval window, std::size_t bins) {
+  std::vector<double> shares(bins);
+  const Time length = window.length();
+  for (std::size_t i = 0; i < bins; ++i) {
+    const auto edge = [&](std::size_t k) {
+      return window.begin + static_cast<Time>(static_cast<__int128>(length) * static_cast<__int128>(k) / static_cast<__int128>(bins));
+    };
+    const Interval bin{edge(i), edge(i + 1)};
+    if (bin.length() > 0) shares[i] = static_cast<double>(set.length_in(bin)) / static_cast<double>(bin.length());
+  }
+  return shares;
+}
+
+}  // namespace stepscope::timeline

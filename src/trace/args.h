@@ -1,0 +1,63 @@
+// The args of every event, nothing lost. Events with the same keys in the same order share a Schema; an event holds
+// its schema's id and where its run of 64-bit values starts. Looking up one key over all rows is two loads a row.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "trace/string_pool.h"
+
+namespace stepscope::trace {
+
+enum class ArgType : std::uint8_t {
+  integer,  ///< the value itself
+  real,     ///< bits of a double
+  text,     ///< id of a JSON string's text, unescaped
+  raw,      ///< id of JSON text as it stood in the file: lists, objects, true, null, numbers no int64 or double holds
+};
+
+struct ArgField {
+  StringId key;
+  ArgType type;
+  friend bool operator==(const ArgField&, const ArgField&) = default;
+};
+
+using SchemaId = std::uint32_t;
+inline constexpr SchemaId kNoArgs = 0;
+
+/// All schemas, as a trie: a schema is its parent plus one field. Schema 0 has no fields.
+class SchemaTable {
+ public:
+  SchemaTable();
+  /// The schema of `parent`'s fields followed by `field`.
+  SchemaId extend(SchemaId parent, ArgField field);
+  std::span<const ArgField> fields(SchemaId id) const { return schemas_[id]; }
+  std::uint32_t size() const { return static_cast<std::uint32_t>(schemas_.size()); }
+
+ private:
+  std::vector<std::vector<ArgField>> schemas_;
+  std::unordered_map<std::uint64_t, std::vector<SchemaId>> children_;
+};
+
+/// Where one key stands in each schema. Make it once, then ask per row.
+class ArgLookup {
+ public:
+  ArgLookup(const SchemaTable& schemas, StringId key);
+  bool in(SchemaId schema) const { return position_[schema] >= 0; }
+  int position(SchemaId schema) const { return position_[schema]; }
+  ArgType type(SchemaId schema) const { return type_[schema]; }
+
+ private:
+  std::vector<std::int32_t> position_;
+  std::vector<ArgType> type_;
+};
+
+inline double as_real(std::int64_t bits) { return std::bit_cast<double>(bits); }
+inline std::int64_t as_bits(double value) { return std::bit_cast<std::int64_t>(value); }
+
+}  // namespace stepscope::trace

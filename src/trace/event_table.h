@@ -1,0 +1,90 @@
+// One row per event, struct of arrays, sorted by (track, start, longest first). Readers fill the recorded columns,
+// derive fills the others when the Trace is sealed; after that everything is const.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "trace/args.h"
+#include "trace/string_pool.h"
+
+namespace stepscope::trace {
+
+using Row = std::uint32_t;
+inline constexpr Row kNoRow = 0xFFFFFFFF;
+using TrackId = std::uint32_t;
+
+/// What an event is, in vendor-neutral words; from the file's category, whatever its dialect.
+enum class Kind : std::uint8_t {
+  op,                 ///< framework operator on the host
+  annotation,         ///< user range on the host (record_function, profiler step)
+  python,             ///< Python call
+  runtime,            ///< host call into the device's runtime or driver
+  kernel,             ///< device kernel
+  memcpy,             ///< device copy
+  memset,             ///< device fill
+  device_annotation,  ///< a user range as seen on a stream
+  device_sync,        ///< a wait recorded on the device's time line
+  device_mark,        ///< an event record on a stream
+  memory,             ///< allocator report (instant)
+  overhead,           ///< the profiler's own work
+  span,               ///< the whole recording
+  range_metrics,      ///< counters of a kernel replay range
+  counter,            ///< a sampled counter
+  instant,            ///< any other instant
+  other,              ///< unknown category: kept, listed, never guessed
+};
+inline constexpr int kKinds = 17;
+
+std::string_view name_of(Kind kind);
+
+/// True for work that occupies a device: kernels, copies, fills.
+constexpr bool is_device_work(Kind kind) {
+  return kind == Kind::kernel || kind == Kind::memcpy || kind == Kind::memset;
+}
+/// True for rows on a device's time line.
+constexpr bool is_device_row(Kind kind) {
+  return is_device_work(kind) || kind == Kind::device_annotation || kind == Kind::device_sync ||
+         kind == Kind::device_mark;
+}
+/// True for ranges that nest on a host thread.
+constexpr bool is_host_range(Kind kind) {
+  return kind == Kind::op || kind == Kind::annotation || kind == Kind::python || kind == Kind::runtime;
+}
+
+/// What a device event does for the program.
+enum class Work : std::uint8_t { none, compute, communication, copy, fill };
+
+struct EventTable {
+  // Recorded. Times are integer nanoseconds in the file's own time base; end >= start.
+  std::vector<std::int64_t> start, end;
+  std::vector<StringId> name, category;
+  std::vector<Kind> kind;
+  std::vector<TrackId> track;
+  std::vector<SchemaId> schema;
+  std::vector<std::uint32_t> args_at;  ///< first value in Rank::values
+  std::vector<std::uint32_t> source;   ///< position in the file's event list: the id that people see
+
+  // Derived.
+  std::vector<Row> parent;           ///< innermost enclosing host range on the same track, kNoRow at the top
+  std::vector<std::uint16_t> depth;  ///< number of ancestors, capped at 65,535
+  std::vector<Row> launch;           ///< device rows: the runtime call with the same correlation
+  std::vector<Row> op;               ///< runtime and device rows: the innermost op they serve
+  std::vector<std::int32_t> step;    ///< index into Rank::steps, -1 outside
+  std::vector<Work> work;            ///< of device events, none for all others
+
+  Row size() const { return static_cast<Row>(start.size()); }
+  std::int64_t duration(Row row) const { return end[row] - start[row]; }
+};
+
+/// Flow arrows (ph s, t, f). `phase` is the letter; the end of a pair may be absent.
+struct FlowTable {
+  std::vector<std::int64_t> time, id;
+  std::vector<StringId> category;
+  std::vector<TrackId> track;
+  std::vector<char> phase;
+  Row size() const { return static_cast<Row>(time.size()); }
+};
+
+}  // namespace stepscope::trace

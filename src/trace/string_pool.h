@@ -1,0 +1,45 @@
+// Every text of a trace, once. Texts are 32-bit ids; equal ids mean equal texts.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace stepscope::trace {
+
+using StringId = std::uint32_t;
+inline constexpr StringId kEmptyString = 0;
+inline constexpr StringId kNoString = 0xFFFFFFFF;
+
+/// Owns its bytes; views stay valid for the pool's life. Not for concurrent writers: each reader thread has its own
+/// pool and they are remapped into the Trace's pool when it is sealed.
+class StringPool {
+ public:
+  StringPool();
+  StringPool(StringPool&&) = default;
+  StringPool& operator=(StringPool&&) = default;
+
+  StringId intern(std::string_view text);
+  /// kNoString if the text was never interned.
+  StringId find(std::string_view text) const;
+  std::string_view operator[](StringId id) const { return texts_[id]; }
+  std::uint32_t size() const { return static_cast<std::uint32_t>(texts_.size()); }
+  std::size_t bytes() const { return arena_bytes_ + texts_.size() * (sizeof(std::string_view) + 4) + slots_.size() * 4; }
+
+ private:
+  static std::uint64_t hash(std::string_view text);
+  std::string_view store(std::string_view text);
+  void grow();
+
+  std::vector<std::string_view> texts_;
+  std::vector<std::uint32_t> hashes_;
+  std::vector<std::uint32_t> slots_;  // id + 1; 0 is free
+  std::vector<std::unique_ptr<char[]>> arena_;
+  char* arena_at_ = nullptr;
+  std::size_t arena_left_ = 0;
+  std::size_t arena_bytes_ = 0;
+};
+
+}  // namespace stepscope::trace

@@ -1,0 +1,39 @@
+#include "trace/trace.h"
+
+namespace stepscope::trace {
+
+std::string_view name_of(Kind kind) {
+  constexpr std::string_view kNames[kKinds] = {
+      "op",     "annotation", "python", "runtime",       "kernel",  "memcpy",  "memset", "device_annotation",
+      "device_sync", "device_mark", "memory", "overhead", "span", "range_metrics", "counter", "instant", "other"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+std::optional<std::int64_t> ArgReader::integer(Row row) const {
+  const SchemaId schema = rank_.events.schema[row];
+  if (!lookup_.in(schema)) return std::nullopt;
+  const std::int64_t value = rank_.values[rank_.events.args_at[row] + lookup_.position(schema)];
+  if (lookup_.type(schema) == ArgType::integer) return value;
+  if (lookup_.type(schema) == ArgType::real) {
+    const double real = as_real(value);
+    if (real >= -9e18 && real <= 9e18) return static_cast<std::int64_t>(real);
+  }
+  return std::nullopt;
+}
+
+std::optional<double> ArgReader::real(Row row) const {
+  const SchemaId schema = rank_.events.schema[row];
+  if (!lookup_.in(schema)) return std::nullopt;
+  const std::int64_t value = rank_.values[rank_.events.args_at[row] + lookup_.position(schema)];
+  if (lookup_.type(schema) == ArgType::real) return as_real(value);
+  if (lookup_.type(schema) == ArgType::integer) return static_cast<double>(value);
+  return std::nullopt;
+}
+
+StringId ArgReader::id(Row row) const {
+  const SchemaId schema = rank_.events.schema[row];
+  if (!lookup_.in(schema) || lookup_.type(schema) < ArgType::text) return kEmptyString;
+  return static_cast<StringId>(rank_.values[rank_.events.args_at[row] + lookup_.position(schema)]);
+}
+
+}  // namespace stepscope::trace

@@ -1,0 +1,115 @@
+// The nouns. A Trace is one or more ranks and the one string pool they share; it never changes after it is sealed.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trace/args.h"
+#include "trace/event_table.h"
+#include "trace/string_pool.h"
+
+namespace stepscope::trace {
+
+/// One time line of the file: a host thread, a device stream, or something foreign.
+struct Track {
+  enum class Side : std::uint8_t { host, device };
+  Side side = Side::host;
+  std::string pid, tid;      ///< as in the file
+  std::int64_t device = -1;  ///< device index when side is device
+  std::int64_t stream = -1;  ///< stream id when side is device
+  std::string name;          ///< thread or stream name from metadata, may be empty
+  std::string process;       ///< process name from metadata, may be empty
+  Row begin = 0, end = 0;    ///< its rows in the EventTable
+};
+
+/// What the file says of a device. Zero means not stated.
+struct Device {
+  std::int64_t id = 0;
+  std::string name;
+  std::int64_t total_memory = 0;  ///< bytes
+  int compute_major = 0, compute_minor = 0;
+  std::int64_t sm_count = 0, warp_size = 0;
+  std::int64_t max_threads_per_sm = 0;
+};
+
+/// A stretch of the file that could not be read.
+struct Loss {
+  std::int64_t byte;   ///< offset in the uncompressed text (in the compressed file for gzip damage)
+  std::int64_t bytes;  ///< length, -1 when unknown
+  std::string reason;  ///< a sentence
+};
+
+/// What reading cost: everything that was in the file and is not in the tables, counted.
+struct Reading {
+  std::int64_t text_bytes = 0;    ///< uncompressed length read
+  std::int64_t events = 0;        ///< events of every phase that parsed
+  std::int64_t losses = 0;        ///< damaged stretches, of which `first_losses` are described
+  std::int64_t lost_bytes = 0;
+  std::int64_t clamped_times = 0; ///< negative or absurd durations and times, clamped
+  std::int64_t unmatched_ends = 0;///< begin/end events without partner
+  bool complete = true;           ///< the document ended where it should
+  std::string format;             ///< e.g. "kineto"
+  std::vector<Loss> first_losses;
+};
+
+/// A profiler step. Host bounds are the annotation's; device_end is the end of the last device event launched in it.
+struct Step {
+  std::int64_t number = 0;  ///< as in ProfilerStep#N
+  std::string name;
+  std::int64_t start = 0, end = 0;
+  std::int64_t device_end = 0;  ///< equals end when nothing was launched
+  Row row = kNoRow;             ///< its annotation; kNoRow for a step that stands for the whole window
+};
+
+struct Rank {
+  std::string path;
+  std::int64_t rank = -1;       ///< -1 when the file does not say
+  std::int64_t world_size = -1;
+  std::string backend;          ///< of torch.distributed, e.g. "nccl"
+  std::int64_t base_ns = 0;     ///< add to row times for Unix nanoseconds
+  std::vector<std::pair<std::string, std::string>> metadata;  ///< other top-level keys and their JSON text
+  std::vector<Device> devices;
+  std::vector<Track> tracks;
+  EventTable events;
+  FlowTable flows;
+  std::vector<std::int64_t> values;  ///< of args, see EventTable::schema and args_at
+  std::vector<Step> steps;           ///< derived
+  Reading reading;
+};
+
+struct Trace {
+  StringPool strings;
+  SchemaTable schemas;
+  std::vector<Rank> ranks;          ///< by rank number
+  std::vector<std::string> unread;  ///< files that could not be read, each with its reason
+
+  std::string_view text(StringId id) const { return strings[id]; }
+  std::string_view name(const Rank& rank, Row row) const { return strings[rank.events.name[row]]; }
+  ArgLookup arg(std::string_view key) const { return {schemas, strings.find(key)}; }
+};
+
+/// Reads one key's value of a row. Absent or of another type: nullopt.
+class ArgReader {
+ public:
+  ArgReader(const Trace& trace, const Rank& rank, std::string_view key)
+      : trace_(trace), rank_(rank), lookup_(trace.arg(key)) {}
+  bool has(Row row) const { return lookup_.in(rank_.events.schema[row]); }
+  std::optional<std::int64_t> integer(Row row) const;
+  std::int64_t integer_or(Row row, std::int64_t fallback) const { return integer(row).value_or(fallback); }
+  std::optional<double> real(Row row) const;
+  /// Text of strings and raw JSON; "" when absent or a number.
+  std::string_view text(Row row) const { return trace_.text(id(row)); }
+  /// Id of that text, kEmptyString when absent or a number.
+  StringId id(Row row) const;
+
+ private:
+  const Trace& trace_;
+  const Rank& rank_;
+  ArgLookup lookup_;
+};
+
+}  // namespace stepscope::trace

@@ -1,0 +1,52 @@
+#!/bin/sh
+# Installs the Debian packages stepscope is built with, and only those that are missing.
+#   tools/install-deps.sh [build] [test] [dev]     default: build
+# build: what the program needs; test: on top, what the tests need; dev: on top, clang and its tools.
+set -eu
+
+build="g++ make cmake ninja-build ccache pkg-config libfmt-dev libcli11-dev libisal-dev libsimdjson-dev libsqlite3-dev zlib1g-dev"
+test="python3 libgtest-dev libbenchmark-dev"
+dev="clang-19 clang-tidy-19 clang-format-19 libclang-rt-19-dev"
+
+wanted=""
+for group in "${@:-build}"; do
+  case $group in
+    build) wanted="$wanted $build" ;;
+    test) wanted="$wanted $build $test" ;;
+    dev) wanted="$wanted $build $test $dev" ;;
+    *) echo "install-deps: '$group' is not a group; the groups are build, test and dev" >&2; exit 2 ;;
+  esac
+done
+
+if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+  echo "install-deps: this is not a Debian system, so nothing was installed; the build needs what Debian calls:$wanted" >&2
+  exit 0
+fi
+
+missing=""
+for package in $wanted; do
+  [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)" = installed ] && continue
+  case " $missing " in *" $package "*) ;; *) missing="$missing $package" ;; esac
+done
+[ -n "$missing" ] || exit 0
+
+as_root=""
+if [ "$(id -u)" != 0 ]; then
+  if command -v sudo >/dev/null && { [ -t 0 ] || sudo -n true 2>/dev/null; }; then
+    as_root="sudo"
+  else
+    echo "install-deps: these packages are missing and you may not install them; ask for:$missing" >&2
+    exit 1
+  fi
+fi
+
+echo "install-deps: installing$missing"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+apt() { $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Acquire::Retries=3 "$@" >"$log" 2>&1 </dev/null; }
+# shellcheck disable=SC2086  # a list of names
+if ! { apt install --no-install-recommends $missing || { apt update && apt install --no-install-recommends $missing; }; }; then
+  tail -n 20 "$log" >&2
+  echo "install-deps: apt-get could not install:$missing (its last lines are above)" >&2
+  exit 1
+fi
