@@ -6,6 +6,8 @@
 #include "analyze/list.h"
 #include "analyze/question.h"
 #include "derive/device_busy.h"
+#include "derive/matrix_cores.h"
+#include "derive/peaks.h"
 
 namespace stepscope::analyze {
 namespace {
@@ -65,19 +67,64 @@ Fill fill_of(const Rank& rank, const KernelArgs& args, std::int64_t device, Inte
   return fill;
 }
 
+/// Time of a device's compute kernels by whether they ran on matrix units.
+struct MatrixUse {
+  std::int64_t compute = 0, matrix = 0, plain = 0, unknown = 0;  ///< ns; plain: products and convolutions on plain cores
+  bool has_units = false;
+};
+
+derive::KernelSetting setting_of(const trace::Device* device) {
+  derive::KernelSetting setting;
+  if (device == nullptr) return setting;
+  setting.vendor = derive::vendor_of(device->name);
+  setting.compute_major = device->compute_major;
+  setting.compute_minor = device->compute_minor;
+  const auto peaks = derive::peaks_of(device->name, device->compute_major, device->compute_minor, static_cast<int>(device->sm_count), static_cast<double>(device->total_memory));
+  if (peaks) setting.vendor = peaks->vendor;
+  return setting;
+}
+
+/// Rules of derive::matrix_cores_of that recognise products and convolutions on plain cores.
+bool plain_matrix_work(const derive::MatrixCoreUse& use) {
+  return use.cores == derive::MatrixCores::no && (use.rule == 7 || use.rule == 9 || use.rule == 11);
+}
+
+MatrixUse matrix_use_of(const trace::Trace& trace, const Rank& rank, std::int64_t device, const derive::KernelSetting& setting, Interval window) {
+  const trace::EventTable& e = rank.events;
+  std::vector<std::int64_t> by_name(trace.strings.size());
+  for (const trace::Track& track : rank.tracks) {
+    if (track.side != trace::Track::Side::device || track.device != device) continue;
+    for (Row row = track.begin; row < track.end; ++row)
+      if (e.work[row] == trace::Work::compute) by_name[e.name[row]] += timeline::overlap({e.start[row], e.end[row]}, window);
+  }
+  MatrixUse use;
+  use.has_units = setting.vendor == derive::Vendor::nvidia && setting.compute_major >= 7;
+  for (trace::StringId name = 0; name < by_name.size(); ++name) {
+    if (by_name[name] == 0) continue;
+    const derive::MatrixCoreUse kernel = derive::matrix_cores_of(trace.text(name), setting);
+    use.compute += by_name[name];
+    if (kernel.cores == derive::MatrixCores::yes) use.matrix += by_name[name];
+    if (kernel.cores == derive::MatrixCores::unknown) use.unknown += by_name[name];
+    if (plain_matrix_work(kernel)) use.plain += by_name[name];
+  }
+  use.has_units |= use.matrix > 0;
+  return use;
+}
+
 struct Summary {
   explicit Summary(const trace::Trace& trace)
       : rank(table, trace), device(table.ints("device", Unit::none, Role::key)), name(table.texts("name", Role::detail)),
         utilization(table.reals("utilization", Unit::share, Role::share)), kernels(table.reals("kernel_share", Unit::share, Role::share)),
         exposed(table.reals("exposed_communication", Unit::share, Role::share)), copies(table.reals("exposed_copy", Unit::share, Role::share)),
         sm(table.reals("sm_efficiency", Unit::share, Role::share)), occupancy(table.reals("occupancy", Unit::share, Role::share)),
-        busy(table.ints("busy", Unit::ns)), window(table.ints("window", Unit::ns)), memory(table.ints("memory", Unit::bytes, Role::detail)),
+        tensor_core(table.reals("tensor_core_share", Unit::share, Role::share)), plain_core(table.reals("plain_core_share", Unit::share, Role::share)),
+        unknown_core(table.reals("unknown_core_share", Unit::share, Role::detail)), busy(table.ints("busy", Unit::ns)), window(table.ints("window", Unit::ns)), memory(table.ints("memory", Unit::bytes, Role::detail)),
         compute(table.texts("compute_capability", Role::detail)) {}
   report::Table table{"Devices", Shape::table, {}};
   RankColumn rank;
   report::Ints& device;
   report::Texts& name;
-  report::Reals &utilization, &kernels, &exposed, &copies, &sm, &occupancy;
+  report::Reals &utilization, &kernels, &exposed, &copies, &sm, &occupancy, &tensor_core, &plain_core, &unknown_core;
   report::Ints &busy, &window, &memory;
   report::Texts& compute;
 };
@@ -116,7 +163,7 @@ void add_series(Series& out, const Rank& rank, const DeviceBusy& busy, const Fil
   }
 }
 
-void add_device(Summary& out, const Rank& rank, const DeviceBusy& busy, const Fill& fill, Interval window) {
+void add_device(Summary& out, const trace::Trace& trace, const Rank& rank, const DeviceBusy& busy, const Fill& fill, Interval window) {
   const std::int64_t length = window.length();
   out.rank.add(rank);
   out.device.push_back(busy.device);
@@ -131,6 +178,10 @@ void add_device(Summary& out, const Rank& rank, const DeviceBusy& busy, const Fi
   out.copies.push_back(share(subtract(busy.copy, busy.kernels).length_in(window), length));
   out.sm.push_back(fill.sm_efficiency);
   out.occupancy.push_back(fill.occupancy);
+  const MatrixUse use = matrix_use_of(trace, rank, busy.device, setting_of(known ? &*about : nullptr), window);
+  out.tensor_core.push_back(share(use.matrix, use.compute));
+  out.plain_core.push_back(use.has_units ? share(use.plain, use.compute) : report::kNoReal);
+  out.unknown_core.push_back(share(use.unknown, use.compute));
   out.busy.push_back(busy.all.length_in(window));
   out.window.push_back(length);
 }
@@ -147,7 +198,7 @@ report::Report devices(const trace::Trace& trace, const report::Params& params) 
     const Interval window = window_of(rank, choice);
     for (const DeviceBusy& busy : derive::busy_devices(rank)) {
       const Fill fill = fill_of(rank, args, busy.device, window);
-      add_device(summary, rank, busy, fill, window);
+      add_device(summary, trace, rank, busy, fill, window);
       if (window.length() > 0) add_series(series, rank, busy, fill, window);
     }
   }
