@@ -11,7 +11,15 @@ constexpr ParamSpec kTbCompat = {"tb-compat", ParamSpec::Type::flag, "", "", "th
 
 constexpr ParamSpec kStepsParams[] = {kTbCompat};
 
+constexpr ParamSpec kOperatorsParams[] = {
+    {"group", ParamSpec::Type::choice, "name", "name|shape|stack", "one row per operator, per operator and input shape, or per operator and call stack"},
+    {"convention", ParamSpec::Type::choice, "exact", "exact|torch|tracelens", "whose FLOPs: ours, torch's FlopCounterMode, or TraceLens's"},
+    {"device-name", ParamSpec::Type::text, "", "", "the device whose peaks apply, e.g. H100, when the file does not say"},
+    kTbCompat,
+};
+
 constexpr Analysis kAll[] = {
+    {"operators", "what each operator costs, does, and how near the device's roof it is", R"(doc)", kOperatorsParams, operators},
     {"overview", "what was recorded, and the facts that decide what it can prove", R"(doc)", {}, overview},
     {"devices", "how busy each device was, and how full when busy", R"(doc)", {}, devices},
     {"idle", "why each device was idle, gap by gap", R"(doc)", {}, idle},

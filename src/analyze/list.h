@@ -9,6 +9,7 @@ namespace stepscope::analyze {
 
 report::Report devices(const trace::Trace& trace, const report::Params& params);
 report::Report idle(const trace::Trace& trace, const report::Params& params);
+report::Report operators(const trace::Trace& trace, const report::Params& params);
 report::Report overview(const trace::Trace& trace, const report::Params& params);
 report::Report steps(const trace::Trace& trace, const report::Params& params);
 
