@@ -65,7 +65,7 @@ void add_job(CLI::App& app, Options& o) {
       ->check(CLI::Range(64, 1048576))
       ->group(group);
   app.add_option("--seed", o.seed, "Same seed, same bytes")->group(group);
-  app.add_option("--host-cost", o.host_cost, "Factor on what Python, ops and runtime calls cost the host")
+  app.add_option("--host-cost", o.host_cost, "Factor on what Python and ops cost, runtime calls excepted")
       ->check(CLI::Range(0.01, 100.0))
       ->group(group);
   app.add_option("--noise", o.noise_pct, "Standard deviation of every duration, percent")
