@@ -106,10 +106,10 @@ void add_problems(CLI::App& app, Options& o, std::vector<std::string>& straggler
       ->check(CLI::Range(0, 256))
       ->group(group);
   app.add_option("--item-sync", o.item_sync, "N .item() calls per step")
-      ->check(CLI::Range(0, 100000))
+      ->check(CLI::Range(0, 20000))
       ->group(group);
   app.add_option("--tiny-kernels", o.tiny_kernels, "N more element-wise ops on small tensors per step")
-      ->check(CLI::Range(0, 1000000))
+      ->check(CLI::Range(0, 200000))
       ->group(group);
   app.add_flag("--exposed-comm", o.exposed_comm, "Reduce gradients after backward instead of during it")
       ->group(group);
@@ -130,7 +130,7 @@ void add_problems(CLI::App& app, Options& o, std::vector<std::string>& straggler
                "Empty the allocator's cache N times per step (default 4); write --alloc-churn=N")
       ->group(group);
   app.add_option("--unfused-optimizer", o.unfused_optimizer, "N parameters, updated one by one")
-      ->check(CLI::Range(0, 1000000))
+      ->check(CLI::Range(0, 20000))
       ->group(group);
   app.add_flag("--zero-grad-fill", o.zero_grad_fill, "Fill gradients with zeros and add to them")
       ->group(group);
