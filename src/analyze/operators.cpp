@@ -306,6 +306,37 @@ void note_coverage(const Rank& rank, const std::vector<Group>& groups, report::R
 
 }  // namespace
 
+constexpr report::ParamSpec kParams[] = {
+    {"group", report::ParamSpec::Type::choice, "name", "name|shape|stack", "a row per operator, or per operator and input shape or call stack"},
+    {"convention", report::ParamSpec::Type::choice, "exact", "exact|torch|tracelens", "whose FLOPs: ours, torch's FlopCounterMode, or TraceLens's"},
+    {"device-name", report::ParamSpec::Type::text, "", "", "the device whose peaks apply, e.g. H100, when the file does not say"},
+    kTbCompat,
+};
+
+constinit const About operators_about = {R"(One row per operator name (`--group shape`: and input shapes; `--group stack`: and call stack). Ranges that only frame work
+(steps, loaders, optimizers, data-parallel wrappers) are left out.
+
+| column | is |
+|---|---|
+| `calls` | calls on any thread |
+| `host_total` | Σ duration; a call inside another call of the same row is not counted again |
+| `host_self` | Σ duration without the ranges directly inside |
+| `device_total` | Σ over calls of the union of device events launched anywhere below; nested calls of the row once |
+| `device_self` | the same of device events whose innermost operator is the row |
+| `tensor_core_eligible` | whether the work could run on matrix units with its type on this device |
+| `tensor_core_share` | own kernels on matrix units ÷ `device_self` |
+| `matrix_flops`, `flops` | contractions; contractions and all else. A multiply-add is 2. Counted once per nest, at the call that claims |
+| `bytes` | compulsory traffic: every distinct element of every tensor read once, the output written once |
+| `work_time` | device time (union) of the calls that claim; on a recording without devices their host time |
+| `flop_rate`, `byte_rate` | flops, bytes ÷ work_time of the calls whose amount is known |
+| `intensity` | flops ÷ bytes |
+| `bound` | what bounds most of the time: compute, memory, latency (too small for the device), balanced |
+| `share_of_roof` | Σ least time the device's peaks allow ÷ Σ measured time |
+| `work` | `counted here`, `counted above` (an enclosing operator claims it), `partly known`, `unknown` |
+
+Empty means unknown, never 0. Formulas and peaks: docs/roofline.md.)",
+                                          kParams};
+
 report::Report operators(const trace::Trace& trace, const report::Params& params) {
   const StepChoice choice(params);
   const Grouping grouping = grouping_of(params);
