@@ -99,10 +99,14 @@ TEST_P(TbGolden, steps) {
   const Report report = analyze::tb_steps(*trace_, Params());
   const Table& table = report.tables.at(0);
   const object steps = golden("steps");
-  EXPECT_EQ(table.rows(), steps.size());
+  // The golden file is keyed by the step's name: of equally named steps it holds the last one.
+  std::map<std::string, std::size_t> last_row;
+  for (std::size_t row = 0; row < table.rows(); ++row) last_row[text_at(table, "step", row)] = row;
+  EXPECT_EQ(last_row.size(), steps.size());
   for (const auto [step, costs] : steps) {
-    const std::size_t row = row_of(table, "step", step);
-    ASSERT_LT(row, table.rows()) << step;
+    const auto found = last_row.find(std::string(step));
+    ASSERT_NE(found, last_row.end()) << step;
+    const std::size_t row = found->second;
     for (std::size_t r = 0; r < 9; ++r) expect_time(int_at(table, kRoles[r], row), number(costs.at(r)), std::string(step) + " " + kRoles[r]);
   }
   const Table& average = report.tables.at(1);

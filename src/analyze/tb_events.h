@@ -26,6 +26,9 @@ inline void accumulate(std::int64_t& sum, std::int64_t more) {
     sum = more > 0 ? std::numeric_limits<std::int64_t>::max() : std::numeric_limits<std::int64_t>::min();
 }
 
+/// Nanoseconds of the file as the double of microseconds that the plugin reads.
+double microseconds(std::int64_t ns);
+
 class Events {
  public:
   Events(const trace::Trace& trace, const trace::Rank& rank);
