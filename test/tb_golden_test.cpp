@@ -1,5 +1,5 @@
-// Every number of ../shared/golden/tb (what the TensorBoard plugin 0.4.3 itself computed) against the tb_ analyses.
-// Times within 0.1 % or 1 µs, ratios within 0.1 % or 0.000001, counts equal.
+// Every number of ../shared/golden/tb (what the TensorBoard plugin 0.4.3 itself computed) against the tb_
+// analyses. Times within 0.1 % or 1 µs, ratios within 0.1 % or 0.000001, counts equal.
 #include <gtest/gtest.h>
 #include <simdjson.h>
 
@@ -55,9 +55,15 @@ const report::Column& column(const Table& table, std::string_view name) {
   EXPECT_NE(found, nullptr) << name;
   return *found;
 }
-std::int64_t int_at(const Table& table, std::string_view name, std::size_t row) { return std::get<report::Ints>(column(table, name).values)[row]; }
-double real_at(const Table& table, std::string_view name, std::size_t row) { return std::get<report::Reals>(column(table, name).values)[row]; }
-const std::string& text_at(const Table& table, std::string_view name, std::size_t row) { return std::get<report::Texts>(column(table, name).values)[row]; }
+std::int64_t int_at(const Table& table, std::string_view name, std::size_t row) {
+  return std::get<report::Ints>(column(table, name).values)[row];
+}
+double real_at(const Table& table, std::string_view name, std::size_t row) {
+  return std::get<report::Reals>(column(table, name).values)[row];
+}
+const std::string& text_at(const Table& table, std::string_view name, std::size_t row) {
+  return std::get<report::Texts>(column(table, name).values)[row];
+}
 
 /// The row of that text, or the number of rows.
 std::size_t row_of(const Table& table, std::string_view name, std::string_view text) {
@@ -93,7 +99,8 @@ class TbGolden : public testing::TestWithParam<Golden> {
   std::optional<trace::Trace> trace_;
 };
 
-constexpr const char* kRoles[] = {"kernel", "memcpy", "memset", "communication", "runtime", "data_loader", "cpu_exec", "other", "total"};
+constexpr const char* kRoles[] = {"kernel",      "memcpy",   "memset", "communication", "runtime",
+                                  "data_loader", "cpu_exec", "other",  "total"};
 
 TEST_P(TbGolden, steps) {
   const Report report = analyze::tb_steps(*trace_, Params());
@@ -107,18 +114,23 @@ TEST_P(TbGolden, steps) {
     const auto found = last_row.find(std::string(step));
     ASSERT_NE(found, last_row.end()) << step;
     const std::size_t row = found->second;
-    for (std::size_t r = 0; r < 9; ++r) expect_time(int_at(table, kRoles[r], row), number(costs.at(r)), std::string(step) + " " + kRoles[r]);
+    for (std::size_t r = 0; r < 9; ++r)
+      expect_time(int_at(table, kRoles[r], row), number(costs.at(r)), std::string(step) + " " + kRoles[r]);
   }
   const Table& average = report.tables.at(1);
   double total = 0;
-  for (std::size_t r = 0; r < 8; ++r) expect_time(int_at(average, "time", r), number(golden("average").at(r)), std::string("average ") + kRoles[r]);
-  for (std::size_t row = 0; row < table.rows(); ++row) total += static_cast<double>(int_at(table, "total", row)) / 1000.0;
+  for (std::size_t r = 0; r < 8; ++r)
+    expect_time(int_at(average, "time", r), number(golden("average").at(r)),
+                std::string("average ") + kRoles[r]);
+  for (std::size_t row = 0; row < table.rows(); ++row)
+    total += static_cast<double>(int_at(table, "total", row)) / 1000.0;
   EXPECT_NEAR(total / static_cast<double>(table.rows()), number(golden("average").at(8)), 1.0);
 }
 
-/// A metric of the golden file by device, against a column. What the file leaves out must be empty, or 0 where
-/// `zero_left_out`: it lists tensor-core ratios above 0 only.
-void expect_metric(const Table& table, const char* name, const object& metric, double scale, bool zero_left_out) {
+/// A metric of the golden file by device, against a column. What the file leaves out must be empty, or 0
+/// where `zero_left_out`: it lists tensor-core ratios above 0 only.
+void expect_metric(const Table& table, const char* name, const object& metric, double scale,
+                   bool zero_left_out) {
   std::size_t met = 0;
   for (std::size_t row = 0; row < table.rows(); ++row) {
     const std::string device = std::to_string(int_at(table, "device", row));
@@ -128,7 +140,8 @@ void expect_metric(const Table& table, const char* name, const object& metric, d
       expect_ratio(ours, number(theirs), name);
       ++met;
     } else {
-      EXPECT_TRUE(std::isnan(ours) || (zero_left_out && ours == 0)) << name << " of " << device << ": " << ours;
+      EXPECT_TRUE(std::isnan(ours) || (zero_left_out && ours == 0))
+          << name << " of " << device << ": " << ours;
     }
   }
   EXPECT_EQ(met, metric.size()) << name;
@@ -151,7 +164,10 @@ TEST_P(TbGolden, operators) {
   const Table& table = report.tables.at(0);
   const element theirs = golden("operators");
   EXPECT_EQ(static_cast<std::int64_t>(table.rows()), std::int64_t(theirs["rows"]));
-  constexpr std::pair<const char*, const char*> kTimes[] = {{"host_total", "host"}, {"host_self", "host_self"}, {"device_total", "device"}, {"device_self", "device_self"}};
+  constexpr std::pair<const char*, const char*> kTimes[] = {{"host_total", "host"},
+                                                            {"host_self", "host_self"},
+                                                            {"device_total", "device"},
+                                                            {"device_self", "device_self"}};
   std::int64_t calls = 0;
   for (std::size_t row = 0; row < table.rows(); ++row) calls += int_at(table, "calls", row);
   EXPECT_EQ(calls, std::int64_t(theirs["sums"]["calls"]));
@@ -166,7 +182,8 @@ TEST_P(TbGolden, operators) {
     ASSERT_LT(row, table.rows()) << name;
     EXPECT_EQ(int_at(table, "calls", row), std::int64_t(op["calls"])) << name;
     EXPECT_EQ(text_at(table, "tc_eligible", row) == "yes", bool(op["tc_eligible"])) << name;
-    for (const auto& [ours, key] : kTimes) expect_time(int_at(table, ours, row), number(op[key]), std::string(name) + " " + ours);
+    for (const auto& [ours, key] : kTimes)
+      expect_time(int_at(table, ours, row), number(op[key]), std::string(name) + " " + ours);
     expect_ratio(real_at(table, "tc_self_ratio", row), number(op["tc_self_ratio"]), std::string(name));
     expect_ratio(real_at(table, "tc_total_ratio", row), number(op["tc_total_ratio"]), std::string(name));
   }
@@ -184,11 +201,14 @@ TEST_P(TbGolden, kernels) {
     EXPECT_EQ(int_at(table, "count", row), std::int64_t(kernel["count"])) << name;
     EXPECT_EQ(text_at(table, "tensor_cores", row) == "yes", bool(kernel["tc_used"])) << name;
     expect_time(int_at(table, "total", row), number(kernel["sum"]), std::string(name) + " sum");
-    for (const char* key : {"mean", "min", "max"}) expect_time(int_at(table, key, row), number(kernel[key]), std::string(name) + " " + key);
+    for (const char* key : {"mean", "min", "max"})
+      expect_time(int_at(table, key, row), number(kernel[key]), std::string(name) + " " + key);
     // The plugin's table fills 0 in where nothing was recorded; here that is empty.
     const double blocks = real_at(table, "blocks_per_sm", row), occupancy = real_at(table, "occupancy", row);
-    expect_ratio(std::isnan(blocks) ? 0 : blocks, number(kernel["blocks_per_sm"]), std::string(name) + " blocks");
-    expect_ratio(std::isnan(occupancy) ? 0 : occupancy * 100, number(kernel["occupancy"]), std::string(name) + " occupancy");
+    expect_ratio(std::isnan(blocks) ? 0 : blocks, number(kernel["blocks_per_sm"]),
+                 std::string(name) + " blocks");
+    expect_ratio(std::isnan(occupancy) ? 0 : occupancy * 100, number(kernel["occupancy"]),
+                 std::string(name) + " occupancy");
   }
 }
 
@@ -197,7 +217,8 @@ TEST_P(TbGolden, recommendations) {
   EXPECT_EQ(static_cast<std::int64_t>(report.tables.at(0).rows()), std::int64_t(golden("recommendations")));
 }
 
-INSTANTIATE_TEST_SUITE_P(Traces, TbGolden, testing::ValuesIn(kGoldens), [](const auto& golden) { return std::string(golden.param.name); });
+INSTANTIATE_TEST_SUITE_P(Traces, TbGolden, testing::ValuesIn(kGoldens),
+                         [](const auto& golden) { return std::string(golden.param.name); });
 
 }  // namespace
 }  // namespace stepscope

@@ -5,6 +5,7 @@
 
 #include "analyze/list.h"
 #include "analyze/question.h"
+#include "analyze/tb.h"
 #include "derive/kernel_class.h"
 #include "timeline/interval.h"
 
@@ -118,6 +119,7 @@ void note_rank(const Rank& rank, const std::vector<StepSpan>& spans, report::Rep
 }  // namespace
 
 report::Report steps(const trace::Trace& trace, const report::Params& params) {
+  if (params.flag("tb-compat")) return tb_steps(trace, params);
   const StepChoice choice(params);
   report::Report report{"steps", {}, {}};
   report::Table table{"Step time by what the time went to", Shape::bars, {}};

@@ -1,5 +1,5 @@
-// Backward modules: the plugin takes the backward pass out of its thread's tree and puts what it can match to a
-// module's forward operators under a backward node. What it cannot match is lost to every table.
+// Backward modules: the plugin takes the backward pass out of its thread's tree and puts what it can match to
+// a module's forward operators under a backward node. What it cannot match is lost to every table.
 #include <algorithm>
 #include <bit>
 #include <unordered_map>
@@ -22,7 +22,8 @@ struct Flow {
   double forward, backward;
 };
 
-/// In the order of the forward ends. Of flows with equal ids, and then of equal forward starts, the last one counts.
+/// In the order of the forward ends. Of flows with equal ids, and then of equal forward starts, the last one
+/// counts.
 std::vector<Flow> flows_of(const Events& events) {
   const trace::FlowTable& table = events.rank.flows;
   const trace::StringId category = events.trace.strings.find("fwdbwd");
@@ -35,8 +36,10 @@ std::vector<Flow> flows_of(const Events& events) {
     if (table.phase[i] == 'f') backward[table.id[i]] = time;
     if (table.phase[i] != 's') continue;
     const auto [at, added] = by_id.try_emplace(table.id[i], forward.size());
-    if (added) forward.emplace_back(table.id[i], time);
-    else forward[at->second].second = time;
+    if (added)
+      forward.emplace_back(table.id[i], time);
+    else
+      forward[at->second].second = time;
   }
   std::vector<Flow> flows;
   ByStart<std::size_t> by_start;
@@ -44,8 +47,10 @@ std::vector<Flow> flows_of(const Events& events) {
     const auto end = backward.find(id);
     if (end == backward.end()) continue;
     const auto [at, added] = by_start.try_emplace(key_of(start), flows.size());
-    if (added) flows.push_back({start, end->second});
-    else flows[at->second].backward = end->second;
+    if (added)
+      flows.push_back({start, end->second});
+    else
+      flows[at->second].backward = end->second;
   }
   return flows;
 }
@@ -87,9 +92,9 @@ class BackwardModules {
 
   Forest& forest_;
   std::vector<Node>& nodes_;
-  NodeList parents_;             // roots and the steps below them
-  NodeList modules_;             // directly below those
-  ByStart<NodeList> matched_;    // start of a forward operator → its backward nodes
+  NodeList parents_;           // roots and the steps below them
+  NodeList modules_;           // directly below those
+  ByStart<NodeList> matched_;  // start of a forward operator → its backward nodes
 };
 
 /// The last thread with step marks, else the longest one that is not the backward pass.
@@ -114,8 +119,10 @@ NodeList BackwardModules::find_tops() {
   while (!open.empty()) {
     const NodeId id = open.back();
     open.pop_back();
-    if (nodes_[id].node_class == Class::module) modules_.push_back(id);
-    else if (evaluates(id)) evaluations.push_back(id);
+    if (nodes_[id].node_class == Class::module)
+      modules_.push_back(id);
+    else if (evaluates(id))
+      evaluations.push_back(id);
     if (nodes_[id].node_class != Class::root && nodes_[id].node_class != Class::step) continue;
     parents_.push_back(id);
     const std::size_t from = open.size();
@@ -154,8 +161,8 @@ ByStart<NodeId> BackwardModules::parents_below(const NodeList& evaluations) cons
   return parents;
 }
 
-/// Gives each forward operator the group of the evaluate_function node above the flow's backward operator. Gradient
-/// accumulations belong to the group before them. A group is given once.
+/// Gives each forward operator the group of the evaluate_function node above the flow's backward operator.
+/// Gradient accumulations belong to the group before them. A group is given once.
 void BackwardModules::match(const std::vector<Flow>& flows, const NodeList& evaluations) {
   std::unordered_map<NodeId, NodeList> groups;
   NodeId leader = kNoNode;
@@ -174,16 +181,20 @@ void BackwardModules::match(const std::vector<Flow>& flows, const NodeList& eval
     if (at == above.end()) continue;
     const NodeId found = at->second;
     above[key_of(flow.backward)] = found;
-    for (const NodeId id : climbed) above[key_of(nodes_[id].start)] = found;  // the next one need not climb again
+    for (const NodeId id : climbed)
+      above[key_of(nodes_[id].start)] = found;  // the next one need not climb again
     const auto group = groups.find(found);
     matched_[key_of(flow.forward)] = group == groups.end() ? NodeList{} : std::move(group->second);
     if (group != groups.end()) groups.erase(group);
   }
 }
 
-/// One backward node per module in the tree below `module`, holding the groups of the operators it is nearest to.
+/// One backward node per module in the tree below `module`, holding the groups of the operators it is nearest
+/// to.
 void BackwardModules::build(NodeId module, NodeList& built) {
-  struct Open { NodeId node, backward; };
+  struct Open {
+    NodeId node, backward;
+  };
   const auto first = static_cast<NodeId>(nodes_.size());
   std::vector<Open> open = {{module, kNoNode}};
   while (!open.empty()) {
@@ -218,7 +229,8 @@ void BackwardModules::set_span(NodeId backward) {
   for (NodeId c = node.first_child; c != kNoNode; c = nodes_[c].next)
     if (nodes_[c].node_class != Class::backward || nodes_[c].first_child != kNoNode) children.push_back(c);
   std::stable_sort(children.begin(), children.end(), [&](NodeId a, NodeId b) {
-    return nodes_[a].start != nodes_[b].start ? nodes_[a].start < nodes_[b].start : nodes_[a].end > nodes_[b].end;
+    return nodes_[a].start != nodes_[b].start ? nodes_[a].start < nodes_[b].start
+                                              : nodes_[a].end > nodes_[b].end;
   });
   node.first_child = node.last_child = kNoNode;
   for (const NodeId child : children) {
@@ -232,9 +244,12 @@ void BackwardModules::set_span(NodeId backward) {
 
 /// Into the main thread's tree by time; what begins before that tree or ends after it is lost.
 void BackwardModules::insert(NodeId root, NodeList built) {
-  std::erase_if(built, [&](NodeId id) { return nodes_[id].start < nodes_[root].start || nodes_[id].end > nodes_[root].end; });
+  std::erase_if(built, [&](NodeId id) {
+    return nodes_[id].start < nodes_[root].start || nodes_[id].end > nodes_[root].end;
+  });
   std::stable_sort(built.begin(), built.end(), [&](NodeId a, NodeId b) {
-    return nodes_[a].start != nodes_[b].start ? nodes_[a].start < nodes_[b].start : nodes_[a].end > nodes_[b].end;
+    return nodes_[a].start != nodes_[b].start ? nodes_[a].start < nodes_[b].start
+                                              : nodes_[a].end > nodes_[b].end;
   });
   std::vector<std::pair<NodeId, NodeList>> open = {{root, std::move(built)}};
   while (!open.empty()) {
@@ -245,7 +260,8 @@ void BackwardModules::insert(NodeId root, NodeList built) {
 }
 
 /// Steps take what lies inside them: `deeper` gets their share. Both lists are by start.
-void BackwardModules::merge_into(NodeId parent, const NodeList& added, std::vector<std::pair<NodeId, NodeList>>& deeper) {
+void BackwardModules::merge_into(NodeId parent, const NodeList& added,
+                                 std::vector<std::pair<NodeId, NodeList>>& deeper) {
   NodeId child = std::exchange(nodes_[parent].first_child, kNoNode), before = kNoNode;
   nodes_[parent].last_child = kNoNode;
   const auto keep_next = [&] {
@@ -255,7 +271,8 @@ void BackwardModules::merge_into(NodeId parent, const NodeList& added, std::vect
   };
   for (const NodeId id : added) {
     while (child != kNoNode && nodes_[child].start <= nodes_[id].start) keep_next();
-    if (before != kNoNode && nodes_[before].node_class == Class::step && nodes_[id].end <= nodes_[before].end) {
+    if (before != kNoNode && nodes_[before].node_class == Class::step &&
+        nodes_[id].end <= nodes_[before].end) {
       if (deeper.empty() || deeper.back().first != before) deeper.emplace_back(before, NodeList{});
       deeper.back().second.push_back(id);
     } else {

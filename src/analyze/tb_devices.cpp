@@ -18,9 +18,9 @@ struct Weighted {
 
 struct DeviceKernels {
   std::vector<Interval> spans;
-  Weighted blocks;            ///< kernels with more than 0 blocks per SM
+  Weighted blocks;  ///< kernels with more than 0 blocks per SM
   bool blocks_recorded = false;
-  Weighted occupancy;         ///< kernels with an occupancy of 0 or more
+  Weighted occupancy;  ///< kernels with an occupancy of 0 or more
 };
 
 std::map<std::int64_t, DeviceKernels> kernels_by_device(const Events& events) {
@@ -66,7 +66,9 @@ std::optional<double> mean_occupancy(const DeviceKernels& kernels, Interval wind
 }
 
 /// Kernel time that operators launched themselves.
-struct KernelTime { std::int64_t all = 0, tensor = 0; };
+struct KernelTime {
+  std::int64_t all = 0, tensor = 0;
+};
 
 std::map<std::int64_t, KernelTime> operator_kernel_time(const Forest& forest) {
   const Events& events = forest.events;
@@ -85,10 +87,6 @@ std::map<std::int64_t, KernelTime> operator_kernel_time(const Forest& forest) {
     }
   }
   return times;
-}
-
-double ratio(std::int64_t part, std::int64_t whole) {
-  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0.0;
 }
 
 /// Time of the kernels that the node's own runtime calls launched.
@@ -110,10 +108,12 @@ std::map<std::int64_t, DeviceMetrics> device_metrics(const Forest& forest, Inter
     if (window.length() > 0) {
       m.sm_efficiency = sm_efficiency(kernels, window);
       m.occupancy = mean_occupancy(kernels, window);
-      m.utilization = static_cast<double>(timeline::IntervalSet::of(std::move(kernels.spans)).length_in(window)) /
-                      static_cast<double>(window.length());
+      m.utilization =
+          static_cast<double>(timeline::IntervalSet::of(std::move(kernels.spans)).length_in(window)) /
+          static_cast<double>(window.length());
     }
-    if (const KernelTime& time = launched[id]; time.all > 0) m.tensor_core_share = ratio(time.tensor, time.all);
+    if (const KernelTime& time = launched[id]; time.all > 0)
+      m.tensor_core_share = ratio(time.tensor, time.all);
   }
   return metrics;
 }
@@ -131,7 +131,8 @@ TensorCoreRatios tensor_core_ratios(const Forest& forest) {
   for (auto id = order.rbegin(); id != order.rend(); ++id) {
     const Node& node = forest.nodes[*id];
     bool below = false;
-    for (NodeId c = node.first_child; c != kNoNode; c = forest.nodes[c].next) below = below || eligible_below[c];
+    for (NodeId c = node.first_child; c != kNoNode; c = forest.nodes[c].next)
+      below = below || eligible_below[c];
     const bool listed = forest.is_operator(node);
     const std::int64_t time = listed ? own_kernel_time(forest, node) : 0;
     accumulate(of_operators, time);
@@ -143,7 +144,7 @@ TensorCoreRatios tensor_core_ratios(const Forest& forest) {
 
 }  // namespace tb
 
-report::Report tb_devices(const trace::Trace& trace, const report::Params&) {
+report::Report tb_devices(const trace::Trace& trace, const report::Params& params) {
   using report::Unit;
   report::Report report{"devices", {}, {}};
   report::Table table{"Devices as the TensorBoard plugin rates them", report::Shape::table, {}};
@@ -166,7 +167,11 @@ report::Report tb_devices(const trace::Trace& trace, const report::Params&) {
       tensor_cores.push_back(m.tensor_core_share.value_or(report::kNoReal));
     }
   }
-  if (device.empty()) report.notes.push_back("No kernel states its device. Record with ProfilerActivity.CUDA (or the device's own activity) to see devices.");
+  if (device.empty())
+    report.notes.push_back(
+        "No kernel states its device. Record with ProfilerActivity.CUDA (or the device's own activity) to "
+        "see devices.");
+  tb::note_step_choice(params, report);
   report.tables.push_back(std::move(table));
   return report;
 }

@@ -11,7 +11,11 @@ namespace {
 using trace::Kind;
 
 /// The row's kind must agree: other phases than "X" of the same category are not looked at.
-struct KnownCategory { std::string_view name; Type type; Kind kind; };
+struct KnownCategory {
+  std::string_view name;
+  Type type;
+  Kind kind;
+};
 constexpr KnownCategory kCategories[] = {
     {"cpu_op", Type::op, Kind::op},
     {"operator", Type::op, Kind::op},
@@ -54,7 +58,9 @@ bool is_lightning(const trace::Rank& rank) {
 
 }  // namespace
 
-double microseconds(std::int64_t ns) { return static_cast<double>(ns / 1000) + static_cast<double>(ns % 1000) / 1000.0; }
+double microseconds(std::int64_t ns) {
+  return static_cast<double>(ns / 1000) + static_cast<double>(ns % 1000) / 1000.0;
+}
 
 Events::Events(const trace::Trace& t, const trace::Rank& r) : trace(t), rank(r), names(t.strings) {
   classify();
@@ -84,12 +90,17 @@ void Events::classify() {
 }
 
 void Events::put_in_order() {
-  struct Key { double start; std::uint32_t source; Row row; };
+  struct Key {
+    double start;
+    std::uint32_t source;
+    Row row;
+  };
   std::vector<Key> keys;
   for (Row row = 0; row < type.size(); ++row)
     if (type[row] != Type::none) keys.push_back({start_us(row), rank.events.source[row], row});
-  std::sort(keys.begin(), keys.end(),
-            [](const Key& a, const Key& b) { return a.start != b.start ? a.start < b.start : a.source < b.source; });
+  std::sort(keys.begin(), keys.end(), [](const Key& a, const Key& b) {
+    return a.start != b.start ? a.start < b.start : a.source < b.source;
+  });
   order.reserve(keys.size());
   for (const Key& key : keys) order.push_back(key.row);
   origin_us_ = keys.empty() ? 0 : keys.front().start;

@@ -13,11 +13,25 @@ namespace stepscope::analyze::tb {
 
 using trace::Row;
 
-enum class Type : std::uint8_t { none, op, runtime, kernel, memcpy, memset, python, module, annotation, step };
+enum class Type : std::uint8_t {
+  none,
+  op,
+  runtime,
+  kernel,
+  memcpy,
+  memset,
+  python,
+  module,
+  annotation,
+  step
+};
 
-constexpr bool is_device(Type type) { return type == Type::kernel || type == Type::memcpy || type == Type::memset; }
+constexpr bool is_device(Type type) {
+  return type == Type::kernel || type == Type::memcpy || type == Type::memset;
+}
 
-/// The value of an id that an event does not have. It is an id like any other: the plugin compares None with None.
+/// The value of an id that an event does not have. It is an id like any other: the plugin compares None with
+/// None.
 inline constexpr std::int64_t kNoId = std::numeric_limits<std::int64_t>::min();
 
 /// Adds without leaving int64: hostile files hold durations that do not add up.
@@ -29,6 +43,10 @@ inline void accumulate(std::int64_t& sum, std::int64_t more) {
 /// Nanoseconds of the file as the double of microseconds that the plugin reads.
 double microseconds(std::int64_t ns);
 
+inline double ratio(std::int64_t part, std::int64_t whole) {
+  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0.0;
+}
+
 class Events {
  public:
   Events(const trace::Trace& trace, const trace::Rank& rank);
@@ -36,8 +54,8 @@ class Events {
   const trace::Trace& trace;
   const trace::Rank& rank;
   NameFacts names;
-  std::vector<Type> type;           ///< by row; none for what the plugin drops or never looks at
-  std::vector<Row> order;           ///< kept rows by start, then by place in the file
+  std::vector<Type> type;             ///< by row; none for what the plugin drops or never looks at
+  std::vector<Row> order;             ///< kept rows by start, then by place in the file
   std::vector<std::uint32_t> thread;  ///< by track: the same number for equal tids, whatever the process
 
   bool is(Row row, int facts) const { return names.is(rank.events.name[row], facts); }

@@ -10,10 +10,11 @@
 namespace stepscope::analyze::tb {
 
 struct DeviceMetrics {
-  double utilization = 0;                   ///< share of the window with a kernel running; copies do not count
-  std::optional<double> sm_efficiency;      ///< share of 1; absent when no kernel of the device has blocks per SM
-  std::optional<double> occupancy;          ///< percent; absent when no kernel has it inside the window
-  std::optional<double> tensor_core_share;  ///< of kernel time that operators launched; absent when there is none
+  double utilization = 0;               ///< share of the window with a kernel running; copies do not count
+  std::optional<double> sm_efficiency;  ///< share of 1; absent when no kernel of the device has blocks per SM
+  std::optional<double> occupancy;      ///< percent; absent when no kernel has it inside the window
+  std::optional<double>
+      tensor_core_share;  ///< of kernel time that operators launched; absent when there is none
 };
 
 /// By the kernels' `device` arg; ids of 64 and more are left out. `window` is StepWindows::all().

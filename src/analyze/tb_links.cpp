@@ -17,10 +17,12 @@ std::vector<Correlated> correlated_rows(const Events& events, const Ids& ids) {
   for (std::uint32_t at = 0; at < events.order.size(); ++at) {
     const Row row = events.order[at];
     const Type type = events.type[row];
-    if (type == Type::runtime || is_device(type)) rows.push_back({ids.correlation(row), at, row, is_device(type)});
+    if (type == Type::runtime || is_device(type))
+      rows.push_back({ids.correlation(row), at, row, is_device(type)});
   }
-  std::sort(rows.begin(), rows.end(),
-            [](const Correlated& a, const Correlated& b) { return a.id != b.id ? a.id < b.id : a.at < b.at; });
+  std::sort(rows.begin(), rows.end(), [](const Correlated& a, const Correlated& b) {
+    return a.id != b.id ? a.id < b.id : a.at < b.at;
+  });
   return rows;
 }
 
@@ -32,7 +34,8 @@ Links::Links(const Events& events) {
   group_calls(events, ids);
 }
 
-/// A device event belongs to the latest runtime call of its correlation that began before it, or else to the first.
+/// A device event belongs to the latest runtime call of its correlation that began before it, or else to the
+/// first.
 void Links::link_devices(const Events& events, const Ids& ids) {
   const std::vector<Correlated> rows = correlated_rows(events, ids);
   std::vector<std::pair<Row, Row>> owned;  // runtime call, device event
@@ -41,9 +44,12 @@ void Links::link_devices(const Events& events, const Ids& ids) {
     for (to = from; to < rows.size() && rows[to].id == rows[from].id; ++to)
       if (call == trace::kNoRow && !rows[to].device) call = rows[to].row;
     for (std::size_t i = from; i < to; ++i) {
-      if (!rows[i].device) call = rows[i].row;
-      else if (call != trace::kNoRow) owned.emplace_back(call, rows[i].row);
-      else if (events.type[rows[i].row] == Type::kernel) stale_kernels.push_back(rows[i].row);
+      if (!rows[i].device)
+        call = rows[i].row;
+      else if (call != trace::kNoRow)
+        owned.emplace_back(call, rows[i].row);
+      else if (events.type[rows[i].row] == Type::kernel)
+        stale_kernels.push_back(rows[i].row);
     }
   }
   first_device_.assign(events.type.size() + 1, 0);
@@ -55,13 +61,18 @@ void Links::link_devices(const Events& events, const Ids& ids) {
 }
 
 void Links::group_calls(const Events& events, const Ids& ids) {
-  struct Call { std::int64_t id; std::uint32_t at; Row row; };
+  struct Call {
+    std::int64_t id;
+    std::uint32_t at;
+    Row row;
+  };
   std::vector<Call> rows;
   for (std::uint32_t at = 0; at < events.order.size(); ++at) {
     const Row row = events.order[at];
     if (events.type[row] == Type::runtime) rows.push_back({ids.external(row), at, row});
   }
-  std::sort(rows.begin(), rows.end(), [](const Call& a, const Call& b) { return a.id != b.id ? a.id < b.id : a.at < b.at; });
+  std::sort(rows.begin(), rows.end(),
+            [](const Call& a, const Call& b) { return a.id != b.id ? a.id < b.id : a.at < b.at; });
   for (const Call& call : rows) {
     const auto at = static_cast<std::uint32_t>(calls.size());
     if (groups_.empty() || groups_.back().id != call.id) groups_.push_back({call.id, {at, at}, false});

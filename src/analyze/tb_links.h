@@ -33,7 +33,11 @@ class Links {
   CallRange append(const std::vector<Row>& rows);
 
  private:
-  struct Group { std::int64_t id; CallRange range; bool taken; };
+  struct Group {
+    std::int64_t id;
+    CallRange range;
+    bool taken;
+  };
 
   void link_devices(const Events& events, const Ids& ids);
   void group_calls(const Events& events, const Ids& ids);

@@ -6,25 +6,74 @@
 namespace stepscope::analyze::tb {
 namespace {
 
-constexpr std::string_view kCollectives[] = {"broadcast", "reduce", "all_reduce", "all_gather", "reduce_scatter"};
+constexpr std::string_view kCollectives[] = {"broadcast", "reduce", "all_reduce", "all_gather",
+                                             "reduce_scatter"};
 
-constexpr std::string_view kTensorCoreKernelParts[] = {
-    "h884", "s884", "h1688", "s1688", "hmma", "i8816", "16816", "dgrad_1x1_stride_2x2",
-    "first_layer_wgrad_kernel", "conv1x1", "conv2d_c1_k1", "direct_group", "xmma_implicit_gemm",
-    "xmma_sparse_conv", "xmma_warp_specialized_implicit_gemm", "xmma_gemm", "xmma_sparse_gemm", "c1688"};
+constexpr std::string_view kTensorCoreKernelParts[] = {"h884",
+                                                       "s884",
+                                                       "h1688",
+                                                       "s1688",
+                                                       "hmma",
+                                                       "i8816",
+                                                       "16816",
+                                                       "dgrad_1x1_stride_2x2",
+                                                       "first_layer_wgrad_kernel",
+                                                       "conv1x1",
+                                                       "conv2d_c1_k1",
+                                                       "direct_group",
+                                                       "xmma_implicit_gemm",
+                                                       "xmma_sparse_conv",
+                                                       "xmma_warp_specialized_implicit_gemm",
+                                                       "xmma_gemm",
+                                                       "xmma_sparse_gemm",
+                                                       "c1688"};
 
-constexpr std::string_view kTensorCoreAten[] = {
-    "_convolution", "conv1d", "conv2d", "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose2d",
-    "conv_transpose3d", "convolution", "cudnn_convolution", "cudnn_convolution_transpose", "prelu", "addmm",
-    "addmv", "addr", "matmul", "mm", "mv", "linear", "addbmm", "baddbmm", "bmm", "chain_matmul",
-    "linalg_multi_dot", "_thnn_fused_lstm_cell", "_thnn_fused_gru_cell", "lstm_cell", "gru_cell",
-    "rnn_tanh_cell", "rnn_relu_cell", "addmm_", "cudnn_convolution_transpose_backward",
-    "cudnn_convolution_transpose_backward_weight", "cudnn_convolution_transpose_backward_input",
-    "cudnn_convolution_backward", "cudnn_convolution_backward_weight", "cudnn_convolution_backward_input"};
+constexpr std::string_view kTensorCoreAten[] = {"_convolution",
+                                                "conv1d",
+                                                "conv2d",
+                                                "conv3d",
+                                                "conv_tbc",
+                                                "conv_transpose1d",
+                                                "conv_transpose2d",
+                                                "conv_transpose3d",
+                                                "convolution",
+                                                "cudnn_convolution",
+                                                "cudnn_convolution_transpose",
+                                                "prelu",
+                                                "addmm",
+                                                "addmv",
+                                                "addr",
+                                                "matmul",
+                                                "mm",
+                                                "mv",
+                                                "linear",
+                                                "addbmm",
+                                                "baddbmm",
+                                                "bmm",
+                                                "chain_matmul",
+                                                "linalg_multi_dot",
+                                                "_thnn_fused_lstm_cell",
+                                                "_thnn_fused_gru_cell",
+                                                "lstm_cell",
+                                                "gru_cell",
+                                                "rnn_tanh_cell",
+                                                "rnn_relu_cell",
+                                                "addmm_",
+                                                "cudnn_convolution_transpose_backward",
+                                                "cudnn_convolution_transpose_backward_weight",
+                                                "cudnn_convolution_transpose_backward_input",
+                                                "cudnn_convolution_backward",
+                                                "cudnn_convolution_backward_weight",
+                                                "cudnn_convolution_backward_input"};
 
-constexpr std::string_view kTensorCoreNodes[] = {
-    "CudnnConvolutionBackward", "BmmBackward0", "CudnnConvolutionTransposeBackward", "MmBackward",
-    "AddmvBackward", "MvBackward", "AddmmBackward", "AddbmmBackward"};
+constexpr std::string_view kTensorCoreNodes[] = {"CudnnConvolutionBackward",
+                                                 "BmmBackward0",
+                                                 "CudnnConvolutionTransposeBackward",
+                                                 "MmBackward",
+                                                 "AddmvBackward",
+                                                 "MvBackward",
+                                                 "AddmmBackward",
+                                                 "AddbmmBackward"};
 
 constexpr std::string_view kEvaluate = "autograd::engine::evaluate_function:";
 
@@ -35,7 +84,8 @@ bool listed(const List& list, std::string_view name) {
 
 bool is_tensor_core_op(std::string_view name) {
   constexpr std::string_view kAten = "aten::";
-  return name.starts_with(kAten) ? listed(kTensorCoreAten, name.substr(kAten.size())) : listed(kTensorCoreNodes, name);
+  return name.starts_with(kAten) ? listed(kTensorCoreAten, name.substr(kAten.size()))
+                                 : listed(kTensorCoreNodes, name);
 }
 
 bool is_tensor_core_kernel(std::string_view name) {
@@ -62,7 +112,8 @@ std::uint16_t facts_of(std::string_view name) {
       {is_collective_of("gloo:", name), kGloo},
       {name.starts_with("ProfilerStep#"), kProfilerStep},
       {name.starts_with("Optimizer.step"), kOptimizerStep},
-      {name.starts_with("Optimizer.") || name == "DataParallel.forward" || name == "DistributedDataParallel.forward",
+      {name.starts_with("Optimizer.") || name == "DataParallel.forward" ||
+           name == "DistributedDataParallel.forward",
        kNotListed},
       {is_tensor_core_op(name), kTensorCoreOp},
       {is_tensor_core_kernel(name), kTensorCoreKernel},

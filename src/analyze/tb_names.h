@@ -1,4 +1,5 @@
-// What the plugin reads out of names. Its lists are kept as they were; none of them is what stepscope itself uses.
+// What the plugin reads out of names. Its lists are kept as they were; none of them is what stepscope itself
+// uses.
 #pragma once
 
 #include <cstdint>

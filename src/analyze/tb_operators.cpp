@@ -4,6 +4,7 @@
 #include "analyze/question.h"
 #include "analyze/tb.h"
 #include "analyze/tb_tree.h"
+#include "analyze/tb_window.h"
 
 namespace stepscope::analyze {
 namespace tb {
@@ -68,10 +69,6 @@ void sort_by_device(std::vector<OperatorSum>& sums, const trace::Trace& trace) {
   });
 }
 
-double ratio(std::int64_t part, std::int64_t whole) {
-  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0.0;
-}
-
 }  // namespace
 }  // namespace tb
 
@@ -93,7 +90,8 @@ report::Report tb_operators(const trace::Trace& trace, const report::Params& par
   report::Table table{"Operators as the TensorBoard plugin sums them", report::Shape::table, {}};
   RankColumn rank_column(table, trace);
   report::Texts& name = table.texts("name");
-  report::Texts* detail = group == tb::Group::name ? nullptr : &table.texts(group == tb::Group::shape ? "shape" : "stack");
+  report::Texts* detail =
+      group == tb::Group::name ? nullptr : &table.texts(group == tb::Group::shape ? "shape" : "stack");
   report::Ints& calls = table.ints("calls", Unit::count);
   report::Ints& host_total = table.ints("host_total", Unit::ns);
   report::Ints& host_self = table.ints("host_self", Unit::ns);
@@ -110,7 +108,8 @@ report::Report tb_operators(const trace::Trace& trace, const report::Params& par
     for (const tb::OperatorSum& sum : sums) {
       rank_column.add(rank);
       name.emplace_back(trace.text(sum.name));
-      if (detail != nullptr) detail->emplace_back(sum.detail == trace::kEmptyString ? "[]" : trace.text(sum.detail));
+      if (detail != nullptr)
+        detail->emplace_back(sum.detail == trace::kEmptyString ? "[]" : trace.text(sum.detail));
       calls.push_back(sum.calls);
       host_total.push_back(sum.host);
       host_self.push_back(sum.host_self);
@@ -122,9 +121,12 @@ report::Report tb_operators(const trace::Trace& trace, const report::Params& par
     }
   }
   if (name.empty())
-    report.notes.push_back(group == tb::Group::stack
-                               ? "No operator has a call stack. Record with with_stack=True (newer releases also need the experimental verbose option)."
-                               : "No operator was recorded. Record with ProfilerActivity.CPU to see operators.");
+    report.notes.push_back(
+        group == tb::Group::stack
+            ? "No operator has a call stack. Record with with_stack=True (newer releases also need the "
+              "experimental verbose option)."
+            : "No operator was recorded. Record with ProfilerActivity.CPU to see operators.");
+  tb::note_step_choice(params, report);
   report.tables.push_back(std::move(table));
   return report;
 }

@@ -10,9 +10,19 @@
 
 namespace stepscope::analyze::tb {
 
-enum Role : std::size_t { kKernel, kMemcpy, kMemset, kCommunication, kRuntime, kDataLoader, kCpuExec, kOther, kTotal };
-inline constexpr std::array<const char*, 9> kRoleNames = {"kernel",      "memcpy",   "memset", "communication", "runtime",
-                                                          "data_loader", "cpu_exec", "other",  "total"};
+enum Role : std::size_t {
+  kKernel,
+  kMemcpy,
+  kMemset,
+  kCommunication,
+  kRuntime,
+  kDataLoader,
+  kCpuExec,
+  kOther,
+  kTotal
+};
+inline constexpr std::array<const char*, 9> kRoleNames = {
+    "kernel", "memcpy", "memset", "communication", "runtime", "data_loader", "cpu_exec", "other", "total"};
 /// Nanoseconds by role.
 using Costs = std::array<std::int64_t, kRoleNames.size()>;
 

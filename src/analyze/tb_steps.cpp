@@ -1,6 +1,6 @@
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "analyze/question.h"
 #include "analyze/tb.h"
@@ -28,16 +28,22 @@ std::vector<std::int64_t> collective_ids(const Events& events, const Ids& ids) {
 /// kOther for events without a role.
 Role role_of(const Events& events, Row row) {
   switch (events.type[row]) {
-    case Type::kernel: return kKernel;
-    case Type::memcpy: return kMemcpy;
-    case Type::memset: return kMemset;
-    case Type::runtime: return kRuntime;
+    case Type::kernel:
+      return kKernel;
+    case Type::memcpy:
+      return kMemcpy;
+    case Type::memset:
+      return kMemset;
+    case Type::runtime:
+      return kRuntime;
     case Type::op:
     case Type::annotation:
       if (events.is(row, kDataLoading)) return kDataLoader;
       [[fallthrough]];
-    case Type::python: return events.is(row, kCollective) ? kCommunication : kCpuExec;
-    default: return kOther;
+    case Type::python:
+      return events.is(row, kCollective) ? kCommunication : kCpuExec;
+    default:
+      return kOther;
   }
 }
 
@@ -48,7 +54,8 @@ std::array<IntervalSet, kOther> role_sets(const Events& events) {
   for (const Row row : events.order) {
     Role role = role_of(events, row);
     if (role == kOther) continue;
-    if (role == kKernel && std::binary_search(collectives.begin(), collectives.end(), ids.external(row))) role = kCommunication;
+    if (role == kKernel && std::binary_search(collectives.begin(), collectives.end(), ids.external(row)))
+      role = kCommunication;
     intervals[role].push_back(events.span(row));
   }
   std::array<IntervalSet, kOther> sets;
@@ -56,8 +63,8 @@ std::array<IntervalSet, kOther> role_sets(const Events& events) {
   return sets;
 }
 
-/// What each role gets of the steps. "Nothing left" is taken for "nothing done yet": the next role then gets all its
-/// time, and what is left starts over from the whole steps.
+/// What each role gets of the steps. "Nothing left" is taken for "nothing done yet": the next role then gets
+/// all its time, and what is left starts over from the whole steps.
 std::vector<IntervalSet> role_parts(const Events& events, const StepWindows& windows) {
   std::vector<Interval> spans;
   for (const StepWindow& step : windows.steps) spans.push_back(step.span);
@@ -117,7 +124,8 @@ report::Table average_table(const tb::Costs& sum, std::int64_t steps) {
 bool chosen(const StepChoice& choice, const std::string& name) {
   trace::Step step;
   step.number = -1;
-  if (!name.empty() && name.size() < 18 && name.find_first_not_of("0123456789") == std::string::npos) step.number = std::stoll(name);
+  if (!name.empty() && name.size() < 18 && name.find_first_not_of("0123456789") == std::string::npos)
+    step.number = std::stoll(name);
   return choice.includes(step);
 }
 
@@ -144,10 +152,14 @@ report::Report tb_steps(const trace::Trace& trace, const report::Params& params)
     }
     all.insert(all.end(), costs.begin(), costs.end());
     if (windows.removed > 0)
-      report.notes.push_back(fmt::format("The plugin leaves out the last {} step(s): they launched nothing, or under 80 % of the device events of the step before.", windows.removed));
+      report.notes.push_back(
+          fmt::format("The plugin leaves out the last {} step(s): they launched nothing, or under 80 % of "
+                      "the device events of the step before.",
+                      windows.removed));
   }
   report.tables.push_back(std::move(table));
-  if (!all.empty()) report.tables.push_back(average_table(tb::sum_of(all), static_cast<std::int64_t>(all.size())));
+  if (!all.empty())
+    report.tables.push_back(average_table(tb::sum_of(all), static_cast<std::int64_t>(all.size())));
   return report;
 }
 

@@ -7,7 +7,8 @@ namespace stepscope::analyze::tb {
 namespace {
 
 bool is_host(Type type) {
-  return type == Type::op || type == Type::python || type == Type::module || type == Type::step || type == Type::annotation;
+  return type == Type::op || type == Type::python || type == Type::module || type == Type::step ||
+         type == Type::annotation;
 }
 
 Node host_node(const Events& events, Row row) {
@@ -17,9 +18,9 @@ Node host_node(const Events& events, Row row) {
   node.start = events.start_us(row);
   node.end = events.end_us(row);
   node.host = events.ns(node.end) - events.ns(node.start);
-  node.node_class = node.type == Type::step ? Class::step
-                    : node.type == Type::module ? Class::module
-                    : events.is(row, kDataLoading) ? Class::data_loader
+  node.node_class = node.type == Type::step          ? Class::step
+                    : node.type == Type::module      ? Class::module
+                    : events.is(row, kDataLoading)   ? Class::data_loader
                     : events.is(row, kOptimizerStep) ? Class::optimizer
                                                      : Class::op;
   node.eligible = events.is(row, kTensorCoreOp);
@@ -28,8 +29,8 @@ Node host_node(const Events& events, Row row) {
 
 /// Annotations are no nodes unless they load data, step an optimizer or issue a collective.
 bool makes_node(const Events& events, Row row) {
-  return is_host(events.type[row]) &&
-         (events.type[row] != Type::annotation || events.is(row, kDataLoading | kOptimizerStep | kCollective));
+  return is_host(events.type[row]) && (events.type[row] != Type::annotation ||
+                                       events.is(row, kDataLoading | kOptimizerStep | kCollective));
 }
 
 }  // namespace
@@ -44,7 +45,8 @@ void Forest::add_host_nodes() {
   const Ids ids(events);
   std::vector<std::uint32_t> position(events.thread.size() + 1, kNone);  // by thread number
   std::vector<std::vector<Node>> threads;
-  std::vector<std::vector<Row>> outside(events.thread.size() + 1);  // by thread number: calls of External id 0
+  std::vector<std::vector<Row>> outside(events.thread.size() +
+                                        1);  // by thread number: calls of External id 0
   for (const Row row : events.order) {
     const Type type = events.type[row];
     const std::uint32_t thread = events.thread_of(row);
@@ -72,21 +74,26 @@ void Forest::add_host_nodes() {
 void Forest::take_calls(std::vector<std::vector<Node>>& threads) {
   const Ids ids(events);
   for (std::vector<Node>& host : threads)
-    for (Node& node : host) node.calls = links.take(node.type == Type::module ? kNoId : ids.external(node.row));
+    for (Node& node : host)
+      node.calls = links.take(node.type == Type::module ? kNoId : ids.external(node.row));
 }
 
 void Forest::add_child(NodeId parent, NodeId child) {
   Node& p = nodes[parent];
-  if (p.last_child == kNoNode) p.first_child = child;
-  else nodes[p.last_child].next = child;
+  if (p.last_child == kNoNode)
+    p.first_child = child;
+  else
+    nodes[p.last_child].next = child;
   p.last_child = child;
 }
 
 NodeId Forest::build(std::vector<Node> host, const std::vector<Row>& outside_calls) {
   const auto root = static_cast<NodeId>(nodes.size());
-  std::stable_sort(host.begin(), host.end(),
-                   [](const Node& a, const Node& b) { return a.start != b.start ? a.start < b.start : a.end > b.end; });
-  takes_stale.push_back(std::any_of(host.begin(), host.end(), [](const Node& n) { return n.type == Type::step; }));
+  std::stable_sort(host.begin(), host.end(), [](const Node& a, const Node& b) {
+    return a.start != b.start ? a.start < b.start : a.end > b.end;
+  });
+  takes_stale.push_back(
+      std::any_of(host.begin(), host.end(), [](const Node& n) { return n.type == Type::step; }));
   Node top;
   top.node_class = Class::root;
   top.calls = links.append(outside_calls);
@@ -157,7 +164,8 @@ void Forest::fill_own_device_times(Node& node) const {
       const std::int64_t time = events.span(device).length();
       accumulate(node.device, time);
       accumulate(node.device_self, time);
-      if (events.type[device] == Type::kernel && events.is(device, kTensorCoreKernel)) accumulate(tensor, time);
+      if (events.type[device] == Type::kernel && events.is(device, kTensorCoreKernel))
+        accumulate(tensor, time);
     }
     accumulate(node.tensor, tensor);
     accumulate(node.tensor_self, tensor);

@@ -1,5 +1,5 @@
-// The plugin's call trees, one per thread: which host events become nodes, which nodes are dropped or merged, and what
-// each node's own and total times are.
+// The plugin's call trees, one per thread: which host events become nodes, which nodes are dropped or merged,
+// and what each node's own and total times are.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,10 @@ struct Node {
   Row row = trace::kNoRow;  ///< kNoRow for roots and backward nodes
   Class node_class = Class::op;
   Type type = Type::none;
-  bool eligible = false;    ///< could use tensor cores, by its own name, a descendant or a kernel
+  bool eligible = false;      ///< could use tensor cores, by its own name, a descendant or a kernel
   double start = 0, end = 0;  ///< µs
   NodeId first_child = kNoNode, last_child = kNoNode, next = kNoNode;
-  CallRange calls;          ///< runtime calls of its own
+  CallRange calls;  ///< runtime calls of its own
   // Nanoseconds. Device times are sums of durations: what overlaps counts twice.
   std::int64_t host = 0, host_self = 0, device = 0, device_self = 0, tensor = 0, tensor_self = 0;
 };
@@ -35,10 +35,10 @@ class Forest {
   const Events& events;
   Links links;
   std::vector<Node> nodes;
-  std::vector<NodeId> roots;       ///< by first node of the thread
-  std::vector<bool> takes_stale;   ///< by root: the stale kernels hang under it
-  std::int64_t dropped = 0;        ///< nodes that began inside another and ended after it
-  int collective_libraries = 0;    ///< kNccl, kGloo
+  std::vector<NodeId> roots;      ///< by first node of the thread
+  std::vector<bool> takes_stale;  ///< by root: the stale kernels hang under it
+  std::int64_t dropped = 0;       ///< nodes that began inside another and ended after it
+  int collective_libraries = 0;   ///< kNccl, kGloo
   bool data_parallel = false, distributed_data_parallel = false;
 
   bool is_operator(const Node& node) const {
@@ -62,7 +62,8 @@ class Forest {
   friend class BackwardModules;
 };
 
-/// Moves the backward pass under "<module>.backward" nodes, where modules and forward-backward flows were recorded.
+/// Moves the backward pass under "<module>.backward" nodes, where modules and forward-backward flows were
+/// recorded.
 void regroup_backward(Forest& forest);
 
 }  // namespace stepscope::analyze::tb

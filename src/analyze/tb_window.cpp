@@ -34,8 +34,8 @@ std::vector<StepWindow> marked_steps(const Events& events) {
 }
 
 /// Both by start. A call that is not wholly inside the step at hand is skipped.
-std::vector<Launched> launched_in(const std::vector<StepWindow>& steps, const Events& events, const Links& links,
-                                  std::vector<bool>& matched) {
+std::vector<Launched> launched_in(const std::vector<StepWindow>& steps, const Events& events,
+                                  const Links& links, std::vector<bool>& matched) {
   std::vector<Launched> launched(steps.size());
   std::size_t i = 0;
   for (const Row row : events.order) {
@@ -56,7 +56,8 @@ std::vector<Launched> launched_in(const std::vector<StepWindow>& steps, const Ev
 }
 
 /// Where the first step begins: behind what was still running from before it.
-Time end_of_earlier_work(Time step_start, const Launched& first, const Events& events, const std::vector<bool>& matched) {
+Time end_of_earlier_work(Time step_start, const Launched& first, const Events& events,
+                         const std::vector<bool>& matched) {
   Time end = step_start;
   if (first.first_start == kNever) return end;
   for (const Row row : events.order) {
@@ -79,18 +80,26 @@ void extend(std::vector<StepWindow>& steps, const std::vector<Launched>& launche
 std::size_t steps_to_keep(const std::vector<Launched>& launched) {
   std::size_t keep = launched.size();
   while (keep > 0 && launched[keep - 1].count == 0) --keep;
-  if (keep > 1 && static_cast<double>(launched[keep - 2].count) * 0.8 > static_cast<double>(launched[keep - 1].count)) --keep;
+  if (keep > 1 &&
+      static_cast<double>(launched[keep - 2].count) * 0.8 > static_cast<double>(launched[keep - 1].count))
+    --keep;
   return keep;
 }
 
 }  // namespace
+
+void note_step_choice(const report::Params& params, report::Report& report) {
+  if (!params.text("step").empty())
+    report.notes.push_back("The plugin counts the whole recording here: the choice of steps is not applied.");
+}
 
 StepWindows step_windows(const Events& events, const Links& links) {
   StepWindows windows{marked_steps(events), 0};
   std::vector<StepWindow>& steps = windows.steps;
   std::vector<bool> matched(events.type.size());
   const std::vector<Launched> launched = launched_in(steps, events, links, matched);
-  if (std::all_of(launched.begin(), launched.end(), [](const Launched& l) { return l.count == 0; })) return windows;
+  if (std::all_of(launched.begin(), launched.end(), [](const Launched& l) { return l.count == 0; }))
+    return windows;
   extend(steps, launched, end_of_earlier_work(steps.front().span.begin, launched.front(), events, matched));
   const std::size_t keep = steps.size() > 1 ? steps_to_keep(launched) : steps.size();
   windows.removed = static_cast<std::int64_t>(steps.size() - keep);
