@@ -5,6 +5,7 @@
 
 #include "analyze/list.h"
 #include "analyze/question.h"
+#include "analyze/tb.h"
 #include "derive/device_busy.h"
 #include "derive/matrix_cores.h"
 #include "derive/peaks.h"
@@ -209,6 +210,7 @@ constinit const About devices_about = {R"(All shares are of the window: the comp
                                           kParams};
 
 report::Report devices(const trace::Trace& trace, const report::Params& params) {
+  if (params.flag("tb-compat")) return tb_devices(trace, params);
   const StepChoice choice(params);
   report::Report report{"devices", {}, {}};
   Summary summary(trace);

@@ -6,6 +6,7 @@
 
 #include "analyze/list.h"
 #include "analyze/question.h"
+#include "analyze/tb.h"
 #include "derive/op_args.h"
 #include "derive/op_work.h"
 #include "derive/roof.h"
@@ -338,6 +339,7 @@ Empty means unknown, never 0. Formulas and peaks: docs/roofline.md.)",
                                           kParams};
 
 report::Report operators(const trace::Trace& trace, const report::Params& params) {
+  if (params.flag("tb-compat")) return tb_operators(trace, params);
   const StepChoice choice(params);
   const Grouping grouping = grouping_of(params);
   const std::string_view convention = params.text("convention", "exact");

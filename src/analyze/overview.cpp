@@ -5,6 +5,7 @@
 
 #include "analyze/list.h"
 #include "analyze/question.h"
+#include "analyze/tb.h"
 #include "derive/capture.h"
 
 namespace stepscope::analyze {
@@ -150,6 +151,8 @@ void note_reading(const Rank& rank, report::Report& report) {
 
 }  // namespace
 
+constexpr report::ParamSpec kParams[] = {{"tb-compat", report::ParamSpec::Type::flag, "", "", "the TensorBoard plugin's recommendations instead"}};
+
 constinit const About overview_about = {R"(*Configuration*: the file, the devices that did work, rank, backend, steps. *Times of the window* (ns) and *What was recorded*
 (counts of the whole file) are the facts that verdicts rest on.
 
@@ -163,9 +166,10 @@ any host thread, step marks aside, and no device work. `profiler_estimate`: 0.7 
 
 Counts: `launches_without_device`: launch calls whose correlation no device event has; `device_without_launch`: device events
 whose call is not in the file; `device_before_launch`: device events over 5 µs before their launch.)",
-                                          {}};
+                                          kParams};
 
 report::Report overview(const trace::Trace& trace, const report::Params& params) {
+  if (params.flag("tb-compat")) return tb_recommendations(trace, params);
   const StepChoice choice(params);
   report::Report report{"overview", {}, {}};
   Configuration configuration(trace);

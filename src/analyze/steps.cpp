@@ -6,6 +6,7 @@
 #include "analyze/list.h"
 #include "analyze/question.h"
 #include "analyze/step_outliers.h"
+#include "analyze/tb.h"
 #include "derive/kernel_class.h"
 #include "timeline/interval.h"
 
@@ -148,6 +149,7 @@ the median step; the roles that grew, and the five names whose self time on the 
                                           kParams};
 
 report::Report steps(const trace::Trace& trace, const report::Params& params) {
+  if (params.flag("tb-compat")) return tb_steps(trace, params);
   const StepChoice choice(params);
   report::Report report{"steps", {}, {}};
   report::Table table{"Step time by what the time went to", Shape::bars, {}};
