@@ -11,10 +11,33 @@ constexpr ParamSpec kTbCompat = {"tb-compat", ParamSpec::Type::flag, "", "", "th
 
 constexpr ParamSpec kStepsParams[] = {kTbCompat};
 
+constexpr ParamSpec kKernelsParams[] = {
+    {"group", ParamSpec::Type::choice, "name", "name|properties", "one row per kernel name, or per name, op and launch properties"}};
+
 constexpr Analysis kAll[] = {
     {"overview", "what was recorded, and the facts that decide what it can prove", R"(doc)", {}, overview},
     {"devices", "how busy each device was, and how full when busy", R"(doc)", {}, devices},
     {"idle", "why each device was idle, gap by gap", R"(doc)", {}, idle},
+    {"kernels", "which kernels ran, for how long, and how well they fill the device", R"(
+Kernels only; copies and fills have a table of their own. With `--step`, events launched in that step.
+
+**Kernels by name**, or by name, op and launch properties with `--group properties`; longest total first.
+
+| column | meaning |
+|---|---|
+| name, op, grid, block, registers, shared_memory | what makes a row. Op: the innermost operator that launched it, empty if unknown. Registers per thread, shared memory in bytes per block |
+| count | kernels |
+| total | sum of their durations, ns. Kernels that run at the same time count each |
+| share | total / total of all kernels of the rank |
+| mean, p50, p95, min, max | of the durations, ns; p50 and p95 are nearest-rank |
+| blocks_per_sm | mean blocks per multiprocessor, weighted with duration, over the kernels that record it |
+| occupancy | mean estimated achieved occupancy (0 … 1), weighted likewise; an estimate the recorder makes at launch, not a measurement, and 0 where it fails or rounds down |
+| tensor_cores | whether the kernel uses matrix units, by its name; empty when the name does not tell |
+
+**Short kernels**: `count` kernels shorter than `below`, `share` of all kernels, their `total` time and its `time_share` of all kernel time.
+The rows include each other.
+
+**Copies and fills**: `bytes` as recorded, `bytes_per_s` = bytes / time of those copies whose size is recorded.)", kKernelsParams, kernels},
     {"steps", "where each step's time went, part by part", R"(Every nanosecond of a step has exactly one role; the parts add up to `total`.)", kStepsParams, steps},
 };
 
