@@ -38,6 +38,29 @@ Kernels only; copies and fills have a table of their own. With `--step`, events 
 The rows include each other.
 
 **Copies and fills**: `bytes` as recorded, `bytes_per_s` = bytes / time of those copies whose size is recorded.)", kKernelsParams, kernels},
+    {"launches", "how far the host runs ahead of the device, what launching costs, where the device waits for it", R"(
+Device events are kernels, copies and fills; a launch is the runtime call with the same correlation id.
+
+**Launch delay and queue by stream**
+
+| column | meaning |
+|---|---|
+| events | device events on the stream |
+| launches | distinct calls that launched them; events without a recorded call are left out of all that follows |
+| delay_p50, delay_p90, delay_max | event start − launch end, ns, 0 when the event started earlier. For graph launches from the launch's start |
+| queue_empty | events with a delay of at most 10 µs / events with a launch: the device had nothing else to do |
+| max_depth | most launches that had been called and not started on the stream, the newest included; a graph launch counts once |
+| blocked | ns inside launch calls that waited for the device: blocking calls, copy calls over 50 µs that returned with or after their copy, launches of over 10 × the median while 900 or more were queued |
+
+**Launch calls by name**: calls that start device work; `total`, `mean`, `p50`, `max` of their durations, `events` they launched.
+
+**Host-bound stretches**: at least 1 ms in which a device did nothing and its next event had not been launched; longest first.
+`start` from the first event of the file. `cause`: what took most of it (see `idle`). `host`: the innermost host range that covers at least
+half of it, on the `thread` that launches next, else on another launching thread; `op`: the operator it is or is in. `next`: the event that
+ended it.
+
+**Graph launches**: `events` launched by `count` graph launches of one `graph` id (where recorded); `call_time` in the calls, `device_time`
+the sum of the events' durations.)", {}, launches},
     {"steps", "where each step's time went, part by part", R"(Every nanosecond of a step has exactly one role; the parts add up to `total`.)", kStepsParams, steps},
 };
 
