@@ -50,7 +50,7 @@ Device events are kernels, copies and fills; a launch is the runtime call with t
 | delay_p50, delay_p90, delay_max | event start − launch end, ns, 0 when the event started earlier. For graph launches from the launch's start |
 | queue_empty | events with a delay of at most 10 µs / events with a launch: the device had nothing else to do |
 | max_depth | most launches that had been called and not started on the stream, the newest included; a graph launch counts once |
-| blocked | ns inside launch calls that waited for the device: blocking calls, copy calls over 50 µs that returned with or after their copy, launches of over 10 × the median while 900 or more were queued |
+| blocked | ns inside launch calls that waited for the device: blocking calls, copy calls over 50 µs that returned when half of their copy or more was done, launches of over 10 × the median while 900 or more were queued |
 
 **Launch calls by name**: calls that start device work; `total`, `mean`, `p50`, `max` of their durations, `events` they launched.
 

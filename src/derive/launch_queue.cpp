@@ -93,6 +93,10 @@ std::int64_t median_launch(const EventTable& e, const LaunchQueue& queue) {
 
 }  // namespace
 
+bool stayed_for_copy(const EventTable& e, Row call, Row copy) {
+  return e.end[call] >= e.start[copy] + e.duration(copy) / 2 && e.end[call] > e.start[copy];
+}
+
 LaunchQueue launch_queue(const trace::Trace& trace, const trace::Rank& rank) {
   const EventTable& e = rank.events;
   Calls calls(trace);
@@ -108,7 +112,7 @@ LaunchQueue launch_queue(const trace::Trace& trace, const trace::Rank& rank) {
     const std::int64_t length = e.duration(launch);
     const bool copy = e.kind[queue.event[i]] == Kind::memcpy;
     const bool waits = calls.of(e.name[launch]) == Calls::kBlocking ||
-                       (copy && length > kLongCopyCall && e.end[launch] >= e.end[queue.event[i]]) ||
+                       (copy && length > kLongCopyCall && stayed_for_copy(e, launch, queue.event[i])) ||
                        (!copy && queue.depth[i] >= kNearlyFull && length / kLongLaunchFactor > usual);
     if (waits) queue.blocked[i] = length;
   }
