@@ -10,6 +10,8 @@
   ENTRY(idle, "why each device was idle, gap by gap")                                      \
   ENTRY(devices, "how busy each device was, and how full when busy")                       \
   ENTRY(operators, "what each operator costs, does, and how near the device's roof it is") \
+  ENTRY(kernels, "which kernels ran, for how long, and how well they fill the device") \
+  ENTRY(launches, "how far the host runs ahead of the device, what launching costs, where the device waits for it") \
 
 namespace stepscope::analyze {
 
