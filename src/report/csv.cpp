@@ -34,12 +34,15 @@ void put_value(std::string& out, const Column& column, std::size_t row) {
     put_field(out, std::get<Texts>(column.values)[row]);
 }
 
-void put_table(std::string& out, const Table& table) {
+void put_head(std::string& out, const Table& table) {
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     if (i != 0) out += ',';
     put_field(out, table.columns[i].name);
   }
   out += "\r\n";
+}
+
+void put_rows(std::string& out, const Table& table) {
   for (std::size_t row = 0; row < table.rows(); ++row) {
     const std::size_t before = out.size();
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
@@ -55,16 +58,25 @@ void put_table(std::string& out, const Table& table) {
 void put_titled(std::string& out, const Table& table, std::string_view title) {
   if (!out.empty()) out += "\r\n";
   out += "# " + one_line(title) + "\r\n";
-  put_table(out, table);
+  put_head(out, table);
+  put_rows(out, table);
 }
 
 }  // namespace
 
-std::string to_csv(const Table& table) {
+std::string csv_head(const Table& table) {
   std::string out;
-  put_table(out, table);
+  put_head(out, table);
   return out;
 }
+
+std::string csv_rows(const Table& table) {
+  std::string out;
+  put_rows(out, table);
+  return out;
+}
+
+std::string to_csv(const Table& table) { return csv_head(table) + csv_rows(table); }
 
 std::string to_csv(const Report& report) {
   if (report.tables.size() == 1) return to_csv(report.tables.front());

@@ -11,6 +11,9 @@
 namespace stepscope::report {
 
 std::string to_csv(const Table& table);
+/// A table in pieces: the row of names, then the rows of tables with the same columns.
+std::string csv_head(const Table& table);
+std::string csv_rows(const Table& table);
 std::string to_csv(const Report& report);
 
 /// The title lines also name the report: "# report: title".

@@ -17,13 +17,6 @@ constexpr std::string_view kPolicy =
 
 constexpr std::size_t kOpenRows = 12;  // below a picture, longer tables are folded
 
-std::string headline_of(const Page& page) {
-  for (const Report& report : page.reports)
-    for (const Table& table : report.tables)
-      if (table.title == "verdict" && table.rows() > 0) return field(table, "headline", 0);
-  return "";
-}
-
 void put_head(std::string& out, const Page& page) {
   out += "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
   out += fmt::format("<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n", kPolicy);
@@ -62,7 +55,7 @@ void put_contents(std::string& out, const std::vector<const Table*>& tables) {
   std::string items;
   std::size_t shown = 0;
   for (std::size_t i = 0; i < tables.size(); ++i) {
-    if (place_of(*tables[i]) < 4) continue;
+    if (place_of(*tables[i]) != Place::rest) continue;
     items += fmt::format("<li><a href=\"#t{}\">{}</a></li>", i, escaped(tables[i]->title));
     ++shown;
   }
@@ -78,13 +71,11 @@ void put_next(std::string& out, const Page& page) {
 
 void put_title(std::string& out, const Page& page, const std::vector<const Table*>& tables) {
   out += "<header>\n";
-  const std::string headline = headline_of(page);
-  if (headline.empty())
-    out += fmt::format("<h1>{}</h1>\n", escaped(page.title));
-  else
-    out += fmt::format("<p class=\"what\">{}</p>\n", escaped(page.title));
-  for (const Table* table : tables)
-    if (place_of(*table) == 0) put_html_verdict(out, *table);
+  const bool judged =
+      !tables.empty() && place_of(*tables.front()) == Place::verdict && tables.front()->rows() > 0;
+  const std::string_view tag = judged ? "p class=\"what\"" : "h1";
+  out += fmt::format("<{}>{}</{}>\n", tag, escaped(page.title), judged ? "p" : "h1");
+  if (judged) put_html_verdict(out, *tables.front());
   put_contents(out, tables);
   out += "</header>\n";
 }
@@ -103,12 +94,12 @@ std::string to_html(const Page& page) {
   };
   for (std::size_t i = 0; i < tables.size(); ++i) {
     const Table& table = *tables[i];
-    const int place = place_of(table);
-    if (place == 4 && !warned) warn();
-    if (place == 2) put_html_findings(out, table);
-    if (place == 3)
+    const Place place = place_of(table);
+    if (place == Place::rest && !warned) warn();
+    if (place == Place::findings) put_html_findings(out, table);
+    if (place == Place::health)
       for (std::size_t row = 0; row < table.rows(); ++row) put_html_warning(out, health_text(table, row));
-    if (place == 1 || place == 4) put_section(out, table, i);
+    if (place == Place::whole || place == Place::rest) put_section(out, table, i);
   }
   if (!warned) warn();
   put_next(out, page);

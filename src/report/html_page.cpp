@@ -32,14 +32,14 @@ void put_line(std::string& out, std::string_view label, const std::string& text)
 void put_card(std::string& out, const Table& table, std::size_t row) {
   const std::string rank = field(table, "rank", row);
   out += fmt::format("<li class=\"card\"><header><h3><span>{}</span>{}</h3>",
-                     escaped(rank.empty() ? std::to_string(row + 1) : rank),
-                     escaped(field(table, "title", row)));
+                     escaped(rank.empty() ? std::to_string(row + 1) : rank), escaped(title_of(table, row)));
   const std::string saving = saving_of(table, row);
   if (!saving.empty()) out += fmt::format("<span class=\"saves\">saves {} per step</span>", escaped(saving));
   out += "</header><dl>";
   put_line(out, "Do", field(table, "remedy", row));
   put_line(out, "Why", field(table, "evidence", row));
-  put_line(out, "Confidence", field(table, "confidence", row));
+  const std::string because = field(table, "because", row);
+  put_line(out, "Confidence", field(table, "confidence", row) + (because.empty() ? "" : ": " + because));
   put_line(out, "Check", field(table, "verify", row));
   out += "</dl></li>\n";
 }
@@ -62,11 +62,9 @@ std::string escaped(std::string_view text) {
 
 void put_html_verdict(std::string& out, const Table& table) {
   for (std::size_t row = 0; row < table.rows(); ++row) {
-    out += fmt::format("<h1>{}</h1>\n<ul class=\"facts\">", escaped(field(table, "headline", row)));
-    for (const Column& c : table.columns)
-      if (c.name != "headline" && c.role != Role::detail && !c.missing(row))
-        out += fmt::format("<li><span>{}</span> {}</li>", escaped(spoken(c.name)),
-                           escaped(format_value(c, row)));
+    out += fmt::format("<{0}>{1}</{0}>\n<ul class=\"facts\">", row == 0 ? "h1" : "h2",
+                       escaped(headline_of(table, row)));
+    for (const std::string& fact : facts_of(table, row)) out += "<li>" + escaped(fact) + "</li>";
     out += "</ul>\n";
   }
 }

@@ -18,7 +18,7 @@ h3{font-size:15px;font-weight:650;margin:18px 0 6px}
 section{margin:36px 0 0}
 .facts{display:flex;flex-wrap:wrap;gap:8px;margin:0;padding:0;list-style:none}
 .facts li{background:var(--panel);border:1px solid var(--line);border-radius:999px;padding:2px 12px;font-size:14px}
-.facts span{color:var(--soft)}
+
 nav{margin:20px 0 0;font-size:14px}
 nav ul{display:flex;flex-wrap:wrap;gap:4px 18px;margin:0;padding:0;list-style:none}
 a{color:var(--link)}

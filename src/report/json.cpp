@@ -71,7 +71,7 @@ void put_row(std::string& out, const Table& table, std::size_t row) {
   out += ']';
 }
 
-void put_table(std::string& out, const Table& table) {
+void put_table_head(std::string& out, const Table& table) {
   out += "{\"title\":";
   put_text(out, table.title);
   fmt::format_to(std::back_inserter(out), ",\"shape\":\"{}\",\"columns\":[", name_of(table.shape));
@@ -80,20 +80,28 @@ void put_table(std::string& out, const Table& table) {
     put_column(out, table.columns[i]);
   }
   out += "],\"rows\":[";
+}
+
+void put_rows(std::string& out, const Table& table, bool first) {
   for (std::size_t row = 0; row < table.rows(); ++row) {
-    out += row == 0 ? "\n" : ",\n";
+    out += first && row == 0 ? "\n" : ",\n";
     put_row(out, table, row);
   }
-  out += "]}";
+}
+
+void put_report_head(std::string& out, std::string_view name) {
+  out += "{\"report\":";
+  put_text(out, name);
+  out += ",\"tables\":[";
 }
 
 void put_report(std::string& out, const Report& report) {
-  out += "{\"report\":";
-  put_text(out, report.name);
-  out += ",\"tables\":[";
+  put_report_head(out, report.name);
   for (std::size_t i = 0; i < report.tables.size(); ++i) {
     if (i != 0) out += ",\n";
-    put_table(out, report.tables[i]);
+    put_table_head(out, report.tables[i]);
+    put_rows(out, report.tables[i], true);
+    out += "]}";
   }
   out += "],\"notes\":[";
   for (std::size_t i = 0; i < report.notes.size(); ++i) {
@@ -121,6 +129,21 @@ std::string to_json(std::span<const Report> reports) {
   out += "]}\n";
   return out;
 }
+
+std::string json_head(std::string_view report, const Table& table) {
+  std::string out;
+  put_report_head(out, report);
+  put_table_head(out, table);
+  return out;
+}
+
+std::string json_rows(const Table& table, bool first) {
+  std::string out;
+  put_rows(out, table, first);
+  return out;
+}
+
+std::string json_tail() { return "]}],\"notes\":[]}\n"; }
 
 std::string json_text(std::string_view text) {
   std::string out;

@@ -17,6 +17,11 @@ std::string to_json(const Report& report);
 /// {"reports":[…]}
 std::string to_json(std::span<const Report> reports);
 
+/// A report of one table in pieces: head, the rows of tables with the same columns, tail.
+std::string json_head(std::string_view report, const Table& table);
+std::string json_rows(const Table& table, bool first);
+std::string json_tail();
+
 /// `text` with quotes; control characters escaped, wrong bytes replaced by U+FFFD.
 std::string json_text(std::string_view text);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "report/layout.h"
 #include "report/palette.h"
 #include "report/units.h"
 
@@ -58,11 +59,34 @@ std::string saving_of(const Table& findings, std::size_t row) {
   return split_unit(most).second == unit ? std::string(digits) + "–" + most : least + " – " + most;
 }
 
+std::string headline_of(const Table& verdict, std::size_t row) {
+  const std::string rank = verdict.rows() > 1 ? field(verdict, "rank", row) : "";
+  return (rank.empty() ? "" : "Rank " + rank + ": ") + field(verdict, "headline", row);
+}
+
+std::vector<std::string> facts_of(const Table& verdict, std::size_t row) {
+  std::vector<std::string> facts;
+  for (const Column& c : verdict.columns)
+    if (c.role == Role::value && c.name != "headline" && !c.missing(row))
+      facts.push_back(spoken(c.name) + " " + format_value(c, row));
+  return facts;
+}
+
+std::string title_of(const Table& findings, std::size_t row) {
+  const std::string rank = field(findings, "of_rank", row);
+  return (rank.empty() ? "" : "Rank " + rank + ": ") + field(findings, "title", row);
+}
+
 std::string health_text(const Table& health, std::size_t row) {
-  std::string text;
-  for (const Column& c : health.columns)
-    if (is_text(c) && c.name != "id" && !c.missing(row))
-      text += (text.empty() ? "" : " · ") + format_value(c, row);
+  const std::string rank = field(health, "of_rank", row);
+  std::string text = rank.empty() ? "" : "Rank " + rank + ": ";
+  const std::size_t start = text.size();
+  for (const char* column : {"what", "suffers", "remedy"}) {
+    const std::string part = field(health, column, row);
+    if (part.empty()) continue;
+    if (text.size() > start) text += text.ends_with('.') ? " " : ". ";
+    text += part;
+  }
   return text;
 }
 
@@ -117,16 +141,16 @@ double bar_length(const Stack& stack, std::size_t row) {
   return stack.whole == nullptr ? sum : std::max(sum, number_at(*stack.whole, row));
 }
 
-int place_of(const Table& table) {
-  if (table.title == "verdict") return 0;
-  if (table.title == "findings") return 2;
-  if (table.title == "health") return 3;
-  return parts_of(table).empty() ? 4 : 1;
+Place place_of(const Table& table) {
+  if (table.title == "Verdict") return Place::verdict;
+  if (table.title == "Findings") return Place::findings;
+  if (table.title == "Health") return Place::health;
+  return parts_of(table).empty() ? Place::rest : Place::whole;
 }
 
 std::vector<const Table*> in_order(const Page& page) {
   std::vector<const Table*> tables;
-  for (int place = 0; place <= 4; ++place)
+  for (const Place place : {Place::verdict, Place::whole, Place::findings, Place::health, Place::rest})
     for (const Report& report : page.reports)
       for (const Table& table : report.tables)
         if (place_of(table) == place) tables.push_back(&table);

@@ -1,13 +1,16 @@
 // Several reports to be read as one: what `stepscope report` shows. A printer knows three tables by their
 // title:
-//   "verdict"   one row; its column `headline` is the sentence a reader sees first
-//   "findings"  one row per finding (rank, id, title, category, saving_low, saving_high, confidence,
-//   evidence, remedy,
-//               verify); printed as cards
-//   "health"    one row per thing that is missing or doubtful in the recording; printed as warnings
+//   "Verdict"   one row per rank; its column `headline` is the sentence a reader sees first
+//   "Findings"  one row per finding (rank, of_rank, title, saving_low, saving_high, confidence, because,
+//   evidence,
+//               remedy, verify); printed as cards
+//   "Health"    one row per thing that is missing or doubtful in the recording (of_rank, what, suffers,
+//   remedy);
+//               printed as warnings
 // Every other table is printed by its shape.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,7 +33,14 @@ std::string field(const Table& table, std::string_view column, std::size_t row);
 /// upper one.
 std::string saving_of(const Table& findings, std::size_t row);
 
-/// The texts of a row of "health", joined.
+/// The sentence of a row of "Verdict", and its other columns as "step 178 ms", "bound input".
+std::string headline_of(const Table& verdict, std::size_t row);
+std::vector<std::string> facts_of(const Table& verdict, std::size_t row);
+
+/// The title of a finding, with its rank when there are several.
+std::string title_of(const Table& findings, std::size_t row);
+
+/// A row of "Health" as sentences: what, what suffers from it, what to do.
 std::string health_text(const Table& health, std::size_t row);
 
 /// Parts of one whole, e.g. where the time of a step goes.
@@ -63,8 +73,9 @@ std::string label_of(const Stack& stack, std::size_t row);
 /// The length of the whole bar: at least the parts' sum.
 double bar_length(const Stack& stack, std::size_t row);
 
-/// What a page shows where: 0 verdict, 1 where the time goes, 2 findings, 3 health, 4 the rest.
-int place_of(const Table& table);
+/// What a page shows where, top to bottom.
+enum class Place : std::uint8_t { verdict, whole, findings, health, rest };
+Place place_of(const Table& table);
 
 /// The tables of a page in the order to be read, and its notes without repetition.
 std::vector<const Table*> in_order(const Page& page);

@@ -24,12 +24,17 @@ void put_table(Sheet& sheet, const Table& table) {
   if (!drawn) put_grid(sheet, table);
 }
 
-void put_special_or_table(Sheet& sheet, const Table& table, bool brief) {
-  if (table.title == "verdict") return put_verdict(sheet, table);
-  if (table.title == "health") return put_health(sheet, table);
-  if (table.title != "findings") return put_table(sheet, table);
-  sheet.line(sheet.ink.bold("What to change"));
-  put_findings(sheet, table, brief);
+void put_by_place(Sheet& sheet, const Table& table, bool brief) {
+  switch (place_of(table)) {
+    case Place::verdict:
+      return put_verdict(sheet, table, brief);
+    case Place::health:
+      return put_health(sheet, table);
+    case Place::findings:
+      return put_findings(sheet, table, brief);
+    default:
+      return put_table(sheet, table);
+  }
 }
 
 void put_notes(Sheet& sheet, const std::vector<std::string>& notes) {
@@ -39,12 +44,12 @@ void put_notes(Sheet& sheet, const std::vector<std::string>& notes) {
 /// On a page: tables that divide a whole are one bar, the others as usual.
 void put_in_page(Sheet& sheet, const Table& table) {
   const std::vector<Part> parts = parts_of(table);
-  if (parts.empty()) return put_special_or_table(sheet, table, true);
+  if (parts.empty()) return put_by_place(sheet, table, true);
   put_title(sheet, table);
   put_whole(sheet, parts);
 }
 
-bool has_lines(const Table& table) { return table.title != "health" || table.rows() > 0; }
+bool has_lines(const Table& table) { return place_of(table) != Place::health || table.rows() > 0; }
 
 }  // namespace
 
@@ -53,7 +58,7 @@ std::string to_text(const Report& report, const TextStyle& style) {
   for (const Table& table : report.tables) {
     if (!has_lines(table)) continue;
     if (!sheet.out.empty()) sheet.line();
-    put_special_or_table(sheet, table, false);
+    put_by_place(sheet, table, false);
   }
   if (!report.notes.empty() && !sheet.out.empty()) sheet.line();
   put_notes(sheet, report.notes);
@@ -72,10 +77,10 @@ std::string to_text(const Page& page, const TextStyle& style) {
   };
   for (const Table* table : in_order(page)) {
     if (!has_lines(*table)) continue;
-    if (place_of(*table) == 4 && !noted) put_all_notes();
+    if (place_of(*table) == Place::rest && !noted) put_all_notes();
     if (!sheet.out.empty()) sheet.line();
     put_in_page(sheet, *table);
-    warned = place_of(*table) == 3;
+    warned = place_of(*table) == Place::health;
   }
   if (!noted) put_all_notes();
   if (!page.next.empty()) sheet.line();

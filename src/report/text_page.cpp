@@ -11,6 +11,7 @@ namespace stepscope::report {
 namespace {
 
 constexpr std::size_t kOpenFindings = 5;
+constexpr std::size_t kOpenRanks = 4;
 constexpr std::size_t kBriefLines = 2;
 
 /// `text` behind a short name, at most `most` lines.
@@ -35,7 +36,7 @@ void put_card(Sheet& sheet, const Table& table, std::size_t row, bool brief) {
   const std::string end = saving.empty() ? "" : "saves " + saving + "/step";
   const std::string front = fmt::format("{:>2}  ", rank.empty() ? std::to_string(row + 1) : rank);
   const int room = sheet.style.width - 4 - (end.empty() ? 0 : cells_of(end) + 2);
-  const std::vector<std::string> title = wrapped(one_line(field(table, "title", row)), std::max(room, 16));
+  const std::vector<std::string> title = wrapped(one_line(title_of(table, row)), std::max(room, 16));
   for (std::size_t i = 0; i < title.size(); ++i) {
     std::string line = (i == 0 ? front : std::string(4, ' ')) + sheet.ink.bold(title[i]);
     if (i == 0 && !end.empty())
@@ -47,6 +48,7 @@ void put_card(Sheet& sheet, const Table& table, std::size_t row, bool brief) {
   const std::string confidence = field(table, "confidence", row);
   const std::string sure = confidence.empty() ? "" : confidence + " confidence: ";
   put_labelled(sheet, "why", sure + field(table, "evidence", row), most);
+  if (!brief) put_labelled(sheet, "sure", field(table, "because", row), 0);
   if (!brief) put_labelled(sheet, "check", field(table, "verify", row), 0);
 }
 
@@ -61,25 +63,27 @@ void Sheet::paragraph(std::string_view first, std::string_view text, int colour)
   }
 }
 
-void put_verdict(Sheet& sheet, const Table& table) {
-  for (std::size_t row = 0; row < table.rows(); ++row) {
-    for (const std::string& text : wrapped(one_line(field(table, "headline", row)), sheet.style.width))
+void put_verdict(Sheet& sheet, const Table& table, bool brief) {
+  const std::size_t shown = brief ? std::min(table.rows(), kOpenRanks) : table.rows();
+  for (std::size_t row = 0; row < shown; ++row) {
+    for (const std::string& text : wrapped(one_line(headline_of(table, row)), sheet.style.width))
       sheet.line(sheet.ink.bold(text));
     std::string facts;
-    for (const Column& c : table.columns) {
-      if (c.name == "headline" || c.role == Role::detail || c.missing(row)) continue;
-      facts += (facts.empty() ? "" : " · ") + spoken(c.name) + " " + one_line(format_value(c, row));
-    }
+    for (const std::string& fact : facts_of(table, row))
+      facts += (facts.empty() ? "" : " · ") + one_line(fact);
+    if (facts.empty()) continue;
     for (const std::string& text : wrapped(facts, sheet.style.width)) sheet.line(sheet.ink.dim(text));
   }
+  if (shown < table.rows()) sheet.line(fmt::format("+ {} more ranks", table.rows() - shown));
 }
 
 void put_findings(Sheet& sheet, const Table& table, bool brief) {
+  sheet.line(sheet.ink.bold("What to change"));
   if (table.rows() == 0) return sheet.line("  Nothing found that is worth changing.");
   const std::size_t open = brief ? std::min(table.rows(), kOpenFindings) : table.rows();
   for (std::size_t row = 0; row < open; ++row) put_card(sheet, table, row, brief);
   for (std::size_t row = open; row < table.rows(); ++row)
-    sheet.line("    " + shortened("also: " + one_line(field(table, "title", row)), sheet.style.width - 4));
+    sheet.line("    " + shortened("also: " + one_line(title_of(table, row)), sheet.style.width - 4));
 }
 
 void put_health(Sheet& sheet, const Table& table) {

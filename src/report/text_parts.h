@@ -36,7 +36,8 @@ bool put_curve(Sheet& sheet, const Table& table);
 /// Shades for key x key -> value; false if the table is not of that form or does not fit.
 bool put_matrix(Sheet& sheet, const Table& table);
 
-void put_verdict(Sheet& sheet, const Table& table);
+/// The sentence of each rank; with `brief` of four ranks at most.
+void put_verdict(Sheet& sheet, const Table& table, bool brief);
 /// Cards; with `brief` at most five, two lines of advice each.
 void put_findings(Sheet& sheet, const Table& table, bool brief);
 void put_health(Sheet& sheet, const Table& table);

@@ -1,0 +1,121 @@
+#include "cli/commands.h"
+
+namespace stepscope::cli {
+namespace {
+
+using report::ParamSpec;
+using Type = report::ParamSpec::Type;
+
+constexpr Flag kFormat = {{"format", Type::choice, "text", "text|csv|json|html", "how to print"}, 'f'};
+constexpr Flag kOutput = {
+    {"output", Type::text, "", "", "write to FILE; its ending chooses the format"}, 'o', "FILE"};
+constexpr Flag kThreads = {{"threads", Type::integer, "0", "", "use at most N threads; 0 uses all"}, 'j'};
+constexpr Flag kStep = {{"step", Type::text, "", "", "only this step, or a range: 7, 5-8"}, 0, "STEP"};
+constexpr Flag kTop = {{"top", Type::integer, "", "", "keep the first N rows of each table; 0 keeps all"}};
+constexpr Flag kWhat = {
+    {"what", Type::text, "events", "", "'events', or the name of an analysis"}, 0, "NAME"};
+constexpr Flag kExportFormat = {{"format", Type::choice, "", "csv|json|sqlite",
+                                 "what to write; the ending of FILE decides when this is not given"},
+                                'f'};
+constexpr Flag kTables = {{"tables", Type::flag, "", "", "list the tables and their columns"}};
+
+constexpr Flag kReportFlags[] = {kStep, kTop, kFormat, kOutput, kThreads};
+constexpr Flag kShowFlags[] = {kFormat, kOutput, kThreads};
+constexpr Flag kListFlags[] = {kFormat, kOutput};
+constexpr Flag kValidateFlags[] = {kFormat, kOutput, kThreads};
+constexpr Flag kExportFlags[] = {kWhat, kExportFormat, kOutput, kThreads};
+constexpr Flag kSqlFlags[] = {kTables, kTop, kFormat, kOutput, kThreads};
+
+constexpr std::string_view kReportExamples[] = {
+    "stepscope trace.json.gz",
+    "stepscope report traces/ -o report.html",
+    "stepscope report trace.json --format json | jq '.reports[0].tables[1].rows'",
+};
+constexpr std::string_view kShowExamples[] = {
+    "stepscope show steps trace.json.gz",
+    "stepscope show idle traces/ --step 7 --sort time --top 20",
+    "stepscope show devices trace.json --format csv -o devices.csv",
+};
+constexpr std::string_view kListExamples[] = {"stepscope list"};
+constexpr std::string_view kValidateExamples[] = {"stepscope validate traces/"};
+constexpr std::string_view kExportExamples[] = {
+    "stepscope export trace.json.gz -o trace.sqlite",
+    "stepscope export trace.json.gz --what events -o events.csv",
+    "stepscope export traces/ --what steps -o steps.json",
+};
+constexpr std::string_view kSqlExamples[] = {
+    "stepscope sql trace.json.gz --tables",
+    "stepscope sql trace.json.gz \"SELECT name, count(*) AS calls, sum(duration_ns) AS total_ns FROM event "
+    "WHERE kind = 'kernel' GROUP BY name ORDER BY total_ns DESC LIMIT 10\"",
+};
+constexpr std::string_view kCompletionExamples[] = {
+    "stepscope completion bash > ~/.local/share/bash-completion/completions/stepscope",
+    "stepscope completion zsh > \"${fpath[1]}/_stepscope\"",
+    "stepscope completion fish > ~/.config/fish/completions/stepscope.fish",
+};
+
+constexpr Command kCommands[] = {
+    {"report", "say why the step is slow: verdict, where the time goes, what to change", "TRACE...",
+     "Reads one or more traces and prints what limits a step, where its time goes, what to change and how "
+     "much that would "
+     "save, and what the recording cannot tell. As HTML it is one file that needs nothing else; it and JSON "
+     "hold every "
+     "analysis. A directory or several files are the ranks of one job. `stepscope TRACE` does the same.",
+     kReportFlags, kReportExamples, run_report},
+    {"show", "one analysis, as a table or a picture", "NAME TRACE...",
+     "Runs one analysis; `stepscope list` names them all and `stepscope show NAME --help` explains one.",
+     kShowFlags, kShowExamples, run_show},
+    {"list", "name the analyses and what each answers", "",
+     "Names every analysis that `show` and `export` know.", kListFlags, kListExamples, run_list},
+    {"validate", "say how much of each file could be read", "TRACE...",
+     "Reads the files and says what is damaged, cut off or missing. Exits with 1 when anything is.",
+     kValidateFlags, kValidateExamples, run_validate},
+    {"export", "write events or an analysis as CSV, JSON or SQLite", "TRACE... -o FILE",
+     "Writes every event with all its args, or one analysis, for other tools. SQLite gets everything: "
+     "events, args, "
+     "tracks, ranks, steps and a table for each table of each analysis.",
+     kExportFlags, kExportExamples, run_export},
+    {"sql", "ask a trace in SQL", "TRACE... 'SELECT ...'",
+     "Puts the tables that the query names into SQLite in memory and runs it. Analyses are tables too. "
+     "Columns that end "
+     "in _ns or _bytes are printed with units.",
+     kSqlFlags, kSqlExamples, run_sql},
+    {"completion",
+     "print a completion script for bash, zsh or fish",
+     "SHELL",
+     "Prints a script that completes commands, analyses, flags and file names.",
+     {},
+     kCompletionExamples,
+     run_completion},
+    {"man",
+     "print the manual page",
+     "",
+     "Prints the manual page: `stepscope man | man -l -`.",
+     {},
+     {},
+     run_man},
+    {"docs", "print pages of the documentation", "analyses", "", {}, {}, run_docs, true},
+};
+
+}  // namespace
+
+std::span<const Command> commands() { return kCommands; }
+
+const Command* find_command(std::string_view name) {
+  for (const Command& command : commands())
+    if (command.name == name) return &command;
+  return nullptr;
+}
+
+std::vector<Flag> flags_of(const Command& command, const analyze::Analysis* analysis) {
+  std::vector<Flag> flags;
+  if (command.run == run_show) {
+    if (analysis != nullptr)
+      for (const ParamSpec& spec : analysis->params) flags.push_back({spec});
+    for (const ParamSpec& spec : report::common_params()) flags.push_back({spec});
+  }
+  flags.insert(flags.end(), command.flags.begin(), command.flags.end());
+  return flags;
+}
+
+}  // namespace stepscope::cli

@@ -1,0 +1,65 @@
+// What the program can be told to do. Flags, help, completion and the man page are made from these arrays.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyze/analyses.h"
+#include "report/params.h"
+
+namespace stepscope::cli {
+
+struct Flag {
+  report::ParamSpec spec;
+  char letter = 0;              ///< short form, 0 for none
+  std::string_view value = "";  ///< what help calls the value, e.g. "FILE"; "" derives it from the type
+};
+
+/// Of the surroundings, read once at the start.
+struct Environment {
+  bool no_colour = false;  ///< NO_COLOR is set and not empty
+  bool dumb = false;       ///< the terminal cannot move its cursor
+  int columns = 0;         ///< COLUMNS, 0 when not set
+};
+
+struct Command;
+
+struct Call {
+  const Command* command = nullptr;
+  const analyze::Analysis* analysis = nullptr;  ///< of `show`
+  std::vector<std::string> words;               ///< what is no flag, without the analysis' name
+  report::Params params;                        ///< flags that were given, by name
+  Environment environment;
+};
+
+struct Command {
+  std::string_view name;
+  std::string_view one_line;
+  std::string_view usage;  ///< behind the name, e.g. "NAME TRACE..."
+  std::string_view about;  ///< a paragraph
+  std::span<const Flag> flags;
+  std::span<const std::string_view> examples;
+  int (*run)(const Call&);
+  bool hidden = false;
+};
+
+/// In the order of the help text.
+std::span<const Command> commands();
+const Command* find_command(std::string_view name);
+
+/// Every flag of a command; of `show` those of the analysis too (nullptr: those that all have).
+std::vector<Flag> flags_of(const Command& command, const analyze::Analysis* analysis);
+
+int run_report(const Call& call);
+int run_show(const Call& call);
+int run_list(const Call& call);
+int run_validate(const Call& call);
+int run_export(const Call& call);
+int run_sql(const Call& call);
+int run_completion(const Call& call);
+int run_man(const Call& call);
+int run_docs(const Call& call);
+
+}  // namespace stepscope::cli

@@ -1,0 +1,13 @@
+// The exit codes, in one place.
+#pragma once
+
+namespace stepscope::cli {
+
+enum Exit : int {
+  kDone = 0,
+  kFailed =
+      1,  ///< the work could not be done: nothing readable, no place to write, a damaged trace in `validate`
+  kUsage = 2,  ///< the command line makes no sense
+};
+
+}  // namespace stepscope::cli

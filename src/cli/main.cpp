@@ -1,0 +1,26 @@
+// stepscope: the command line.
+#include <csignal>
+#include <cstdio>
+#include <exception>
+
+#include "cli/args.h"
+#include "cli/exit.h"
+
+int main(int argc, char** argv) {
+  using namespace stepscope::cli;
+  std::signal(SIGPIPE, SIG_IGN);  // a reader that went away is seen when writing
+  try {
+    auto parsed = parse(argc, argv);
+    if (const auto* answer = std::get_if<Answer>(&parsed)) {
+      std::fputs(answer->text.c_str(), answer->exit_code == kDone ? stdout : stderr);
+      return answer->exit_code;
+    }
+    const Call& call = std::get<Call>(parsed);
+    return call.command->run(call);
+  } catch (const std::bad_alloc&) {
+    std::fputs("stepscope: out of memory; open fewer files at once or use a larger machine\n", stderr);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "stepscope: %s\n", error.what());
+  }
+  return kFailed;
+}

@@ -1,0 +1,86 @@
+// The manual page as roff (man(7) macros), from the same arrays as the help texts.
+#include <fmt/format.h>
+
+#include "cli/help.h"
+#include "cli/present.h"
+
+namespace stepscope::cli {
+namespace {
+
+/// Text that roff prints as it stands.
+std::string plain(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\\')
+      out += "\\e";
+    else if (c == '-')
+      out += "\\-";
+    else if (c == '\'')
+      out += "\\(aq";
+    else if (c == '`')
+      out += "\\(ga";
+    else if (c == '^')
+      out += "\\(ha";
+    else if (c == '~')
+      out += "\\(ti";
+    else
+      out += c;
+  }
+  if (out.starts_with('.')) out.insert(0, "\\&");
+  return out;
+}
+
+void put_flags(std::string& out, const std::vector<Flag>& flags) {
+  for (const Flag& flag : flags)
+    out += fmt::format(".TP\n\\fB{}\\fR\n{}\n", plain(spelled(flag)), plain(flag.spec.help));
+}
+
+void put_examples(std::string& out, std::span<const std::string_view> examples) {
+  for (const std::string_view example : examples) out += fmt::format(".PP\n.nf\n{}\n.fi\n", plain(example));
+}
+
+void put_command(std::string& out, const Command& command) {
+  out += fmt::format(".SS {} {}\n{}\n", command.name, plain(command.usage), plain(command.about));
+  put_flags(out, flags_of(command, nullptr));
+  put_examples(out, command.examples);
+}
+
+std::string page() {
+  std::string out =
+      fmt::format(".TH STEPSCOPE 1 \"\" \"stepscope {}\" \"User Commands\"\n", STEPSCOPE_VERSION);
+  out += ".SH NAME\nstepscope \\- say why a training or inference step is slow\n";
+  out += ".SH SYNOPSIS\n.B stepscope\n.RI [ command ]\n.RI [ options ]\n.IR trace ...\n";
+  out +=
+      ".SH DESCRIPTION\nReads what torch.profiler recorded and says what limits a step, where its time goes, "
+      "what to "
+      "change and how much that would save.\nA \\fItrace\\fR is a file (.json, .json.gz), a directory of "
+      "them, or "
+      "\\- for standard input; several are the ranks of one job.\nWithout a command, \\fBreport\\fR is "
+      "meant.\n";
+  out += ".SH COMMANDS\n";
+  for (const Command& command : commands())
+    if (!command.hidden) put_command(out, command);
+  out += ".SH ANALYSES\nFor \\fBshow\\fR and \\fBexport \\-\\-what\\fR.\n";
+  for (const analyze::Analysis& analysis : analyze::all()) {
+    out += fmt::format(".TP\n\\fB{}\\fR\n{}.\n", plain(analysis.name), plain(analysis.one_line));
+    for (const report::ParamSpec& spec : analysis.params)
+      out += fmt::format("\\fB{}\\fR: {}.\n", plain(spelled(Flag{spec})), plain(spec.help));
+  }
+  out +=
+      ".SH ENVIRONMENT\n.TP\n\\fBNO_COLOR\\fR\nWhen set and not empty, nothing is coloured.\n"
+      ".TP\n\\fBCOLUMNS\\fR\nThe width of text when the output is no terminal.\n"
+      ".TP\n\\fBTERM\\fR\nWith \\fIdumb\\fR there is no colour and no progress line.\n";
+  out +=
+      ".SH EXIT STATUS\n.TP\n0\nDone.\n.TP\n1\nFailed: nothing could be read or written, or "
+      "\\fBvalidate\\fR found damage.\n.TP\n2\nThe command line was wrong.\n";
+  return out;
+}
+
+}  // namespace
+
+int run_man(const Call& call) {
+  if (!call.words.empty()) return misuse(call, "man takes no argument");
+  return put(call, page());
+}
+
+}  // namespace stepscope::cli

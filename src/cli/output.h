@@ -1,0 +1,37 @@
+// Standard output or a file. A reader that went away (`| head`) ends the output quietly; a full disk is an
+// error.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace stepscope::cli {
+
+class Output {
+ public:
+  /// "" and "-" are standard output.
+  static Result<Output> open(const std::string& path);
+  Output(Output&& other) noexcept;
+  Output& operator=(Output&&) = delete;
+  ~Output();
+
+  /// After a failure the rest is dropped.
+  void write(std::string_view bytes);
+  bool on_terminal() const;
+  /// True when nobody reads any more.
+  bool closed_early() const { return closed_early_; }
+  /// What went wrong, if anything. Call it once, at the end.
+  std::optional<Error> finish();
+
+ private:
+  Output(int descriptor, std::string path) : descriptor_(descriptor), path_(std::move(path)) {}
+  int descriptor_;
+  std::string path_;  ///< "" for standard output
+  int error_ = 0;
+  bool closed_early_ = false;
+};
+
+}  // namespace stepscope::cli

@@ -1,0 +1,36 @@
+// What the commands share: opening traces with progress, saying what went wrong, printing reports in the
+// chosen format.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/commands.h"
+#include "report/page.h"
+#include "trace/trace.h"
+
+namespace stepscope::cli {
+
+/// "stepscope: …" on stderr; returns kFailed.
+int fail(const Error& error);
+/// The same for a command line that makes no sense; returns kUsage.
+int misuse(const Call& call, const std::string& message);
+
+/// Opens `paths` with progress on stderr. Files that could not be read are named on stderr.
+Result<trace::Trace> open_trace(const Call& call, const std::vector<std::string>& paths);
+
+/// --format, else the ending of --output, else "text".
+std::string format_of(const Call& call);
+
+/// "a.json.gz · 2 ranks · 6 steps · NVIDIA H100".
+std::string title_of(const trace::Trace& trace);
+
+/// Writes to --output or stdout; returns the exit code.
+int put(const Call& call, const std::string& text);
+/// One report. CSV leaves its notes to stderr.
+int print(const Call& call, const report::Report& report);
+int print(const Call& call, const report::Page& page);
+
+}  // namespace stepscope::cli

@@ -1,0 +1,88 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "advise/verdict.h"
+#include "base/parallel.h"
+#include "cli/exit.h"
+#include "cli/present.h"
+#include "report/page.h"
+
+namespace stepscope::cli {
+namespace {
+
+constexpr std::size_t kTopInPage = 20;  // rows of long tables in HTML
+
+/// Analyses that answer without being told what to look at.
+std::vector<const analyze::Analysis*> answering_by_themselves() {
+  std::vector<const analyze::Analysis*> chosen;
+  for (const analyze::Analysis& analysis : analyze::all()) {
+    bool asks = false;
+    for (const report::ParamSpec& spec : analysis.params) asks = asks || spec.name == "id";
+    if (!asks) chosen.push_back(&analysis);
+  }
+  return chosen;
+}
+
+/// Where a step's time goes, for the first screen.
+void add_whole(report::Page& page, const report::Report& steps) {
+  report::Report whole{steps.name, {}, {}};
+  for (const report::Table& table : steps.tables)
+    if (report::place_of(table) == report::Place::whole) whole.tables.push_back(table);
+  page.reports.push_back(std::move(whole));
+}
+
+report::Page first_screen(const trace::Trace& trace, const advise::Reports& reports) {
+  report::Page page{title_of(trace), {advise::verdict(trace, reports)}, {}};
+  add_whole(page, reports.steps);
+  const std::string path = trace.ranks.size() == 1 ? trace.ranks.front().path : "TRACE...";
+  for (const char* name : {"steps", "idle", "kernels"})
+    if (analyze::find(name) != nullptr) page.next.push_back(fmt::format("stepscope show {} {}", name, path));
+  page.next.push_back(fmt::format("stepscope report {} -o report.html", path));
+  return page;
+}
+
+/// Long tables of names are cut; steps and curves stay whole.
+void cut_for_page(report::Report& report) {
+  for (report::Table& table : report.tables) {
+    const bool list = table.shape == report::Shape::table || table.shape == report::Shape::bars;
+    if (!list || report::stack_of(table) || table.rows() <= kTopInPage) continue;
+    report.notes.push_back(fmt::format("'{}' shows its first {} of {} rows; `stepscope show {}` has all.",
+                                       table.title, kTopInPage, table.rows(), report.name));
+    report::cut(table, kTopInPage);
+  }
+}
+
+void add_everything(report::Page& page, const trace::Trace& trace, const report::Params& params,
+                    unsigned threads, bool cut) {
+  const std::vector<const analyze::Analysis*> chosen = answering_by_themselves();
+  std::vector<report::Report> reports(chosen.size());
+  parallel_for(chosen.size(), thread_count(threads),
+               [&](std::size_t i) { reports[i] = analyze::run(*chosen[i], trace, params); });
+  for (report::Report& report : reports) {
+    if (cut) cut_for_page(report);
+    page.reports.push_back(std::move(report));
+  }
+}
+
+}  // namespace
+
+int run_report(const Call& call) {
+  if (call.words.empty())
+    return misuse(call, "report needs a trace: a file, a directory, or - for standard input");
+  auto trace = open_trace(call, call.words);
+  if (!trace) return fail(trace.error());
+  const auto threads = static_cast<unsigned>(call.params.integer("threads"));
+  report::Params params;
+  for (const char* name : {"step", "top"})
+    if (call.params.has(name)) params.set(name, std::string(call.params.text(name)));
+  const std::string format = format_of(call);
+  report::Params uncut = params;
+  uncut.set("top", "0");
+  report::Page page = first_screen(*trace, advise::gather(*trace, uncut, threads));
+  if (format == "text") return print(call, page);
+  page.reports.resize(1);  // the steps come with everything else
+  add_everything(page, *trace, params, threads, format == "html" && !call.params.has("top"));
+  return print(call, page);
+}
+
+}  // namespace stepscope::cli

@@ -1,0 +1,129 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "cli/exit.h"
+#include "cli/present.h"
+#include "cli/progress.h"
+#include "cli/suggest.h"
+#include "cli/terminal.h"
+#include "write/sqlite.h"
+
+namespace stepscope::cli {
+namespace {
+
+bool letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/// Whether `word` stands in `query`; also as the beginning of a longer name with an underscore, e.g.
+/// steps_average_step.
+bool mentions(std::string_view query, std::string_view word) {
+  for (std::size_t at = query.find(word); at != std::string_view::npos; at = query.find(word, at + 1)) {
+    const std::size_t end = at + word.size();
+    if ((at == 0 || !letter(query[at - 1])) &&
+        (end == query.size() || !letter(query[end]) || query[end] == '_'))
+      return true;
+  }
+  return false;
+}
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return text;
+}
+
+std::vector<std::string> all_names() {
+  std::vector<std::string> names;
+  for (const write::TraceTable& table : write::trace_tables()) names.emplace_back(table.name);
+  for (const analyze::Analysis& analysis : analyze::all()) names.emplace_back(analysis.name);
+  return names;
+}
+
+/// Only the tables that the query speaks of are made.
+std::optional<Error> fill(write::Database& database, const trace::Trace& trace, const std::string& query) {
+  for (const write::TraceTable& table : write::trace_tables())
+    if (mentions(query, table.name))
+      if (auto error = database.add(table.name, trace)) return error;
+  for (const analyze::Analysis& analysis : analyze::all())
+    if (mentions(query, analysis.name))
+      if (auto error = database.add(analyze::run(analysis, trace, {}))) return error;
+  return std::nullopt;
+}
+
+/// Adds what is there to "no such table" and "no such column".
+std::string explained(const std::string& message) {
+  constexpr std::string_view kNoTable = "no such table: ";
+  if (!message.starts_with(kNoTable))
+    return message + ". `stepscope sql TRACE --tables` lists tables and columns.";
+  const std::string wanted = message.substr(kNoTable.size());
+  std::string names;
+  for (const std::string& name : all_names()) names += (names.empty() ? "" : ", ") + name;
+  return fmt::format("there is no table '{}'.{} The tables are {}.", wanted,
+                     did_you_mean(wanted, all_names()), names);
+}
+
+report::Report tables_of(const trace::Trace& trace) {
+  report::Report report{"tables", {}, {}};
+  report::Table list{"Tables", report::Shape::table, {}};
+  auto& table = list.texts("table");
+  auto& column = list.texts("column");
+  auto& type = list.texts("type", report::Role::value);
+  auto& meaning = list.texts("meaning", report::Role::value);
+  for (const write::TraceTable& known : write::trace_tables()) {
+    for (const write::ColumnNote& c : known.columns) {
+      table.emplace_back(known.name);
+      column.emplace_back(c.name);
+      type.emplace_back(lower(std::string(c.type)));
+      meaning.emplace_back(c.meaning);
+    }
+  }
+  for (const analyze::Analysis& analysis : analyze::all()) {
+    const report::Report made = analyze::run(analysis, trace, {});
+    for (std::size_t i = 0; i < made.tables.size(); ++i) {
+      for (const report::Column& c : made.tables[i].columns) {
+        table.push_back(write::table_name(made, i));
+        column.push_back(c.name);
+        type.emplace_back(c.unit == report::Unit::none ? "" : name_of(c.unit));
+        meaning.push_back(made.tables[i].title);
+      }
+    }
+  }
+  report.tables.push_back(std::move(list));
+  return report;
+}
+
+}  // namespace
+
+int run_sql(const Call& call) {
+  std::vector<std::string> paths = call.words;
+  const bool list = call.params.flag("tables");
+  if (paths.empty() || (paths.size() < 2 && !list))
+    return misuse(
+        call, "sql needs a trace and a query, e.g. stepscope sql trace.json.gz 'SELECT count(*) FROM event'");
+  std::string query;
+  if (!list) {
+    query = paths.back();
+    paths.pop_back();
+  }
+  auto trace = open_trace(call, paths);
+  if (!trace) return fail(trace.error());
+  if (list) {
+    Call whole = call;
+    if (!whole.params.has("top")) whole.params.set("top", "0");
+    return print(whole, tables_of(*trace));
+  }
+  auto database = write::Database::in_memory();
+  if (!database) return fail(database.error());
+  Progress progress(is_terminal(STDERR_FILENO) && !call.environment.dumb);
+  database->on_progress([&] { progress.tell("asking SQLite"); });
+  if (const auto error = fill(*database, *trace, lower(query))) return fail(*error);
+  auto answer = database->ask(query);
+  if (!answer) return fail(Error{explained(answer.error().message), ""});
+  report::cut(*answer, static_cast<std::size_t>(call.params.integer("top")));
+  return print(call, report::Report{"sql", {std::move(*answer)}, {}});
+}
+
+}  // namespace stepscope::cli

@@ -1,0 +1,21 @@
+// Where the output goes: a terminal or not, how wide, coloured or not.
+#pragma once
+
+#include <string>
+
+#include "cli/commands.h"
+
+namespace stepscope::cli {
+
+bool is_terminal(int descriptor);
+
+/// Of the terminal on stdout; else COLUMNS; else of the terminal on stderr; else 80.
+int width(const Environment& environment);
+
+/// Only on a terminal that can, and only if the user did not set NO_COLOR.
+bool coloured(const Environment& environment);
+
+/// `text` for a terminal: control characters other than line breaks are made visible.
+std::string harmless(const std::string& text);
+
+}  // namespace stepscope::cli

@@ -1,0 +1,16 @@
+// Every event with all its args as report tables, a piece at a time, so that a trace of any size can be
+// streamed.
+#pragma once
+
+#include <functional>
+
+#include "report/table.h"
+#include "trace/trace.h"
+
+namespace stepscope::write {
+
+/// Calls `take` with tables of the same columns: those of the SQL table `event`, and `args` as JSON text. At
+/// least one call is made. `take` returns false to stop.
+void events(const trace::Trace& trace, const std::function<bool(const report::Table&)>& take);
+
+}  // namespace stepscope::write

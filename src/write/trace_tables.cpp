@@ -1,0 +1,109 @@
+#include <algorithm>
+
+#include "write/sqlite.h"
+
+namespace stepscope::write {
+namespace {
+
+constexpr ColumnNote kEvent[] = {
+    {"rank", "INTEGER", "whose event it is"},
+    {"id", "INTEGER", "its position in the file's event list"},
+    {"name", "TEXT", "as in the file"},
+    {"category", "TEXT", "as in the file"},
+    {"kind", "TEXT", "op, annotation, python, runtime, kernel, memcpy, memset, ..."},
+    {"track", "INTEGER", "track.id"},
+    {"start_ns", "INTEGER", "in the file's time base; add rank.base_ns for Unix time"},
+    {"end_ns", "INTEGER", "likewise"},
+    {"duration_ns", "INTEGER", "end_ns - start_ns"},
+    {"parent", "INTEGER", "id of the innermost host range around it on its track"},
+    {"depth", "INTEGER", "how many such ranges are around it"},
+    {"launch", "INTEGER", "of device events: id of the runtime call that launched it"},
+    {"op", "INTEGER", "of runtime calls and device events: id of the op they serve"},
+    {"step", "INTEGER", "number of the profiler step"},
+};
+constexpr ColumnNote kArg[] = {
+    {"rank", "INTEGER", "event.rank"},
+    {"event", "INTEGER", "event.id"},
+    {"key", "TEXT", "name of the arg"},
+    {"value", "", "number or text; lists and objects as JSON text"},
+};
+constexpr ColumnNote kTrack[] = {
+    {"rank", "INTEGER", ""},
+    {"id", "INTEGER", "event.track"},
+    {"side", "TEXT", "host or device"},
+    {"pid", "TEXT", "as in the file"},
+    {"tid", "TEXT", "as in the file"},
+    {"device", "INTEGER", "of device tracks"},
+    {"stream", "INTEGER", "of device tracks"},
+    {"name", "TEXT", "thread or stream"},
+    {"process", "TEXT", ""},
+    {"events", "INTEGER", "how many"},
+};
+constexpr ColumnNote kRank[] = {
+    {"rank", "INTEGER", ""},
+    {"path", "TEXT", "the file"},
+    {"world_size", "INTEGER", "ranks of the job"},
+    {"backend", "TEXT", "of the collectives, e.g. nccl"},
+    {"base_ns", "INTEGER", "Unix time of the file's zero"},
+    {"format", "TEXT", ""},
+    {"events", "INTEGER", "read"},
+    {"complete", "INTEGER", "1 when the file ends where it should"},
+};
+constexpr ColumnNote kStep[] = {
+    {"rank", "INTEGER", ""},
+    {"step", "INTEGER", "number"},
+    {"name", "TEXT", ""},
+    {"start_ns", "INTEGER", "host"},
+    {"end_ns", "INTEGER", "host"},
+    {"device_end_ns", "INTEGER", "end of the last device event launched in it"},
+};
+constexpr ColumnNote kDevice[] = {
+    {"rank", "INTEGER", ""},         {"id", "INTEGER", "track.device"},  {"name", "TEXT", ""},
+    {"memory_bytes", "INTEGER", ""}, {"multiprocessors", "INTEGER", ""},
+};
+constexpr ColumnNote kFlow[] = {
+    {"rank", "INTEGER", ""},
+    {"id", "INTEGER", ""},
+    {"phase", "TEXT", "s starts, t passes, f ends an arrow"},
+    {"category", "TEXT", ""},
+    {"track", "INTEGER", ""},
+    {"time_ns", "INTEGER", ""},
+};
+
+constexpr TraceTable kTables[] = {
+    {"event", "every event", kEvent},
+    {"arg", "every arg of every event", kArg},
+    {"track", "host threads and device streams", kTrack},
+    {"rank", "the files", kRank},
+    {"step", "profiler steps", kStep},
+    {"device", "devices that the files describe", kDevice},
+    {"flow", "flow arrows", kFlow},
+};
+
+}  // namespace
+
+std::span<const TraceTable> trace_tables() { return kTables; }
+
+std::string table_name(const report::Report& report, std::size_t index) {
+  if (index == 0) return report.name;
+  std::string name = report.name + "_";
+  for (const char c : report.tables[index].title) {
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+    const bool capital = c >= 'A' && c <= 'Z';
+    if (letter || capital)
+      name += capital ? static_cast<char>(c - 'A' + 'a') : c;
+    else if (!name.ends_with('_'))
+      name += '_';
+  }
+  while (name.ends_with('_')) name.pop_back();
+  const auto same = [&](std::size_t before) { return table_name(report, before) == name; };
+  for (std::size_t before = 0; before < index; ++before)
+    if (same(before)) return name + "_" + std::to_string(index);
+  return name;
+}
+
+std::int64_t rank_name(const trace::Trace& trace, const trace::Rank& rank) {
+  return rank.rank >= 0 ? rank.rank : &rank - trace.ranks.data();
+}
+
+}  // namespace stepscope::write
