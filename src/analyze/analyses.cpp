@@ -61,6 +61,23 @@ ended it.
 
 **Graph launches**: `events` launched by `count` graph launches of one `graph` id (where recorded); `call_time` in the calls, `device_time`
 the sum of the events' durations.)", {}, launches},
+    {"synchronizations", "every call that waits for the device, from where, and what the wait costs", R"(
+The length of a wait is not its cost: a host that waits while the device works loses nothing. What is lost is the time in which the device
+has nothing to do, during the wait and after it.
+
+Waiting calls of at least 1 µs: stream, event, device and context synchronisation, plain copies, and asynchronous copies from or to pageable
+(or unknown) host memory that returned when half of the copy or more was done. Launches that wait because the queue is full are in `launches`.
+One row per call, op and source line; highest cost first.
+
+| column | meaning |
+|---|---|
+| call | the runtime call |
+| op | the innermost operator it served, empty if none |
+| source | `file(line): function` of the nearest Python frame outside the framework, else the nearest frame; needs stacks |
+| count, total, max | calls, and their durations, ns |
+| busy | part of `total` in which some device of the rank worked |
+| refill | idle time of all devices from the return until device work started or the next waiting call began, without time spent loading data, ns; none after the last device event |
+| cost | idle time from the end of the last device work in a call until its return (all of the call when there was none), and the refill, ns. Gaps between work that had been launched before are not the call's |)", {}, synchronizations},
     {"steps", "where each step's time went, part by part", R"(Every nanosecond of a step has exactly one role; the parts add up to `total`.)", kStepsParams, steps},
 };
 

@@ -12,6 +12,7 @@ report::Report idle(const trace::Trace& trace, const report::Params& params);
 report::Report overview(const trace::Trace& trace, const report::Params& params);
 report::Report kernels(const trace::Trace& trace, const report::Params& params);
 report::Report launches(const trace::Trace& trace, const report::Params& params);
+report::Report synchronizations(const trace::Trace& trace, const report::Params& params);
 report::Report steps(const trace::Trace& trace, const report::Params& params);
 
 }  // namespace stepscope::analyze
