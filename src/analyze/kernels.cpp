@@ -11,6 +11,7 @@
 
 #include "analyze/list.h"
 #include "analyze/question.h"
+#include "derive/matrix_cores.h"
 #include "report/statistics.h"
 
 namespace stepscope::analyze {
@@ -158,8 +159,29 @@ std::string on_one_line(std::string_view list) {
   return out;
 }
 
+/// The device the rank drives; with several, the first: a rank's devices are of one model.
+derive::KernelSetting setting_of(const Rank& rank) {
+  derive::KernelSetting setting;
+  if (rank.devices.empty()) return setting;
+  const trace::Device& device = rank.devices.front();
+  setting.vendor = derive::vendor_of(device.name);
+  setting.compute_major = device.compute_major;
+  setting.compute_minor = device.compute_minor;
+  return setting;
+}
+
 /// "yes", "no" or, when the name does not tell, "".
-std::string_view uses_matrix_cores(std::string_view) { return ""; }
+std::string_view uses_matrix_cores(std::string_view kernel, const derive::KernelSetting& setting) {
+  switch (derive::matrix_cores_of(kernel, setting).cores) {
+    case derive::MatrixCores::yes:
+      return "yes";
+    case derive::MatrixCores::no:
+      return "no";
+    case derive::MatrixCores::unknown:
+      break;
+  }
+  return "";
+}
 
 struct PropertyColumns {
   report::Texts &op, &grid, &block;
@@ -191,7 +213,7 @@ class KernelTable {
     matrix_cores_ = &table_.texts("tensor_cores", Role::detail);
   }
 
-  void add(const Rank& rank, Group& group, std::int64_t total_of_all) {
+  void add(const Rank& rank, Group& group, std::int64_t total_of_all, const derive::KernelSetting& setting) {
     rank_.add(rank);
     name_.emplace_back(trace_.text(group.key.name));
     if (properties_) {
@@ -212,7 +234,7 @@ class KernelTable {
     max_->push_back(*most);
     blocks_per_sm_->push_back(group.blocks_per_sm.mean());
     occupancy_->push_back(group.occupancy.mean());
-    matrix_cores_->emplace_back(uses_matrix_cores(trace_.text(group.key.name)));
+    matrix_cores_->emplace_back(uses_matrix_cores(trace_.text(group.key.name), setting));
   }
 
   report::Table take() && { return std::move(table_); }
@@ -367,9 +389,10 @@ report::Report kernels(const trace::Trace& trace, const report::Params& params) 
     std::int64_t total = 0;
     for (const Group& group : sorted) report::add_to(total, group.total);
     shorts.add(rank, sorted);
+    const derive::KernelSetting setting = setting_of(rank);
     for (Group& group : sorted) {
       any_fill |= group.blocks_per_sm.weight > 0 || group.occupancy.weight > 0;
-      out.add(rank, group, total);
+      out.add(rank, group, total, setting);
     }
     any |= !sorted.empty();
     add_copies(copies, trace, rank, choice);

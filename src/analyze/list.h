@@ -12,6 +12,7 @@
   ENTRY(operators, "what each operator costs, does, and how near the device's roof it is") \
   ENTRY(kernels, "which kernels ran, for how long, and how well they fill the device") \
   ENTRY(launches, "how far the host runs ahead of the device, what launching costs, where the device waits for it") \
+  ENTRY(synchronizations, "every call that waits for the device, from where, and what the wait costs") \
 
 namespace stepscope::analyze {
 
