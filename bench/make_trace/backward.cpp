@@ -43,6 +43,7 @@ void Model::backward() {
     const Builder::Part part(b_, Lane::collective);
     reduce_gradients(parameters());
   }
+  b_.release(embedded_);
   join_streams();
   b_.think(6000);
   b_.on_thread(kMainThread);

@@ -6,7 +6,7 @@ namespace stepscope::make_trace {
 namespace {
 
 // Host costs in ns, of the order seen in traces of eager training on a server CPU.
-constexpr std::int64_t kOpOpen = 2300, kOpClose = 800;
+constexpr std::int64_t kOpOpen = 3800, kOpClose = 1500;
 constexpr std::int64_t kLightOpen = 600, kLightClose = 200;
 constexpr std::int64_t kAnnotationOpen = 1500, kAnnotationClose = 900;
 constexpr std::int64_t kFrameOpen = 350, kFrameClose = 150;
@@ -30,9 +30,8 @@ Builder::Builder(const Options& options, const Hardware& hw, const Vendor& vendo
 }
 
 void Builder::add(Instr instr) {
-  const bool fixed =
-      instr.act == Act::take_batch || instr.act == Act::allocate || instr.act == Act::empty_cache;
-  if (!fixed) instr.ns = static_cast<std::int64_t>(static_cast<double>(instr.ns) * options_.host_cost);
+  const bool own_code = instr.act == Act::think || instr.act == Act::open || instr.act == Act::close;
+  if (own_code) instr.ns = static_cast<std::int64_t>(static_cast<double>(instr.ns) * options_.host_cost);
   const auto lane = static_cast<std::size_t>(lane_);
   instr.key = (static_cast<std::uint64_t>(lane) << 40) + ++next_key_[lane];
   program_.instrs.push_back(instr);

@@ -62,6 +62,43 @@ def check_flows(document):
     assert sources and sources == ends
 
 
+def union(spans):
+    length, reached = 0, -1
+    for start, end in sorted(spans):
+        length += max(0, end - max(start, reached))
+        reached = max(reached, end)
+    return length
+
+
+def check_truth(document, truth, rank):
+    """What the file says about every step is what the truth says, seen through the rank's clock."""
+    events = [e for e in document["traceEvents"] if e.get("ph") == "X"]
+    calls = {e["args"]["correlation"]: e for e in events if e["cat"].endswith("_runtime")}
+    clock = truth["clocks"][rank]
+    base = int(document["baseTimeNanoseconds"])
+
+    def shown(at):
+        return at + clock["offset_ns"] + int(at // 1000 * clock["drift_ppb"] / 10**6) + truth["t0_ns"] - base
+
+    for step in (s for s in truth["steps"] if s["rank"] == rank):
+        mark = next(e for e in events if e["name"] == f"ProfilerStep#{step['number']}" and e["cat"] == "user_annotation")
+        first = nanoseconds(mark["ts"])
+        last = first + nanoseconds(mark["dur"])
+        ends, kernels = [], []
+        for event in events:
+            if event["cat"] not in ("kernel", "gpu_memcpy", "gpu_memset"):
+                continue
+            if not first <= nanoseconds(calls[event["args"]["correlation"]]["ts"]) <= last:
+                continue
+            start = nanoseconds(event["ts"])
+            ends.append(start + nanoseconds(event["dur"]))
+            if event["cat"] == "kernel" and "AllReduce" not in event["name"]:
+                kernels.append((start, ends[-1]))
+        assert len(ends) == step["launches"]
+        assert abs(max(ends) - shown(step["device_end"])) <= 1
+        assert abs(union(kernels) - step["compute"]) <= 1 + step["length"] // 10_000
+
+
 def main():
     program, folder, dialect, vendor = sys.argv[1:]
     folder = pathlib.Path(folder)
@@ -70,6 +107,7 @@ def main():
     subprocess.run([program, "--out", folder, "--gzip", "--truth", truth_path, "--dialect", dialect, "--vendor", vendor,
                     "--ranks", "2", "--layers", "3", "--steps", "3", "--streams", "2", "--shapes", "--stacks",
                     "--memory", "--item-sync", "2", "--clock-skew", "800", "--clock-drift", "40"], check=True)
+    truth = json.loads(truth_path.read_text())
     for rank in range(2):
         text = gzip.decompress((folder / f"rank{rank}.pt.trace.json.gz").read_bytes())
         document = json.loads(text, parse_float=str)
@@ -79,7 +117,8 @@ def main():
         if dialect != "2021":
             check_python(document)
             check_flows(document)
-    truth = json.loads(truth_path.read_text())
+        if dialect == "ns" and vendor == "cuda":
+            check_truth(document, truth, rank)
     assert len(truth["steps"]) == 6 and len(truth["clocks"]) == 2
     assert {c["offset_ns"] for c in truth["clocks"]} != {0}
     for step in truth["steps"]:

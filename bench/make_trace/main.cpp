@@ -1,4 +1,6 @@
 // make_trace: options in, trace files and their truth out.
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -44,10 +46,19 @@ void create_folder(const Options& options) {
   if (!folder.empty()) std::filesystem::create_directories(folder);
 }
 
+/// One file per rank stays open: more of them than a shell usually allows.
+void allow_many_files() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 int write(Options options) {
   for (const std::string& name : options.without) options = repaired(options, name);
   choose_steps(options);
   create_folder(options);
+  allow_many_files();
   const Program program = training_step(options);
   std::vector<std::unique_ptr<TraceFile>> files;
   for (int rank = 0; rank < options.ranks; ++rank) {

@@ -4,7 +4,13 @@
 
 namespace stepscope::make_trace {
 
+namespace {
+
 constexpr std::int64_t kElement = 2;  // bytes of bf16
+constexpr std::int64_t kIndex = 8;
+constexpr std::int64_t kVocabulary = 50304;
+
+}  // namespace
 
 Model::Model(Builder& builder, const Options& options, const Hardware& hw, const Vendor& vendor)
     : b_(builder), o_(options), hw_(hw), v_(vendor), t_(options.tokens), h_(options.hidden) {
@@ -22,14 +28,17 @@ Model::Model(Builder& builder, const Options& options, const Hardware& hw, const
     block.sum = b_.new_tensor();
     block.norm_gradient = b_.new_tensor();
   }
+  embedded_ = b_.new_tensor();
   error_ = b_.new_tensor();
 }
 
 std::int64_t Model::parameters() const { return o_.layers * (8 * h_ * h_ + 5 * h_ + 2 * h_); }
 
 std::int64_t Model::batch_bytes() const {
-  return o_.copy_mb > 0 ? static_cast<std::int64_t>(o_.copy_mb * 1e6) : t_ * h_ * kElement;
+  return o_.copy_mb > 0 ? static_cast<std::int64_t>(o_.copy_mb * 1e6) : t_ * kIndex;
 }
+
+Arg Model::batch() const { return o_.copy_mb > 0 ? tensor({batch_bytes() / kElement}) : indices({t_}); }
 
 void Model::pointwise(const std::string& kernel, std::int64_t elements, int tensors, int stream) {
   const double bytes = static_cast<double>(elements * kElement * tensors);
@@ -46,10 +55,19 @@ void Model::forward() {
   auto module = b_.module("Model", 0);
   b_.think(9000);
   b_.lag(Phase::host);
+  embed();
   for (int i = 0; i < o_.layers; ++i) {
     forward_block(i);
     planted_ops(i);
   }
+}
+
+/// The embedding is not trained.
+void Model::embed() {
+  auto module = b_.module("Embedding", 0);
+  auto op = b_.op("aten::embedding", {tensor({kVocabulary, h_}), indices({t_}), scalar("-1")});
+  b_.allocate(embedded_, t_ * h_ * kElement);
+  pointwise(v_.embedding, t_ * h_, 2);
 }
 
 void Model::forward_block(int index) {

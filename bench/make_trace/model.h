@@ -23,6 +23,7 @@ class Model {
 
   std::int64_t parameters() const;  ///< elements
   std::int64_t batch_bytes() const;
+  Arg batch() const;  ///< token ids, or what --pageable-copy makes of them
 
  private:
   struct Linear {
@@ -38,6 +39,7 @@ class Model {
     std::uint32_t norm_gradient = 0;
   };
 
+  void embed();
   void forward_block(int index);
   void forward_linear(Linear& linear, int module_id);
   void planted_ops(int index);
@@ -69,7 +71,7 @@ class Model {
   std::uint32_t reduced_ = 0;            ///< event after the last collective
   bool any_reduced_ = false;
   int loss_node_ = -1;
-  std::uint32_t error_ = 0;
+  std::uint32_t embedded_ = 0, error_ = 0;  ///< tensors
 };
 
 }  // namespace stepscope::make_trace

@@ -29,7 +29,7 @@ struct Options {
   int tokens = 4096;
   std::uint64_t seed = 1;
   double noise_pct = 2.0;
-  double host_cost = 1.0;  ///< factor on what Python, ops and runtime calls cost
+  double host_cost = 1.0;  ///< factor on what Python and ops cost, runtime calls excepted
 
   std::string out;
   bool gzip = false;
@@ -49,7 +49,7 @@ struct Options {
   std::vector<Straggler> stragglers;
   double clock_skew_us = 0;
   double clock_drift_ppm = 0;
-  double copy_mb = 0;  ///< input batch bytes / 1e6; 0: follows tokens and hidden
+  double copy_mb = 0;  ///< input batch bytes / 1e6; 0: token ids
   bool pageable = false;
   int alloc_churn = 0;
   int unfused_optimizer = 0;

@@ -20,7 +20,7 @@ std::vector<std::int64_t> strides(const Arg& arg) {
 }
 
 std::string type_of(const Arg& arg, bool old) {
-  if (arg.kind == Arg::Kind::tensor) return "\"c10::BFloat16\"";
+  if (arg.kind == Arg::Kind::tensor) return fmt::format("\"{}\"", arg.type);
   if (arg.kind == Arg::Kind::scalar) return old ? "\"Int\"" : "\"Scalar\"";
   return "\"\"";
 }

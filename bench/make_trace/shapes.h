@@ -13,15 +13,27 @@ struct Arg {
   std::vector<std::int64_t> dims;  ///< of a tensor, contiguous unless `transposed`
   std::string value;               ///< of a scalar
   bool transposed = false;
+  const char* type = "c10::BFloat16";  ///< of a tensor
 };
 
 using Args = std::vector<Arg>;
 
-inline Arg tensor(std::vector<std::int64_t> dims) { return {Arg::Kind::tensor, std::move(dims), "", false}; }
-inline Arg transposed(std::vector<std::int64_t> dims) {
-  return {Arg::Kind::tensor, std::move(dims), "", true};
+inline Arg tensor(std::vector<std::int64_t> dims) {
+  return {.kind = Arg::Kind::tensor, .dims = std::move(dims), .value = ""};
 }
-inline Arg scalar(std::string value) { return {Arg::Kind::scalar, {}, std::move(value), false}; }
+inline Arg transposed(std::vector<std::int64_t> dims) {
+  return {.kind = Arg::Kind::tensor, .dims = std::move(dims), .value = "", .transposed = true};
+}
+inline Arg indices(std::vector<std::int64_t> dims) {
+  return {.kind = Arg::Kind::tensor,
+          .dims = std::move(dims),
+          .value = "",
+          .transposed = false,
+          .type = "long int"};
+}
+inline Arg scalar(std::string value) {
+  return {.kind = Arg::Kind::scalar, .dims = {}, .value = std::move(value)};
+}
 inline Arg none() { return {}; }
 
 /// `"Input Dims": …, "Input type": …, "Input Strides": …, "Concrete Inputs": …,` (the first two only when

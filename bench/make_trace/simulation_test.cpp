@@ -147,6 +147,7 @@ TEST(Simulation, HostSpansNestOnEachThread) {
 TEST(Simulation, TheHostIsNeverMoreThanTheQueueAhead) {
   Options options = small();
   options.tiny_kernels = 4000;
+  options.hidden = 4096;
   options.host_cost = 0.2;
   const Recorded r = record(options);
   std::vector<const DeviceRow*> launches;

@@ -21,17 +21,16 @@ void load_batch(Builder& b, const Options& o) {
   }
   auto decode = b.frame("data.py(28): __getitem__");
   b.take_batch(batch_ns, 0, 0);
-  auto stack = b.op("aten::stack", {tensor({o.tokens, o.hidden}), scalar("0")});
+  auto stack = b.op("aten::stack", {none(), scalar("0")});
   b.think(30000);
 }
 
 void copy_batch(Builder& b, const Options& o, const Hardware& hw, const Model& model) {
   auto frame = b.frame("train.py(41): to_device");
-  const Args args = {tensor({o.tokens, o.hidden}), scalar("15"), none(), none()};
+  const Args args = {model.batch(), scalar("15"), none(), none()};
   auto to = b.op("aten::to", args);
   auto to_copy = b.op("aten::_to_copy", args);
-  auto copy =
-      b.op("aten::copy_", {tensor({o.tokens, o.hidden}), tensor({o.tokens, o.hidden}), scalar("True")});
+  auto copy = b.op("aten::copy_", {model.batch(), model.batch(), scalar("True")});
   if (o.pageable) {
     b.copy("Memcpy HtoD (Pageable -> Device)", model.batch_bytes(), hw.pageable_bytes_per_ns, true);
   } else {

@@ -26,6 +26,10 @@ void name_pointwise(Vendor& v) {
   v.lerp = elementwise("lerp_scalar_kernel<c10::BFloat16>");
   v.mse = elementwise("mse_kernel_cuda<c10::BFloat16>");
   v.mse_back = elementwise("mse_backward_cuda_kernel<c10::BFloat16>");
+  v.embedding =
+      "void at::native::(anonymous namespace)::indexSelectLargeIndex<c10::BFloat16, long, unsigned int, 2, "
+      "2, -2, "
+      "true>(at::cuda::detail::TensorInfo<c10::BFloat16, unsigned int>, long)";
   v.norm =
       "void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<c10::BFloat16, float>(int, "
       "float, "

@@ -15,8 +15,8 @@ struct Vendor {
   std::string runtime_category;
   CallInfo launch, launch_cooperative, copy_async, fill_async, stream_sync, device_sync, event_record,
       event_wait, stream_state, device_malloc, device_free;
-  std::string matmul, matmul_split, add, gelu, gelu_back, norm, norm_back, norm_weights, sum, fill, mse,
-      mse_back, mul, sqrt, addcdiv, addcmul, lerp, fused_step, all_reduce;
+  std::string matmul, matmul_split, add, gelu, gelu_back, embedding, norm, norm_back, norm_weights, sum, fill,
+      mse, mse_back, mul, sqrt, addcdiv, addcmul, lerp, fused_step, all_reduce;
   std::vector<int> stream_ids;  ///< as written: compute streams, then more of them
   int comm_stream_id = 0;
 };

@@ -1,26 +1,16 @@
 #include "analyze/analyses.h"
 
 #include "analyze/list.h"
+#include "analyze/question.h"
 
 namespace stepscope::analyze {
-namespace {
 
-using report::ParamSpec;
-
-constexpr ParamSpec kTbCompat = {"tb-compat", ParamSpec::Type::flag, "", "", "the TensorBoard plugin's own numbers, its defects included"};
-
-constexpr ParamSpec kStepsParams[] = {kTbCompat};
-
-constexpr Analysis kAll[] = {
-    {"overview", "what was recorded, and the facts that decide what it can prove", R"(doc)", {}, overview},
-    {"devices", "how busy each device was, and how full when busy", R"(doc)", {}, devices},
-    {"idle", "why each device was idle, gap by gap", R"(doc)", {}, idle},
-    {"steps", "where each step's time went, part by part", R"(Every nanosecond of a step has exactly one role; the parts add up to `total`.)", kStepsParams, steps},
-};
-
-}  // namespace
-
-std::span<const Analysis> all() { return kAll; }
+std::span<const Analysis> all() {
+#define STEPSCOPE_ENTRY(name, one_line) {#name, one_line, name##_about.doc, name##_about.params, name},
+  static const Analysis kAll[] = {STEPSCOPE_ANALYSES(STEPSCOPE_ENTRY)};
+#undef STEPSCOPE_ENTRY
+  return kAll;
+}
 
 const Analysis* find(std::string_view name) {
   for (const Analysis& analysis : all())
@@ -28,14 +18,43 @@ const Analysis* find(std::string_view name) {
   return nullptr;
 }
 
+namespace {
+
+/// Says so when `--step` names a step that no rank has.
+void note_absent_step(const trace::Trace& trace, const report::Params& params, report::Report& report) {
+  const StepChoice choice(params);
+  if (choice.all()) return;
+  std::string has;
+  for (const trace::Rank& rank : trace.ranks) {
+    for (const trace::Step& step : rank.steps) {
+      if (choice.includes(step)) return;
+      if (step.row != trace::kNoRow && has.size() < 60) has += (has.empty() ? "" : ", ") + std::to_string(step.number);
+    }
+  }
+  report.notes.push_back("The trace has no step " + std::string(params.text("step")) + (has.empty() ? "; no steps are marked in it." : "; it has " + has + "."));
+}
+
+std::string columns_of(const report::Report& report) {
+  std::string names;
+  for (const report::Table& table : report.tables)
+    for (const report::Column& column : table.columns)
+      if (names.find(column.name) == std::string::npos) names += (names.empty() ? "" : ", ") + column.name;
+  return names;
+}
+
+}  // namespace
+
 report::Report run(const Analysis& analysis, const trace::Trace& trace, const report::Params& params) {
   report::Report report = analysis.run(trace, params);
+  note_absent_step(trace, params, report);
   const auto top = static_cast<std::size_t>(params.integer("top"));
   const std::string_view sort = params.text("sort");
+  bool sorted = sort.empty();
   for (report::Table& table : report.tables) {
-    if (sort.empty()) report::cut(table, top);
-    else if (!report::sort_and_cut(table, sort, top)) report::cut(table, top);
+    if (!sort.empty() && report::sort_and_cut(table, sort, top)) sorted = true;
+    else report::cut(table, top);
   }
+  if (!sorted) report.notes.push_back("There is no column '" + std::string(sort) + "' to sort by; the columns are " + columns_of(report) + ".");
   return report;
 }
 

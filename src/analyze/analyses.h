@@ -10,11 +10,17 @@
 
 namespace stepscope::analyze {
 
+/// What an analysis says of itself, beside its code.
+struct About {
+  std::string_view doc;  ///< definitions in Markdown: each column's numerator, denominator, unit, what is excluded
+  std::span<const report::ParamSpec> params;  ///< its own; report::common_params() come on top
+};
+
 struct Analysis {
   std::string_view name;      ///< as typed by people, snake_case
   std::string_view one_line;  ///< what it answers
-  std::string_view doc;       ///< definitions: each column's numerator, denominator, unit (Markdown)
-  std::span<const report::ParamSpec> params;  ///< its own; report::common_params() come on top
+  std::string_view doc;
+  std::span<const report::ParamSpec> params;
   report::Report (*run)(const trace::Trace&, const report::Params&);
 };
 

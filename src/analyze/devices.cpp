@@ -5,6 +5,7 @@
 
 #include "analyze/list.h"
 #include "analyze/question.h"
+#include "analyze/tb.h"
 #include "derive/device_busy.h"
 #include "derive/matrix_cores.h"
 #include "derive/peaks.h"
@@ -188,7 +189,28 @@ void add_device(Summary& out, const trace::Trace& trace, const Rank& rank, const
 
 }  // namespace
 
+constexpr report::ParamSpec kParams[] = {kTbCompat};
+
+constinit const About devices_about = {R"(All shares are of the window: the complete steps (or those of `--step`); without step marks, the whole recording.
+
+| column | numerator ÷ denominator |
+|---|---|
+| `utilization` | time with any kernel, copy or fill on any stream ÷ window |
+| `kernel_share` | time with any kernel ÷ window (the TensorBoard plugin's utilization) |
+| `exposed_communication` | time with a collective kernel and no compute kernel ÷ window |
+| `exposed_copy` | time with a copy or fill and no kernel ÷ window |
+| `sm_efficiency` | ∫ min(1, Σ blocks per SM of the kernels running) ÷ window; an estimate: all blocks count as resident for the whole kernel. Idle counts as 0 |
+| `occupancy` | Σ estimated achieved occupancy × duration ÷ Σ duration, over kernels that state it; idle is not counted |
+| `tensor_core_share` | time of compute kernels that use matrix units, by name ÷ time of compute kernels |
+| `plain_core_share` | time of products and convolutions on plain cores ÷ time of compute kernels; empty when the device has no matrix units or that is not known |
+| `unknown_core_share` | time of compute kernels whose name tells neither ÷ time of compute kernels |
+
+`busy`, `window` in ns; `memory` in bytes as the file states it. Empty columns were not recorded (ROCm records no occupancy).
+*Utilization over time*: the same shares in 100 equal parts of the window.)",
+                                          kParams};
+
 report::Report devices(const trace::Trace& trace, const report::Params& params) {
+  if (params.flag("tb-compat")) return tb_devices(trace, params);
   const StepChoice choice(params);
   report::Report report{"devices", {}, {}};
   Summary summary(trace);

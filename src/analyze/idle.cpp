@@ -142,6 +142,20 @@ void add_rank(const trace::Trace& trace, const Rank& rank, const StepChoice& cho
 
 }  // namespace
 
+constinit const About idle_about = {R"(Idle time of a device: the window without any kernel, copy or fill on any of its streams. The window is the complete steps
+(or those of `--step`); without step marks, the whole recording. The times of all causes add up to the idle time.
+
+A gap ends with a device event; that event's launch L on thread t decides the cause. From L's start on the gap is `pending`:
+the work was asked for and had not started. Before, it is what the host did, first match: `input` (a data loader is waited for,
+on any thread), then on thread t, then on the other launching threads: `sync` (inside a blocking call), `alloc` (device or
+pinned memory), `launch`, `runtime`, `op`, `python`, `annotation`; `untraced` when nothing is recorded there. When a blocking
+call returns inside the gap, what follows until L is `refill`: the price of having drained the queue.
+
+`time` (ns) and `pieces` over the window; `per_step`: time ÷ complete steps; `share`: time ÷ window. *Idle totals*, means over
+devices: `idle_late` all causes but pending, `idle_pending`, and of that `pending_long`, pieces of 0.5 ms and more.
+*Longest idle stretches*: the 50 longest pieces, with the event that ended each, its thread, outermost user range and op.)",
+                                          {}};
+
 report::Report idle(const trace::Trace& trace, const report::Params& params) {
   const StepChoice choice(params);
   CauseTable causes(trace);

@@ -1,15 +1,29 @@
-// The entry points of the analyses, one line each; analyses.cpp is the array that everything reads.
+// The list of analyses: one line each, in the order in which people read them. Each line's file defines
+// `report::Report NAME(const trace::Trace&, const report::Params&)` and `const About NAME_about`.
 #pragma once
 
-#include "report/params.h"
-#include "report/table.h"
-#include "trace/trace.h"
+#include "analyze/analyses.h"
+
+#define STEPSCOPE_ANALYSES(ENTRY)                                                          \
+  ENTRY(overview, "what was recorded, and the facts that decide what it can prove")        \
+  ENTRY(steps, "where each step's time went, part by part, and what grew in slow steps")   \
+  ENTRY(idle, "why each device was idle, gap by gap")                                      \
+  ENTRY(devices, "how busy each device was, and how full when busy")                       \
+  ENTRY(operators, "what each operator costs, does, and how near the device's roof it is") \
+  ENTRY(kernels, "which kernels ran, for how long, and how well they fill the device") \
+  ENTRY(launches, "how far the host runs ahead of the device, what launching costs, where the device waits for it") \
+  ENTRY(synchronizations, "every call that waits for the device, from where, and what the wait costs") \
 
 namespace stepscope::analyze {
 
-report::Report devices(const trace::Trace& trace, const report::Params& params);
-report::Report idle(const trace::Trace& trace, const report::Params& params);
-report::Report overview(const trace::Trace& trace, const report::Params& params);
-report::Report steps(const trace::Trace& trace, const report::Params& params);
+#define STEPSCOPE_DECLARE(name, one_line)                                        \
+  report::Report name(const trace::Trace& trace, const report::Params& params);  \
+  extern const About name##_about;
+STEPSCOPE_ANALYSES(STEPSCOPE_DECLARE)
+#undef STEPSCOPE_DECLARE
+
+/// The option of every analysis that can give the TensorBoard plugin's numbers.
+inline constexpr report::ParamSpec kTbCompat = {"tb-compat", report::ParamSpec::Type::flag, "", "",
+                                                "the TensorBoard plugin's own numbers, its defects included"};
 
 }  // namespace stepscope::analyze

@@ -5,6 +5,7 @@
 
 #include "analyze/list.h"
 #include "analyze/question.h"
+#include "analyze/tb.h"
 #include "derive/capture.h"
 
 namespace stepscope::analyze {
@@ -150,7 +151,25 @@ void note_reading(const Rank& rank, report::Report& report) {
 
 }  // namespace
 
+constexpr report::ParamSpec kParams[] = {{"tb-compat", report::ParamSpec::Type::flag, "", "", "the TensorBoard plugin's recommendations instead"}};
+
+constinit const About overview_about = {R"(*Configuration*: the file, the devices that did work, rank, backend, steps. *Times of the window* (ns) and *What was recorded*
+(counts of the whole file) are the facts that verdicts rest on.
+
+Of the window (complete steps; without marks the whole recording): `compute`, `communication`: union over devices and streams
+of such kernels; `exposed_communication`: communication without compute; `exposed_copy`: copies and fills without kernels;
+`busy`: any of them; `idle`: window − busy. `blocked`: host time in blocking calls, and in copies that returned after their
+device event. `blind_wait`: blocking calls of 1 ms and more in which the device is busy under 5 %. `warm_up`: calls that only a
+first iteration makes (module loading, context and stream creation, over 50 ms) and launches over 1 s. `unseen`: no range on
+any host thread, step marks aside, and no device work. `profiler_estimate`: 0.7 µs a Python call and 1.2 µs an op, an estimate.
+`step_median` … are lengths as in `steps`. `device_lag`: the last step's device end after its host end.
+
+Counts: `launches_without_device`: launch calls whose correlation no device event has; `device_without_launch`: device events
+whose call is not in the file; `device_before_launch`: device events over 5 µs before their launch.)",
+                                          kParams};
+
 report::Report overview(const trace::Trace& trace, const report::Params& params) {
+  if (params.flag("tb-compat")) return tb_recommendations(trace, params);
   const StepChoice choice(params);
   report::Report report{"overview", {}, {}};
   Configuration configuration(trace);

@@ -6,6 +6,7 @@
 #include "analyze/list.h"
 #include "analyze/question.h"
 #include "analyze/step_outliers.h"
+#include "analyze/tb.h"
 #include "derive/kernel_class.h"
 #include "timeline/interval.h"
 
@@ -118,7 +119,37 @@ void note_rank(const Rank& rank, const std::vector<StepSpan>& spans, report::Rep
 
 }  // namespace
 
+constexpr report::ParamSpec kParams[] = {kTbCompat};
+
+constinit const About steps_about = {R"(Every nanosecond of a step has exactly one role, so the parts of a row add up to `total`.
+
+A step ends with the last device event that it launched, or with its `ProfilerStep` range when that ends later; the next
+step begins there. So steps are contiguous, and a host that runs ahead of the device does not shorten them. A last step
+with under 80 % of the previous step's device events was cut off by the end of the recording: it is shown, with a note, and
+left out of averages.
+
+Roles, highest first; an instant belongs to the first that holds. All devices and threads of the rank are taken together.
+
+| column | the instant counts when |
+|---|---|
+| `kernel` | a compute kernel runs |
+| `memcpy`, `memset` | a device copy, a device fill runs |
+| `communication` | a collective kernel runs, and none of the above: communication that nothing hides |
+| `runtime` | a host thread is inside a call of the device's runtime or driver |
+| `data_loader` | a `DataLoader` or `DataPipe` range is open |
+| `cpu_exec` | an operator or a Python call is open on any thread |
+| `other` | none of these |
+
+`total` is the step's length. `host_start`, `host_end`: the `ProfilerStep` range. `device_end`: end of the last device event
+launched in the step. `device_length`: `device_end` minus the previous step's; empty when the step launched nothing. All in
+ns from the first event.
+
+*Average step*: mean over complete steps, and its share of the mean step. *Outlier steps*: steps 20 % and 1 ms longer than
+the median step; the roles that grew, and the five names whose self time on the host grew most against the median step.)",
+                                          kParams};
+
 report::Report steps(const trace::Trace& trace, const report::Params& params) {
+  if (params.flag("tb-compat")) return tb_steps(trace, params);
   const StepChoice choice(params);
   report::Report report{"steps", {}, {}};
   report::Table table{"Step time by what the time went to", Shape::bars, {}};

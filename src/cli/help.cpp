@@ -16,6 +16,8 @@ std::string_view value_of(const Flag& flag) {
   switch (flag.spec.type) {
     case report::ParamSpec::Type::flag:
       return "";
+    case report::ParamSpec::Type::steps:
+      return "N|N-M";
     case report::ParamSpec::Type::integer:
       return "N";
     case report::ParamSpec::Type::choice:

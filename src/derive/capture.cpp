@@ -130,12 +130,20 @@ std::int64_t time_loading(const trace::Trace& trace, const Rank& rank, Interval 
   return IntervalSet::of(std::move(spans)).length_in(window);
 }
 
-IntervalSet host_activity(const Rank& rank) {
+/// When anything at all was recorded on the host, step marks aside.
+IntervalSet host_activity(const trace::Trace& trace, const Rank& rank) {
   const EventTable& e = rank.events;
+  std::vector<std::int8_t> marks(trace.strings.size(), -1);
+  const auto is_mark = [&](Row row) {
+    std::int8_t& mark = marks[e.name[row]];
+    if (mark < 0) mark = trace.text(e.name[row]).starts_with("ProfilerStep");
+    return mark == 1;
+  };
   std::vector<Interval> roots;
-  for (Row row = 0; row < e.size(); ++row)
-    if (is_host_range(e.kind[row]) && e.kind[row] != Kind::annotation && (e.parent[row] == kNoRow || e.kind[e.parent[row]] == Kind::annotation))
-      roots.push_back({e.start[row], e.end[row]});
+  for (Row row = 0; row < e.size(); ++row) {
+    if (!is_host_range(e.kind[row]) || is_mark(row)) continue;
+    if (e.parent[row] == kNoRow || is_mark(e.parent[row])) roots.push_back({e.start[row], e.end[row]});
+  }
   return IntervalSet::of(std::move(roots));
 }
 
@@ -150,7 +158,7 @@ Capture capture_of(const trace::Trace& trace, const Rank& rank, const std::vecto
   count_links(calls, rank, c);
   measure_calls(calls, rank, busy, window, c);
   c.host_data_loading = time_loading(trace, rank, window);
-  const IntervalSet host = host_activity(rank);
+  const IntervalSet host = host_activity(trace, rank);
   if (!host.empty()) c.host_span = host.parts().back().end - host.parts().front().begin;
   c.unseen = window.length() - unite(host, busy).length_in(window);
   if (!rank.steps.empty() && rank.steps.back().row != kNoRow && !busy.empty())

@@ -42,7 +42,7 @@ bool is_launch_call(std::string_view name) {
 bool is_blocking_call(std::string_view name) {
   const std::string_view call = without_vendor(name);
   if (starts_with_any(call, {"StreamSynchronize", "DeviceSynchronize", "EventSynchronize", "CtxSynchronize", "QueueFinish", "EventWait",
-                             "CommandQueueSynchronize", "StreamWaitIdle"}))
+                             "CommandQueueSynchronize", "EventHostSynchronize", "StreamWaitIdle", "synchronizeStream", "synchronizeDevice"}))
     return true;
   return (starts_with_any(call, {"Memcpy"}) && call.find("Async") == std::string_view::npos) || call == "MemcpyWithStream";
 }

@@ -81,6 +81,7 @@ bool vendor_has(DType type, const KernelSetting& s) {
 bool is_vector_product(std::string_view op_name, const OpArgs& args) {
   const bool added = op_name == "aten::addmm" || op_name == "aten::baddbmm" || op_name == "aten::addbmm" ||
                      op_name == "aten::_addmm_activation";
+  if (!args.at(added ? 1 : 0).is_tensor() || !args.at(added ? 2 : 1).is_tensor()) return false;
   const Shape& a = args.at(added ? 1 : 0).shape;
   const Shape& b = args.at(added ? 2 : 1).shape;
   if (a.rank() < 2 || b.rank() < 2) return true;

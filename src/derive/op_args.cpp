@@ -138,7 +138,7 @@ Amount numel(const Shape& shape) {
   Amount product = 1;
   for (const std::int64_t size : shape.dims) {
     if (size == 0) return 0;
-    product *= size;
+    product *= size < 0 ? Amount::unknown() : Amount(size);
   }
   return product;
 }

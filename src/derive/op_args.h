@@ -60,7 +60,7 @@ struct OpArgs {
 OpArgs parse_op_args(std::string_view dims, std::string_view types, std::string_view strides,
                      std::string_view concrete);
 
-Amount numel(const Shape& shape);  ///< product of the sizes
+Amount numel(const Shape& shape);  ///< product of the sizes; unknown when one is negative
 /// Distinct elements: sizes along dimensions of stride 0 count once. numel() when no strides were recorded.
 Amount touched_elements(const Shape& shape);
 /// Touched elements × bytes per element. A tensor of unknown type or an argument that is no tensor is

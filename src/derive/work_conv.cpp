@@ -73,7 +73,9 @@ std::optional<bool> transposed(const Call& call, const Layout& at) {
 std::optional<Sizes> output_from_arguments(const Call& call, const Layout& at, const Operands& ops,
                                            bool is_transposed) {
   const auto stride = list_at(call, at.stride);
-  const auto dilation = list_at(call, at.dilation);
+  const bool has_dilation =
+      static_cast<std::size_t>(at.dilation) < call.args.size();  // _slow_conv2d has none
+  const auto dilation = has_dilation ? list_at(call, at.dilation) : std::optional<Sizes>(Sizes{1});
   const std::string& padding_text = call.at(static_cast<std::size_t>(at.padding)).concrete;
   Sizes out;
   if (padding_text == "same") {

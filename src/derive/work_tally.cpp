@@ -61,7 +61,8 @@ Work Tally::work() const {
   Work work = work_;
   const Amount matrix = matrix_ + recomputed_;
   const Amount flops = matrix + vector_;
-  work.flops_known = flops.known();
+  const bool impossible = matrix_.value() < 0 || recomputed_.value() < 0 || vector_.value() < 0;
+  work.flops_known = flops.known() && !impossible;
   if (work.flops_known) {
     work.matrix_flops = matrix.value();
     work.model_flops = matrix_.value();
@@ -69,10 +70,10 @@ Work Tally::work() const {
     work.matrix_flops_low = low_.known() ? low_.value() : work.matrix_flops;
     work.matrix_flops_high = high_.known() ? high_.value() : work.matrix_flops;
   } else {
-    work.unknown_reason = kTooLarge;
+    work.unknown_reason = impossible ? kMalformed : kTooLarge;
   }
   const Amount bytes = read_ + written_;
-  work.bytes_known = bytes.known();
+  work.bytes_known = bytes.known() && read_.value() >= 0 && written_.value() >= 0;
   if (work.bytes_known) {
     work.bytes_read = read_.value();
     work.bytes_written = written_.value();

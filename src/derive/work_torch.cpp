@@ -7,7 +7,7 @@
 namespace stepscope::derive {
 namespace {
 
-// Names in torch.utils.flop_counter's registry (torch 2.11), without overloads.
+// Names in torch.utils.flop_counter's registry, without overloads.
 constexpr std::string_view kCounted[] = {
     "aten::mm",
     "aten::addmm",

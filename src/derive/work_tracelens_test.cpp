@@ -70,16 +70,20 @@ std::string json_of(const std::string& repr) {
     } else if (open != 0 && c == open) {
       open = 0;
       out.push_back('"');
+    } else if (open == 0 && c == ')') {
+      if (out.back() == ',') out.pop_back();  // a tuple of one: (5,)
+      out.push_back(']');
     } else {
-      out.push_back(open == 0 && c == '(' ? '[' : open == 0 && c == ')' ? ']' : c);
+      out.push_back(open == 0 && c == '(' ? '[' : c);
     }
   }
   return out;
 }
 
-OpArgs args_of(const Row& row) {
-  return parse_op_args(json_of(row.at("Input Dims_first")), json_of(row.at("Input type_first")),
-                       json_of(row.at("Input Strides_first")), json_of(row.at("Concrete Inputs_first")));
+OpArgs args_of(const Row& row, const std::string& suffix = "_first") {
+  const auto field = [&](const char* name) { return json_of(row.at(name + suffix)); };
+  return parse_op_args(field("Input Dims"), field("Input type"), field("Input Strides"),
+                       field("Concrete Inputs"));
 }
 
 struct Sheet {
@@ -221,6 +225,34 @@ INSTANTIATE_TEST_SUITE_P(Sheets, TraceLens,
                                          Sheet{"BinaryElementwise", 46}, Sheet{"UnaryElementwise", 38},
                                          Sheet{"Reduce_fwd", 4}, Sheet{"Reduce_bwd", 1}),
                          [](const auto& sheet) { return std::string(sheet.param.name); });
+
+// Matrix FLOPs of the whole trace, from the report that counts each op once.
+TEST(TraceLensTotals, MatrixFlopsOfTheWholeTrace) {
+  struct Total {
+    const char* trace;
+    std::int64_t exact, recomputed, torch;
+  };
+  const fs::path root = fs::path(STEPSCOPE_ROOT "/../shared/golden/tracelens");
+  if (!fs::exists(root)) GTEST_SKIP() << "no TraceLens reports at " << root;
+  for (const Total& total :
+       {Total{"h100_qwen1.5_0.5b", 5'760'721'390'528, 0, 6'006'026'832'832},
+        Total{"h100_vit", 140'509'200'384, 0, 140'509'200'384},
+        Total{"mi300_resnet_checkpointing", 319'452'364'800, 101'732'843'520, 421'185'208'320}}) {
+    std::int64_t exact = 0;
+    std::int64_t recomputed = 0;
+    std::int64_t torch = 0;
+    for (const Row& row : rows_of(root / total.trace / "unified_perf_summary.csv")) {
+      const std::int64_t count = std::stoll(row.at("operation_count"));
+      const OpArgs args = args_of(row, "");
+      const bool again = row.contains("is_recompute") && row.at("is_recompute") == "True";
+      (again ? recomputed : exact) += count * work_of(row.at("name"), args).matrix_flops;
+      torch += count * work_of(row.at("name"), args, Convention::torch).matrix_flops;
+    }
+    EXPECT_EQ(exact, total.exact) << total.trace;
+    EXPECT_EQ(recomputed, total.recomputed) << total.trace;
+    EXPECT_EQ(torch, total.torch) << total.trace;
+  }
+}
 
 }  // namespace
 }  // namespace stepscope::derive

@@ -21,8 +21,15 @@ bool offered(std::string_view choices, std::string_view value) {
   return false;
 }
 
+bool parse_steps(std::string_view value) {
+  std::int64_t number = 0;
+  const std::size_t dash = value.find('-');
+  if (dash == std::string_view::npos) return parse(value, number);
+  return parse(value.substr(0, dash), number) && parse(value.substr(dash + 1), number);
+}
+
 constexpr ParamSpec kCommon[] = {
-    {"step", ParamSpec::Type::text, "", "", "only this step: its number as in the trace, e.g. 7"},
+    {"step", ParamSpec::Type::steps, "", "", "only this step (7) or these (7-9), by their numbers in the trace"},
     {"top", ParamSpec::Type::integer, "0", "", "keep the first N rows; 0 keeps all"},
     {"sort", ParamSpec::Type::text, "", "", "sort by this column, largest first"},
 };
@@ -46,6 +53,8 @@ std::string misfit(const ParamSpec& spec, std::string_view value) {
   std::int64_t number = 0;
   if (spec.type == ParamSpec::Type::integer && (!parse(value, number) || number < 0))
     return fmt::format("--{} needs a whole number, not '{}'", spec.name, value);
+  if (spec.type == ParamSpec::Type::steps && !parse_steps(value))
+    return fmt::format("--{} needs a step's number (7) or a range (7-9), not '{}'", spec.name, value);
   if (spec.type == ParamSpec::Type::choice && !offered(spec.choices, value))
     return fmt::format("--{} is one of {}, not '{}'", spec.name, spec.choices, value);
   return "";

@@ -10,7 +10,7 @@
 namespace stepscope::report {
 
 struct ParamSpec {
-  enum class Type : std::uint8_t { flag, integer, text, choice };
+  enum class Type : std::uint8_t { flag, integer, text, choice, steps };
   std::string_view name;     ///< kebab-case, e.g. "tb-compat"
   Type type;
   std::string_view fallback; ///< value when not given; "" for a flag that is off

@@ -40,8 +40,8 @@ def wrong_rungs(ladder):
 def wrong_includes(root, ladder):
     """One message per include that the ladder does not allow."""
     for path in sorted((root / "src").rglob("*")):
-        if path.suffix not in (".h", ".cpp"):
-            continue
+        if path.suffix not in (".h", ".cpp") or path.stem.endswith(("_test", "_fuzz")):
+            continue  # tests put rooms together as they need
         room = path.relative_to(root / "src").parts[0]
         place = path.relative_to(root)
         if room not in ladder:

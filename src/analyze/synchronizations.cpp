@@ -1,0 +1,249 @@
+// Every call that made the host wait for the device, and what that wait cost: the idle time it left behind.
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <tuple>
+
+#include "analyze/list.h"
+#include "analyze/question.h"
+#include "derive/device_busy.h"
+#include "derive/kernel_class.h"
+#include "derive/launch_queue.h"
+#include "derive/source_line.h"
+#include "report/statistics.h"
+
+namespace stepscope::analyze {
+namespace {
+
+using report::kNoInt;
+using report::Role;
+using report::Shape;
+using report::Unit;
+using timeline::Interval;
+using timeline::IntervalSet;
+using trace::EventTable;
+using trace::Kind;
+using trace::kNoRow;
+using trace::Rank;
+using trace::Row;
+
+constexpr std::int64_t kShortestWait = 1'000;
+
+/// A copy whose host memory is pageable or not stated: the runtime has to stay for it.
+bool through_pageable_memory(std::string_view copy) {
+  if (copy.find("Pageable") != std::string_view::npos) return true;
+  const bool known =
+      copy.find("Pinned") != std::string_view::npos || copy.find("Managed") != std::string_view::npos;
+  return !known && copy.find("Host") != std::string_view::npos;
+}
+
+/// Some runtimes record a call and the call it makes.
+bool inside_waiting_call(const EventTable& e, const std::vector<bool>& waited, Row row) {
+  constexpr int kMostNested = 16;
+  Row at = e.parent[row];
+  for (int level = 0; at != kNoRow && e.kind[at] == Kind::runtime && level < kMostNested;
+       ++level, at = e.parent[at])
+    if (waited[at]) return true;
+  return false;
+}
+
+/// Runtime calls that waited, by start.
+std::vector<Row> blocking_calls(const trace::Trace& trace, const Rank& rank) {
+  const EventTable& e = rank.events;
+  enum : std::uint8_t { kUnasked, kYes, kNo };
+  std::vector<std::uint8_t> blocks(trace.strings.size(), kUnasked), pageable(trace.strings.size(), kUnasked);
+  std::vector<bool> waited(e.size());
+  for (Row row = 0; row < e.size(); ++row) {
+    const trace::StringId name = e.name[row];
+    if (e.kind[row] == Kind::runtime) {
+      if (blocks[name] == kUnasked) blocks[name] = derive::is_blocking_call(trace.text(name)) ? kYes : kNo;
+      if (blocks[name] == kYes) waited[row] = true;
+    } else if (e.kind[row] == Kind::memcpy && e.launch[row] != kNoRow) {
+      if (pageable[name] == kUnasked) pageable[name] = through_pageable_memory(trace.text(name)) ? kYes : kNo;
+      if (pageable[name] == kYes && derive::stayed_for_copy(e, e.launch[row], row))
+        waited[e.launch[row]] = true;
+    }
+  }
+  std::vector<Row> calls;
+  for (Row row = 0; row < e.size(); ++row)
+    if (waited[row] && e.duration(row) >= kShortestWait && !inside_waiting_call(e, waited, row))
+      calls.push_back(row);
+  std::stable_sort(calls.begin(), calls.end(), [&](Row a, Row b) {
+    return std::tuple(e.start[a], e.end[a], trace.name(rank, a)) <
+           std::tuple(e.start[b], e.end[b], trace.name(rank, b));
+  });
+  return calls;
+}
+
+IntervalSet loading_time(const trace::Trace& trace, const Rank& rank) {
+  const EventTable& e = rank.events;
+  std::vector<std::uint8_t> loads(trace.strings.size(), 2);
+  std::vector<Interval> spans;
+  for (Row row = 0; row < e.size(); ++row) {
+    if (e.kind[row] != Kind::op && e.kind[row] != Kind::annotation) continue;
+    std::uint8_t& known = loads[e.name[row]];
+    if (known == 2) known = derive::is_data_loading(trace.text(e.name[row]));
+    if (known == 1) spans.push_back({e.start[row], e.end[row]});
+  }
+  return IntervalSet::of(std::move(spans));
+}
+
+/// What the device did around blocking calls.
+class DeviceAround {
+ public:
+  DeviceAround(const trace::Trace& trace, const Rank& rank) : loading_(loading_time(trace, rank)) {
+    for (const derive::DeviceBusy& device : derive::busy_devices(rank)) busy_ = unite(busy_, device.all);
+  }
+  bool known() const { return !busy_.empty(); }
+  std::int64_t busy_in(Interval span) const { return busy_.length_in(span); }
+
+  /// Idle time from the return of a call until device work starts or the next blocking call begins; loading
+  /// data in between is not part of it. Empty when no device work follows.
+  IntervalSet refill(std::int64_t from, std::int64_t next_call) const {
+    const auto parts = busy_.parts();
+    const auto next = std::upper_bound(parts.begin(), parts.end(), from,
+                                       [](std::int64_t t, const Interval& part) { return t < part.end; });
+    if (next == parts.end() || next->begin <= from) return {};
+    const Interval gap{from, std::min(next->begin, next_call)};
+    return gap.length() > 0 ? loading_.gaps(gap) : IntervalSet{};
+  }
+  /// From the end of the last device work in a call until it returned. Gaps before that were ended by work
+  /// that had been launched already.
+  Interval drained_in(Interval span) const {
+    const auto parts = busy_.parts();
+    const auto next = std::lower_bound(parts.begin(), parts.end(), span.end,
+                                       [](const Interval& part, std::int64_t t) { return part.begin < t; });
+    if (next == parts.begin()) return span;
+    return {std::max(span.begin, (next - 1)->end), span.end};
+  }
+
+ private:
+  IntervalSet busy_, loading_;
+};
+
+struct Group {
+  std::int64_t count = 0, total = 0, busy = 0, longest = 0;
+  std::vector<Interval> refill, cost;
+};
+
+using GroupKey = std::tuple<std::string_view, std::string_view, std::string_view>;  // call, op, source
+
+std::map<GroupKey, Group> grouped(const trace::Trace& trace, const Rank& rank, const StepChoice& choice,
+                                  const DeviceAround& device) {
+  const EventTable& e = rank.events;
+  derive::SourceLines lines(trace, rank);
+  std::map<GroupKey, Group> groups;
+  const std::vector<Row> calls = blocking_calls(trace, rank);
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    const Row call = calls[i];
+    if (!choice.includes(rank, call)) continue;
+    const Row op = e.op[call];
+    Group& group = groups[{trace.name(rank, call), op == kNoRow ? "" : trace.name(rank, op), lines.of(call)}];
+    const Interval span{e.start[call], e.end[call]};
+    ++group.count;
+    report::add_to(group.total, span.length());
+    report::add_to(group.busy, device.busy_in(span));
+    group.longest = std::max(group.longest, span.length());
+    const auto later = std::partition_point(calls.begin() + static_cast<std::ptrdiff_t>(i), calls.end(),
+                                            [&](Row other) { return e.start[other] < span.end; });
+    const IntervalSet refill = device.refill(
+        span.end, later == calls.end() ? std::numeric_limits<std::int64_t>::max() : e.start[*later]);
+    group.refill.insert(group.refill.end(), refill.parts().begin(), refill.parts().end());
+    group.cost.push_back(device.drained_in(span));
+  }
+  return groups;
+}
+
+struct Columns {
+  explicit Columns(const trace::Trace& trace)
+      : rank(table, trace),
+        call(table.texts("call")),
+        op(table.texts("op")),
+        source(table.texts("source")),
+        count(table.ints("count", Unit::count)),
+        cost(table.ints("cost", Unit::ns)),
+        refill(table.ints("refill", Unit::ns)),
+        total(table.ints("total", Unit::ns)),
+        busy(table.ints("busy", Unit::ns)),
+        max(table.ints("max", Unit::ns)) {}
+  report::Table table{"Calls that wait for the device", Shape::table, {}};
+  RankColumn rank;
+  report::Texts &call, &op, &source;
+  report::Ints &count, &cost, &refill, &total, &busy, &max;
+};
+
+void add_rank(Columns& out, const trace::Trace& trace, const Rank& rank, const StepChoice& choice) {
+  const DeviceAround device(trace, rank);
+  struct Sums {
+    std::int64_t cost, refill;
+    const GroupKey* key;
+    const Group* group;
+  };
+  std::vector<Sums> order;
+  const auto groups = grouped(trace, rank, choice, device);
+  for (const auto& [key, group] : groups) {
+    const IntervalSet refill = IntervalSet::of(group.refill);
+    order.push_back({unite(IntervalSet::of(group.cost), refill).length(), refill.length(), &key, &group});
+  }
+  std::stable_sort(order.begin(), order.end(), [](const Sums& a, const Sums& b) {
+    return std::tuple(a.cost, a.group->total) > std::tuple(b.cost, b.group->total);
+  });
+  for (const Sums& sums : order) {
+    out.rank.add(rank);
+    out.call.emplace_back(std::get<0>(*sums.key));
+    out.op.emplace_back(std::get<1>(*sums.key));
+    out.source.emplace_back(std::get<2>(*sums.key));
+    out.count.push_back(sums.group->count);
+    out.cost.push_back(device.known() ? sums.cost : kNoInt);
+    out.refill.push_back(device.known() ? sums.refill : kNoInt);
+    out.total.push_back(sums.group->total);
+    out.busy.push_back(device.known() ? sums.group->busy : kNoInt);
+    out.max.push_back(sums.group->longest);
+  }
+}
+
+bool records_calls(const Rank& rank) {
+  return std::any_of(rank.events.kind.begin(), rank.events.kind.end(),
+                     [](Kind kind) { return kind == Kind::runtime; });
+}
+
+}  // namespace
+
+constinit const About synchronizations_about = {R"(The length of a wait is not its cost: a host that waits while the device works loses nothing. What is lost is the time in which the device
+has nothing to do, during the wait and after it.
+
+Waiting calls of at least 1 µs: stream, event, device and context synchronisation, plain copies, and asynchronous copies from or to pageable
+(or unknown) host memory that returned when half of the copy or more was done. Launches that wait because the queue is full are in `launches`.
+One row per call, op and source line; highest cost first.
+
+| column | meaning |
+|---|---|
+| call | the runtime call |
+| op | the innermost operator it served, empty if none |
+| source | `file(line): function` of the nearest Python frame outside the framework, else the nearest frame; needs stacks |
+| count, total, max | calls, and their durations, ns |
+| busy | part of `total` in which some device of the rank worked |
+| refill | idle time of all devices from the return until device work started or the next waiting call began, without time spent loading data, ns; none after the last device event |
+| cost | idle time from the end of the last device work in a call until its return (all of the call when there was none), and the refill, ns. Gaps between work that had been launched before are not the call's |)",
+                                          {}};
+
+report::Report synchronizations(const trace::Trace& trace, const report::Params& params) {
+  const StepChoice choice(params);
+  Columns out(trace);
+  report::Report report{"synchronizations", {}, {}};
+  bool recorded = false;
+  for (const Rank& rank : trace.ranks) {
+    recorded |= records_calls(rank);
+    add_rank(out, trace, rank, choice);
+  }
+  if (!recorded)
+    report.notes.emplace_back(
+        "No runtime calls are recorded. Record with ProfilerActivity.CUDA (or XPU, MTIA …) beside CPU.");
+  else if (out.table.rows() > 0 &&
+           std::all_of(out.source.begin(), out.source.end(), [](const std::string& s) { return s.empty(); }))
+    report.notes.emplace_back("No source lines are recorded: record with with_stack=True to see them.");
+  report.tables.push_back(std::move(out.table));
+  return report;
+}
+
+}  // namespace stepscope::analyze

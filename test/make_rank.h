@@ -1,0 +1,96 @@
+// Traces for tests: JSON text through the real reader, and the answers as cells.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyze/analyses.h"
+#include "read/open.h"
+
+namespace stepscope::test {
+
+/// Reads `json` as one file. The temporary file is gone when it returns.
+inline trace::Trace open_text(std::string_view json) {
+  static int count = 0;
+  const std::filesystem::path path =
+      std::filesystem::temp_directory_path() /
+      ("stepscope_" + std::to_string(getpid()) + "_" + std::to_string(count++) + ".json");
+  std::ofstream(path, std::ios::binary) << json;
+  const std::string paths[] = {path.string()};
+  Result<trace::Trace> trace = read::open(paths);
+  std::filesystem::remove(path);
+  if (!trace.ok()) {
+    ADD_FAILURE() << trace.error().text();
+    return {};
+  }
+  return std::move(trace).value();
+}
+
+/// A document of these events, which stand between the brackets of "traceEvents".
+inline trace::Trace open_events(std::string_view events) {
+  return open_text("{\"schemaVersion\": 1, \"traceEvents\": [" + std::string(events) + "]}");
+}
+
+inline report::Report answer(std::string_view analysis, const trace::Trace& trace,
+                             const report::Params& params = {}) {
+  const analyze::Analysis* found = analyze::find(analysis);
+  if (found == nullptr) {
+    ADD_FAILURE() << "no analysis " << analysis;
+    return {};
+  }
+  return analyze::run(*found, trace, params);
+}
+
+inline report::Params params(std::initializer_list<std::pair<std::string, std::string>> values) {
+  report::Params out;
+  for (const auto& [name, value] : values) out.set(name, value);
+  return out;
+}
+
+/// One column as texts; "-" where a value is missing, reals with 6 significant digits.
+inline std::vector<std::string> cells(const report::Table& table, std::string_view name) {
+  const report::Column* column = table.column(name);
+  if (column == nullptr) {
+    ADD_FAILURE() << "no column " << name << " in " << table.title;
+    return {};
+  }
+  std::vector<std::string> out;
+  for (std::size_t row = 0; row < column->size(); ++row) {
+    char text[32] = "-";
+    if (column->missing(row)) {
+    } else if (const auto* ints = std::get_if<report::Ints>(&column->values)) {
+      std::snprintf(text, sizeof text, "%lld", static_cast<long long>((*ints)[row]));
+    } else if (const auto* reals = std::get_if<report::Reals>(&column->values)) {
+      std::snprintf(text, sizeof text, "%.6g", (*reals)[row]);
+    } else {
+      out.push_back(std::get<report::Texts>(column->values)[row]);
+      continue;
+    }
+    out.emplace_back(text);
+  }
+  return out;
+}
+
+using Cells = std::vector<std::string>;
+
+/// Trace files recorded on real devices; empty where they are absent.
+inline std::vector<std::string> recorded_traces() {
+  const std::filesystem::path root = std::filesystem::path(STEPSCOPE_ROOT) / "../shared/traces";
+  std::vector<std::string> paths;
+  std::error_code error;
+  for (std::filesystem::recursive_directory_iterator it(root, error), end; it != end && !error;
+       it.increment(error))
+    if (it->path().string().ends_with(".json.gz")) paths.push_back(it->path().string());
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+}  // namespace stepscope::test

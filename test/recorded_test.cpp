@@ -1,0 +1,37 @@
+// Every analysis on every recorded trace: it ends, its columns are of one length, shares are shares.
+#include "make_rank.h"
+
+namespace stepscope {
+namespace {
+
+void check_table(const report::Table& table, const std::string& where) {
+  for (const report::Column& column : table.columns) {
+    EXPECT_EQ(column.size(), table.rows()) << where << " " << column.name;
+    const auto* reals = std::get_if<report::Reals>(&column.values);
+    if (reals == nullptr) continue;
+    for (std::size_t row = 0; row < reals->size(); ++row) {
+      if (column.unit != report::Unit::share || column.missing(row)) continue;
+      const double share = (*reals)[row];
+      EXPECT_TRUE(share >= 0 && share <= 1 + 1e-9) << where << " " << column.name << " " << share;
+    }
+  }
+}
+
+TEST(Recorded, EveryAnalysisAnswers) {
+  const std::vector<std::string> paths = test::recorded_traces();
+  if (paths.empty()) GTEST_SKIP() << "no recorded traces: ../shared/traces is absent";
+  for (const std::string& path : paths) {
+    const std::string one[] = {path};
+    const Result<trace::Trace> trace = read::open(one);
+    ASSERT_TRUE(trace.ok()) << path;
+    for (const analyze::Analysis& analysis : analyze::all()) {
+      const std::string where = std::string(analysis.name) + " on " + path;
+      const report::Report report = analyze::run(analysis, *trace, {});
+      EXPECT_FALSE(report.tables.empty()) << where;
+      for (const report::Table& table : report.tables) check_table(table, where + ", " + table.title);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stepscope
