@@ -78,6 +78,23 @@ One row per call, op and source line; highest cost first.
 | busy | part of `total` in which some device of the rank worked |
 | refill | idle time of all devices from the return until device work started or the next waiting call began, without time spent loading data, ns; none after the last device event |
 | cost | idle time from the end of the last device work in a call until its return (all of the call when there was none), and the refill, ns. Gaps between work that had been launched before are not the call's |)", {}, synchronizations},
+    {"input_wait", "how long each step waited for data, and how much of that the device was idle", R"(
+A wait is an outermost range named `enumerate(DataLoader)#…` or `enumerate(DataPipe)#…` on any thread; where there is none, a `__next__` frame
+of `dataloader.py`. With `num_workers=0` it is the loading itself.
+
+**Waiting for data by step**
+
+| column | meaning |
+|---|---|
+| loader | single-process, multi-process (worker processes load), several, or empty when not known |
+| count, max | waits that began in the step, the longest of them |
+| total | time covered by waits between the step's host start and end, ns; waits of several threads at once count once |
+| share | total / host length of the step |
+| exposed | the part of `total` in which no device of the rank worked, ns; empty without device activity |
+| exposed_share | exposed / host length of the step |
+
+**Loaders**: the waits by name; **Each wait**: one row each, `start` from the first event of the file. `exposed` is the part of the wait
+itself in which no device worked.)", {}, input_wait},
     {"steps", "where each step's time went, part by part", R"(Every nanosecond of a step has exactly one role; the parts add up to `total`.)", kStepsParams, steps},
 };
 

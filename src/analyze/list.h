@@ -13,6 +13,7 @@ report::Report overview(const trace::Trace& trace, const report::Params& params)
 report::Report kernels(const trace::Trace& trace, const report::Params& params);
 report::Report launches(const trace::Trace& trace, const report::Params& params);
 report::Report synchronizations(const trace::Trace& trace, const report::Params& params);
+report::Report input_wait(const trace::Trace& trace, const report::Params& params);
 report::Report steps(const trace::Trace& trace, const report::Params& params);
 
 }  // namespace stepscope::analyze
