@@ -14,6 +14,11 @@ constexpr ParamSpec kStepsParams[] = {kTbCompat};
 constexpr ParamSpec kKernelsParams[] = {
     {"group", ParamSpec::Type::choice, "name", "name|properties", "one row per kernel name, or per name, op and launch properties"}};
 
+constexpr ParamSpec kCallTreeParams[] = {
+    {"depth", ParamSpec::Type::integer, "0", "", "levels to show; 0 shows all"},
+    {"min-share", ParamSpec::Type::text, "0.1", "", "hide rows under this percentage of both host and device time"}};
+
+
 constexpr Analysis kAll[] = {
     {"overview", "what was recorded, and the facts that decide what it can prove", R"(doc)", {}, overview},
     {"devices", "how busy each device was, and how full when busy", R"(doc)", {}, devices},
@@ -95,6 +100,20 @@ of `dataloader.py`. With `num_workers=0` it is the loading itself.
 
 **Loaders**: the waits by name; **Each wait**: one row each, `start` from the first event of the file. `exposed` is the part of the wait
 itself in which no device worked.)", {}, input_wait},
+    {"call_tree", "where host and device time went, down the nesting of host ranges", R"(
+Operators, annotations, runtime calls and, when recorded, Python frames, merged by path: ranges of one name below the same path are one row.
+Roots are kinds of threads: the main thread (it has the step marks), backward threads (they run autograd's functions), other threads. All
+steps are one node. Rows come in pre-order, siblings by host time; a row is identified by its names from the root down.
+
+| column | meaning |
+|---|---|
+| calls | ranges merged; of a root, threads |
+| host_total | sum of their durations, ns |
+| host_self | host_total less the ranges directly below, ns |
+| device_self | sum of the durations of the device events launched from the range itself, ns; what a runtime call launches is its caller's. Events that run at the same time count each |
+| device_total | device_self and that of all rows below |
+
+With `--step`, ranges that begin in that step and device events launched in it.)", kCallTreeParams, call_tree},
     {"steps", "where each step's time went, part by part", R"(Every nanosecond of a step has exactly one role; the parts add up to `total`.)", kStepsParams, steps},
 };
 

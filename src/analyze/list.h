@@ -14,6 +14,7 @@ report::Report kernels(const trace::Trace& trace, const report::Params& params);
 report::Report launches(const trace::Trace& trace, const report::Params& params);
 report::Report synchronizations(const trace::Trace& trace, const report::Params& params);
 report::Report input_wait(const trace::Trace& trace, const report::Params& params);
+report::Report call_tree(const trace::Trace& trace, const report::Params& params);
 report::Report steps(const trace::Trace& trace, const report::Params& params);
 
 }  // namespace stepscope::analyze
