@@ -13,6 +13,8 @@
   ENTRY(kernels, "which kernels ran, for how long, and how well they fill the device") \
   ENTRY(launches, "how far the host runs ahead of the device, what launching costs, where the device waits for it") \
   ENTRY(synchronizations, "every call that waits for the device, from where, and what the wait costs") \
+  ENTRY(input_wait, "how long each step waited for data, and how much of that the device was idle") \
+  ENTRY(call_tree, "where host and device time went, down the nesting of host ranges") \
 
 namespace stepscope::analyze {
 
