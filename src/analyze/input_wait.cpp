@@ -110,7 +110,7 @@ struct StepTable {
         total(table.ints("total", Unit::ns)),
         share(table.reals("share", Unit::share, Role::share)),
         exposed(table.ints("exposed", Unit::ns)),
-        exposed_share(table.reals("exposed_share", Unit::share, Role::share)),
+        exposed_share(table.reals("exposed_share", Unit::share, Role::value)),
         max(table.ints("max", Unit::ns)) {}
   report::Table table{"Waiting for data by step", Shape::bars, {}};
   RankColumn rank;
