@@ -19,6 +19,10 @@ constexpr ParamSpec kCallTreeParams[] = {
     {"min-share", ParamSpec::Type::text, "0.1", "", "hide rows under this percentage of both host and device time"}};
 
 
+constexpr ParamSpec kPythonStacksParams[] = {
+    {"metric", ParamSpec::Type::choice, "host", "host|device", "time in the frame itself on the host, or of the device events launched from it"}};
+
+
 constexpr Analysis kAll[] = {
     {"overview", "what was recorded, and the facts that decide what it can prove", R"(doc)", {}, overview},
     {"devices", "how busy each device was, and how full when busy", R"(doc)", {}, devices},
@@ -114,6 +118,31 @@ steps are one node. Rows come in pre-order, siblings by host time; a row is iden
 | device_total | device_self and that of all rows below |
 
 With `--step`, ranges that begin in that step and device events launched in it.)", kCallTreeParams, call_tree},
+    {"python_stacks", "folded Python stacks with their time, for flame graphs", R"(
+One row per stack, outermost frame first, joined by `;` (a `;` inside a frame becomes `:`), longest time first; stacks without time are left out.
+Frames are Python ranges as they nest on their thread; where none are recorded, the `Call stack` of operators.
+
+| column | meaning |
+|---|---|
+| time | `--metric host`: time in the innermost frame itself, without the Python frames below it, ns (with `Call stack`: time of the operators with that stack, without operators inside them that have a stack of their own). `--metric device`: sum of the durations of the device events launched from that frame, ns |
+| calls | ranges merged |
+
+The lines of `time` add up to the host time of the outermost frames, or to the device time launched below frames.)", kPythonStacksParams, python_stacks},
+    {"modules", "what each nn.Module took on the host and on the device, forward and backward", R"(
+Modules are Python ranges named `nn.Module: …`, nested as they called each other; where there are none, the `Module Hierarchy` of operators.
+Rows come in pre-order, siblings by device time (host time without a device); a row is identified by its names from the root down.
+
+| column | meaning |
+|---|---|
+| module, class | instance name with its number, and the name without |
+| calls | calls merged; empty with `Module Hierarchy` |
+| host_self | time in the calls without the modules called, ns; with `Module Hierarchy` the time of the module's own operators |
+| host_total | host_self and that of all modules below |
+| device_self | sum of the durations of the device events launched inside the calls and not inside a module called, ns; a module that runs again in the backward pass (recomputation) counts where it ran in the forward pass. Events that run at the same time count each |
+| device_total | device_self and that of all modules below |
+| backward_device_self | the same of events launched by backward operators outside any module, by the module of their forward operator (equal `Sequence number`; of several the one that started last) |
+| backward_device | backward_device_self and that of all modules below |
+| device_share | (device_total + backward_device) / sum of the durations of all device events of the rank |)", {}, modules},
     {"steps", "where each step's time went, part by part", R"(Every nanosecond of a step has exactly one role; the parts add up to `total`.)", kStepsParams, steps},
 };
 

@@ -15,6 +15,8 @@ report::Report launches(const trace::Trace& trace, const report::Params& params)
 report::Report synchronizations(const trace::Trace& trace, const report::Params& params);
 report::Report input_wait(const trace::Trace& trace, const report::Params& params);
 report::Report call_tree(const trace::Trace& trace, const report::Params& params);
+report::Report python_stacks(const trace::Trace& trace, const report::Params& params);
+report::Report modules(const trace::Trace& trace, const report::Params& params);
 report::Report steps(const trace::Trace& trace, const report::Params& params);
 
 }  // namespace stepscope::analyze
