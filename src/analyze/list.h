@@ -15,6 +15,8 @@
   ENTRY(synchronizations, "every call that waits for the device, from where, and what the wait costs") \
   ENTRY(input_wait, "how long each step waited for data, and how much of that the device was idle") \
   ENTRY(call_tree, "where host and device time went, down the nesting of host ranges") \
+  ENTRY(python_stacks, "folded Python stacks with their time, for flame graphs") \
+  ENTRY(modules, "what each nn.Module took on the host and on the device, forward and backward") \
 
 namespace stepscope::analyze {
 
