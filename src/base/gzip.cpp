@@ -82,7 +82,7 @@ class GzipBytes : public ByteSource {
     char* at = out;
     std::size_t left = size;
     while (left > 0 && !done_) {
-      if (in_size_ == 0 && !refill() && !finish_input()) break;
+      if (in_size_ == 0 && !refill() && !in_member_ && !finish_input()) break;
       if (seeking_ && !find_member()) continue;
       if (!in_member_) member_ = in_;
       in_member_ = true;
@@ -99,7 +99,9 @@ class GzipBytes : public ByteSource {
           skip_bad_byte(in_before);
           break;
         case Inflated::more:
-          if (in_size_ == in_before && left == left_before) skip_bad_byte(in_before);
+          if (in_size_ != in_before || left != left_before) break;
+          if (in_size_ == 0) finish_input();  // only now: the inflater may have held text back
+          else skip_bad_byte(in_before);
           break;
       }
     }
