@@ -13,6 +13,7 @@
   ENTRY(kernels, "which kernels ran, for how long, and how well they fill the device") \
   ENTRY(launches, "how far the host runs ahead of the device, what launching costs, where the device waits for it") \
   ENTRY(synchronizations, "every call that waits for the device, from where, and what the wait costs") \
+  ENTRY(tracelens, "TraceLens's tables under its own rules, for comparing numbers with its reports") \
 
 namespace stepscope::analyze {
 
