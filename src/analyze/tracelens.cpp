@@ -35,7 +35,8 @@ constexpr Sheet kSheets[] = {
 
 constexpr report::ParamSpec kParams[] = {
     {"sheet", report::ParamSpec::Type::choice, "gpu_timeline",
-     "gpu_timeline|GEMM|CONV_fwd|CONV_bwd|SDPA_fwd|SDPA_bwd|Normalization|BinaryElementwise|UnaryElementwise|Reduce_fwd|"
+     "gpu_timeline|GEMM|CONV_fwd|CONV_bwd|SDPA_fwd|SDPA_bwd|Normalization|BinaryElementwise|UnaryElementwise|"
+     "Reduce_fwd|"
      "Reduce_bwd|ops_summary|ops_summary_by_category|ops_unique_args|unified_perf_summary|kernel_summary|"
      "short_kernels_summary|short_kernel_histogram|coll_analysis",
      "which of its tables"},
@@ -43,7 +44,8 @@ constexpr report::ParamSpec kParams[] = {
 
 }  // namespace
 
-extern const About tracelens_about = {R"(One table of TraceLens (AMD-AGI/TraceLens, August 2026) under its own rules, for comparing numbers with its
+extern const About tracelens_about = {
+    R"(One table of TraceLens (AMD-AGI/TraceLens, August 2026) under its own rules, for comparing numbers with its
 reports. stepscope's own answers to the same questions are `operators`, `kernels`, `devices` and `overview`;
 docs/roofline.md says where and why they differ.
 
@@ -67,7 +69,7 @@ Times are nanoseconds, rates per second, percentages shares of 1. Rules that mat
 
 `first_event` is the position of a row's first event in the file's event list. The second table of a sheet holds the
 kernels of each row in launch order; its `duration_std` divides by n, all others by n - 1.)",
-                                          kParams};
+    kParams};
 
 report::Report tracelens(const trace::Trace& trace, const report::Params& params) {
   report::Report report{"tracelens", {}, {}};

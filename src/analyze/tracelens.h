@@ -1,5 +1,5 @@
-// The tables of TraceLens (AMD-AGI/TraceLens, August 2026) from stepscope's columns, its defects included, so that
-// numbers from its reports can be compared. Units are stepscope's; percentages are shares.
+// The tables of TraceLens (AMD-AGI/TraceLens, August 2026) from stepscope's columns, its defects included, so
+// that numbers from its reports can be compared. Units are stepscope's; percentages are shares.
 #pragma once
 
 #include <span>
@@ -15,7 +15,11 @@ namespace stepscope::analyze::lens {
 /// One rank as TraceLens sees it.
 struct Lens {
   Lens(const trace::Trace& whole, const trace::Rank& one)
-      : trace(whole), rank(one), e(one.events), tree(whole, one), recompute(derive::recomputed_rows(whole, one)) {}
+      : trace(whole),
+        rank(one),
+        e(one.events),
+        tree(whole, one),
+        recompute(derive::recomputed_rows(whole, one)) {}
   std::string_view name(trace::Row row) const { return trace.text(e.name[row]); }
   bool recomputed(trace::Row row) const { return recompute.includes(e, row); }
 
@@ -40,7 +44,8 @@ void short_kernels_sheet(const trace::Trace& trace, std::string_view sheet, repo
 void short_kernel_histogram(const trace::Trace& trace, std::string_view sheet, report::Report& report);
 void collective_sheet(const trace::Trace& trace, std::string_view sheet, report::Report& report);
 
-/// Length in ns from the first start to the last end of the linked device events: the whole of most of its percentages.
+/// Length in ns from the first start to the last end of the linked device events: the whole of most of its
+/// percentages.
 std::int64_t linked_window(const Lens& lens);
 
 }  // namespace stepscope::analyze::lens

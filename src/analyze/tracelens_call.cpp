@@ -25,7 +25,8 @@ Arguments::Arguments(const Lens& lens)
 
 Arguments::Texts Arguments::of(Row row) const {
   const StringId dims = dims_.id(row);
-  return {dims != trace::kEmptyString ? dims : old_dims_.id(row), types_.id(row), strides_.id(row), concrete_.id(row)};
+  return {dims != trace::kEmptyString ? dims : old_dims_.id(row), types_.id(row), strides_.id(row),
+          concrete_.id(row)};
 }
 
 ArgumentColumns::ArgumentColumns(report::Table& table, Role role)
@@ -57,7 +58,8 @@ KernelDetails::KernelDetails(const trace::Trace& trace)
       sum_(table_.ints("duration_sum", Unit::ns)),
       duration_(table_, "duration", Unit::ns) {}
 
-void KernelDetails::add(const Lens& lens, std::uint32_t first_event, const std::vector<std::vector<Row>>& calls) {
+void KernelDetails::add(const Lens& lens, std::uint32_t first_event,
+                        const std::vector<std::vector<Row>>& calls) {
   if (calls.empty()) return;
   for (std::size_t place = 0; place < calls.front().size(); ++place) {
     std::vector<double> durations;

@@ -66,7 +66,8 @@ class ArgumentColumns {
 class KernelDetails {
  public:
   explicit KernelDetails(const trace::Trace& trace);
-  /// One list of device events per call, in launch order. Calls with another number of them than the first are left out.
+  /// One list of device events per call, in launch order. Calls with another number of them than the first
+  /// are left out.
   void add(const Lens& lens, std::uint32_t first_event, const std::vector<std::vector<trace::Row>>& calls);
   report::Table take() { return std::move(table_); }
 

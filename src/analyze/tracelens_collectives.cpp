@@ -1,8 +1,8 @@
 // coll_analysis: kernels of collectives by what their metadata says.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
-
-#include <fmt/format.h>
 
 #include "analyze/tracelens_call.h"
 #include "analyze/tracelens_launch.h"
@@ -16,12 +16,12 @@ using report::Unit;
 using trace::Kind;
 using trace::Row;
 
-constexpr std::string_view kFields[] = {"Process Group Name", "Process Group Ranks", "Collective name",
-                                        "Group size",         "dtype",               "In msg nelems",
-                                        "Out msg nelems",     "In split size",       "Out split size"};
-constexpr const char* kColumns[] = {"process_group", "process_group_ranks", "collective",
-                                    "group_size",    "dtype",               "in_elements",
-                                    "out_elements",  "in_split",            "out_split"};
+constexpr std::string_view kFields[] = {
+    "Process Group Name", "Process Group Ranks", "Collective name", "Group size",    "dtype",
+    "In msg nelems",      "Out msg nelems",      "In split size",   "Out split size"};
+constexpr const char* kColumns[] = {"process_group", "process_group_ranks", "collective",   "group_size",
+                                    "dtype",         "in_elements",         "out_elements", "in_split",
+                                    "out_split"};
 
 /// 0 for types that TraceLens does not know.
 std::int64_t element_bytes(std::string_view dtype) {
@@ -49,7 +49,8 @@ class Metadata {
     const auto elements = readers_[elements_field].integer(row);
     const std::int64_t element = element_bytes(readers_[4].text(row));
     std::int64_t bytes = 0;
-    if (!elements || element == 0 || __builtin_mul_overflow(*elements, element, &bytes)) return report::kNoInt;
+    if (!elements || element == 0 || __builtin_mul_overflow(*elements, element, &bytes))
+      return report::kNoInt;
     return bytes;
   }
 
@@ -113,10 +114,11 @@ void collective_sheet(const trace::Trace& trace, std::string_view, report::Repor
     }
   }
   if (left_out > 0)
-    report.notes.push_back(fmt::format(
-        "{} collective kernels have no metadata and no row: they were launched before the host was recorded, or the "
-        "recorder is older than torch 2.3.",
-        left_out));
+    report.notes.push_back(
+        fmt::format("{} collective kernels have no metadata and no row: they were launched before the host "
+                    "was recorded, or the "
+                    "recorder is older than torch 2.3.",
+                    left_out));
   report.tables.push_back(std::move(table));
 }
 

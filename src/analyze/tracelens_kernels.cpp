@@ -25,7 +25,8 @@ bool is_short_kernel(const Lens& lens, Row row) {
 /// Category of what launched a kernel: its op's, or `runtime`, `graph`; "" for a kernel that is not linked.
 class ParentCategories {
  public:
-  explicit ParentCategories(const Lens& lens) : lens_(lens), categories_(lens.trace), first_(lens.e.size(), kNoRow) {
+  explicit ParentCategories(const Lens& lens)
+      : lens_(lens), categories_(lens.trace), first_(lens.e.size(), kNoRow) {
     for (const Row row : lens.tree.linked())
       if (Row& first = first_[lens.tree.launcher(row)]; first == kNoRow) first = row;
   }
@@ -34,7 +35,8 @@ class ParentCategories {
     if (lens_.e.kind[launcher] == Kind::op)
       return categories_.of(lens_.e.name[launcher], lens_.e.name[first_[launcher]]);
     std::string name(lens_.name(launcher));
-    std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    std::ranges::transform(name, name.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     return name.find("graphlaunch") != name.npos ? "graph" : "runtime";
   }
 

@@ -23,7 +23,8 @@ using Sums = std::map<std::pair<std::string_view, bool>, Sum>;
 std::vector<Sums::const_iterator> by_direct_time(const Sums& sums) {
   std::vector<Sums::const_iterator> rows;
   for (auto at = sums.begin(); at != sums.end(); ++at) rows.push_back(at);
-  std::stable_sort(rows.begin(), rows.end(), [](auto a, auto b) { return a->second.direct > b->second.direct; });
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](auto a, auto b) { return a->second.direct > b->second.direct; });
   return rows;
 }
 

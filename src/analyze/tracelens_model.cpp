@@ -12,15 +12,22 @@ std::string compute_spec(std::string_view sheet, DType type) {
   const bool matrix = sheet == "GEMM" || sheet.starts_with("CONV") || sheet.starts_with("SDPA");
   const std::string_view name = [&]() -> std::string_view {
     switch (type) {
-      case DType::float64: return "fp64";
-      case DType::float32: return "fp32";
-      case DType::float16: return "fp16";
-      case DType::bfloat16: return "bf16";
+      case DType::float64:
+        return "fp64";
+      case DType::float32:
+        return "fp32";
+      case DType::float16:
+        return "fp16";
+      case DType::bfloat16:
+        return "bf16";
       case DType::float8:
       case DType::uint8:
-      case DType::int8: return "fp8";
-      case DType::float4: return "fp4";
-      default: return {};
+      case DType::int8:
+        return "fp8";
+      case DType::float4:
+        return "fp4";
+      default:
+        return {};
     }
   }();
   if (name.empty()) return {};
@@ -28,7 +35,8 @@ std::string compute_spec(std::string_view sheet, DType type) {
 }
 
 std::string_view transpose_of(std::string_view kernel) {
-  static constexpr std::string_view kTexts[] = {"[False, False]", "[False, True]", "[True, False]", "[True, True]"};
+  static constexpr std::string_view kTexts[] = {"[False, False]", "[False, True]", "[True, False]",
+                                                "[True, True]"};
   const auto text = [](bool a, bool b) { return kTexts[2 * a + b]; };
   if (kernel.starts_with("nvjet")) {
     const std::string_view letters = kernel.substr(kernel.rfind('_') + 1);
@@ -64,12 +72,14 @@ Model Models::make(Row row, const Arguments::Texts& texts) {
   constexpr auto kConvention = derive::Convention::tracelens;
   Model model;
   const std::string_view sheet = sheet_of(op);
-  model.work = backward_ ? derive::backward_work_of(op, args, kConvention) : derive::work_of(op, args, kConvention);
+  model.work =
+      backward_ ? derive::backward_work_of(op, args, kConvention) : derive::work_of(op, args, kConvention);
   model.params = param_values(sheet, op, args);
   model.spec = compute_spec(sheet, model.work.compute);
   std::string key;
   for (const std::string& param : model.params) key.append(param).push_back('\n');
-  model.params_id = params_ids_.try_emplace(key, static_cast<std::uint32_t>(params_ids_.size())).first->second;
+  model.params_id =
+      params_ids_.try_emplace(key, static_cast<std::uint32_t>(params_ids_.size())).first->second;
   return model;
 }
 

@@ -1,4 +1,5 @@
-// What TraceLens's performance models say of a call: work, precision, and the parameters that its sheets show.
+// What TraceLens's performance models say of a call: work, precision, and the parameters that its sheets
+// show.
 #pragma once
 
 #include <deque>
@@ -17,13 +18,14 @@ namespace stepscope::analyze::lens {
 /// Names of the sheet's parameter columns.
 std::span<const std::string_view> param_names(std::string_view sheet);
 /// Their values for a call, as texts: sizes as "[8, 16]", types as "bf16", True and False.
-std::vector<std::string> param_values(std::string_view sheet, std::string_view op, const derive::OpArgs& args);
+std::vector<std::string> param_values(std::string_view sheet, std::string_view op,
+                                      const derive::OpArgs& args);
 
 /// "matrix_bf16" or "vector_fp32" by the type of the first operand; "" for types it does not know.
 std::string compute_spec(std::string_view sheet, derive::DType type);
 
-/// "[True, False]": whether the operands of a product are transposed, from the names of nvjet and Tensile kernels; "" for
-/// others.
+/// "[True, False]": whether the operands of a product are transposed, from the names of nvjet and Tensile
+/// kernels; "" for others.
 std::string_view transpose_of(std::string_view kernel);
 
 /// One distinct set of arguments of one op.

@@ -1,8 +1,8 @@
 // GEMM, CONV, SDPA, Normalization, elementwise and reduction sheets: every op that has a model, at any depth.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
-
-#include <fmt/format.h>
 
 #include "analyze/tracelens_backward.h"
 #include "analyze/tracelens_model.h"
@@ -101,7 +101,8 @@ struct Columns {
 
   static std::vector<report::Texts*> param_columns(report::Table& table, std::string_view sheet) {
     std::vector<report::Texts*> columns;
-    for (const std::string_view param : param_names(sheet)) columns.push_back(&table.texts(std::string(param)));
+    for (const std::string_view param : param_names(sheet))
+      columns.push_back(&table.texts(std::string(param)));
     return columns;
   }
 

@@ -100,7 +100,8 @@ std::string_view backward_sheet_of(std::string_view op) {
 bool is_communication(std::string_view kernel) {
   const auto same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
   for (const std::string_view part : {"nccl", "rccl", "cross_device_reduce"})
-    if (std::search(kernel.begin(), kernel.end(), part.begin(), part.end(), same) != kernel.end()) return true;
+    if (std::search(kernel.begin(), kernel.end(), part.begin(), part.end(), same) != kernel.end())
+      return true;
   return false;
 }
 

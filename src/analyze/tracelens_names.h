@@ -5,7 +5,8 @@
 
 namespace stepscope::analyze::lens {
 
-/// "GEMM", "CONV_fwd", …, "elementwise", "reduce", "other"; `first_kernel` is the first kernel that the op launched.
+/// "GEMM", "CONV_fwd", …, "elementwise", "reduce", "other"; `first_kernel` is the first kernel that the op
+/// launched.
 std::string_view category_of(std::string_view op, std::string_view first_kernel);
 
 /// The sheet on which the op has rows because TraceLens has a model for it; "" when it has none.

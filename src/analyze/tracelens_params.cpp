@@ -11,20 +11,24 @@ using derive::OpArgs;
 using Names = std::span<const std::string_view>;
 using Values = std::vector<std::string>;
 
-constexpr std::string_view kProduct[] = {"b", "m", "n", "k", "bias", "stride_a", "stride_b", "dtypes", "transpose"};
-constexpr std::string_view kConvolution[] = {"conv_nd", "input_shape", "filter_shape", "dtypes",          "input_stride",
-                                             "weight_stride", "bias",  "stride",       "padding",         "dilation",
-                                             "transposed",    "output_padding", "groups"};
-constexpr std::string_view kAttention[] = {"b",       "n_q",    "h_q",    "n_kv",       "h_kv",  "d_h_qk",
-                                           "d_h_v",   "dropout", "causal", "flash_impl", "dtypes"};
-constexpr std::string_view kNormalization[] = {"op_shape",     "dtypes",   "stride_input", "stride_output", "num_channels",
-                                               "has_bias",     "is_affine", "is_training", "output_mask"};
+constexpr std::string_view kProduct[] = {"b",        "m",        "n",      "k",        "bias",
+                                         "stride_a", "stride_b", "dtypes", "transpose"};
+constexpr std::string_view kConvolution[] = {
+    "conv_nd", "input_shape", "filter_shape", "dtypes",     "input_stride",   "weight_stride", "bias",
+    "stride",  "padding",     "dilation",     "transposed", "output_padding", "groups"};
+constexpr std::string_view kAttention[] = {"b",     "n_q",     "h_q",    "n_kv",       "h_kv",  "d_h_qk",
+                                           "d_h_v", "dropout", "causal", "flash_impl", "dtypes"};
+constexpr std::string_view kNormalization[] = {"op_shape",      "dtypes",       "stride_input",
+                                               "stride_output", "num_channels", "has_bias",
+                                               "is_affine",     "is_training",  "output_mask"};
 constexpr std::string_view kUnary[] = {"op_shape", "dtypes", "stride_input", "stride_output"};
 constexpr std::string_view kBinary[] = {"shape_in1",     "shape_in2",     "dtypes",
                                         "stride_input1", "stride_input2", "stride_output"};
 constexpr std::string_view kReduction[] = {"num_input_elems", "num_output_elems", "dtypes", "reduce_type"};
 
-std::string list(std::span<const std::int64_t> values) { return fmt::format("[{}]", fmt::join(values, ", ")); }
+std::string list(std::span<const std::int64_t> values) {
+  return fmt::format("[{}]", fmt::join(values, ", "));
+}
 std::string shape(const Arg& arg) { return list(arg.shape.dims); }
 std::string strides(const Arg& arg) { return list(arg.shape.strides); }
 std::string number(std::int64_t value) { return std::to_string(value); }
@@ -104,11 +108,13 @@ Values normalization(std::string_view op, const OpArgs& args) {
   const bool layer = op.find("layer_norm") != op.npos;
   const bool vendor = op.starts_with("aten::cudnn") || op.starts_with("aten::miopen");
   const Arg& x = args.at(backward && !vendor ? 1 : 0);
-  const bool training = layer || (backward ? !vendor && !args.at(7).concrete.empty() : !args.at(5).concrete.empty());
+  const bool training =
+      layer || (backward ? !vendor && !args.at(7).concrete.empty() : !args.at(5).concrete.empty());
   std::string channels = number(size(x, 1));
   if (layer) {
     std::int64_t elements = 1;
-    for (const std::int64_t n : derive::integers_of(args.at(backward ? 2 : 1)).value_or(std::vector<std::int64_t>{}))
+    for (const std::int64_t n :
+         derive::integers_of(args.at(backward ? 2 : 1)).value_or(std::vector<std::int64_t>{}))
       if (__builtin_mul_overflow(elements, n, &elements)) elements = 0;
     channels = number(elements);
   }
@@ -126,7 +132,8 @@ Values unary(std::string_view op, const OpArgs& args) {
 Values binary(std::string_view, const OpArgs& args) {
   const Arg &a = args.at(0), &b = args.at(1);
   const Arg* output = args.size() > 2 && args.args.back().is_tensor() ? &args.args.back() : nullptr;
-  return {shape(a), shape(b), types({&a, &b, output}), strides(a), strides(b), output == nullptr ? "" : strides(*output)};
+  return {shape(a),   shape(b),   types({&a, &b, output}),
+          strides(a), strides(b), output == nullptr ? "" : strides(*output)};
 }
 
 Values reduction(std::string_view op, const OpArgs& args) {

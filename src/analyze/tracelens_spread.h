@@ -12,7 +12,7 @@ namespace stepscope::analyze::lens {
 struct Spread {
   double sum = 0;
   double mean = report::kNoReal, median = report::kNoReal;
-  double deviation = report::kNoReal;  ///< of the sample (n - 1); absent for one value
+  double deviation = report::kNoReal;   ///< of the sample (n - 1); absent for one value
   double population = report::kNoReal;  ///< of the values themselves (n)
   double least = report::kNoReal, most = report::kNoReal;
 };

@@ -46,9 +46,12 @@ Classes classes_of(const Lens& lens, bool recomputed) {
     all.push_back(span);
     std::int8_t& known = communicates[lens.e.name[row]];
     if (known < 0) known = is_communication(lens.name(row));
-    if (lens.e.kind[row] == Kind::memcpy) copies.push_back(span);
-    else if (known == 1) communication.push_back(span);
-    else computation.push_back(span);
+    if (lens.e.kind[row] == Kind::memcpy)
+      copies.push_back(span);
+    else if (known == 1)
+      communication.push_back(span);
+    else
+      computation.push_back(span);
   }
   return {IntervalSet::of(std::move(computation)), IntervalSet::of(std::move(communication)),
           IntervalSet::of(std::move(copies)), IntervalSet::of(std::move(all))};

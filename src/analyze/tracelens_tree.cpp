@@ -111,8 +111,10 @@ void HostTree::find_launchers(const Trace& trace, const EventTable& e) {
   std::vector<Row> op_above(e.size(), kNoRow);  // or the row itself; parents come first
   for (Row row = 0; row < e.size(); ++row) {
     if (!holds(row)) continue;
-    if (e.kind[row] == Kind::op && e.name[row] != execute) op_above[row] = row;
-    else if (parent_[row] != kNoRow) op_above[row] = op_above[parent_[row]];
+    if (e.kind[row] == Kind::op && e.name[row] != execute)
+      op_above[row] = row;
+    else if (parent_[row] != kNoRow)
+      op_above[row] = op_above[parent_[row]];
   }
   for (const Row row : linked_) {
     const Row op = op_above[owner_[row]];

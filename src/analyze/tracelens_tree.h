@@ -1,4 +1,5 @@
-// TraceLens's view of one rank: its host tree, and the device events that it can link to the tree by flow arrows.
+// TraceLens's view of one rank: its host tree, and the device events that it can link to the tree by flow
+// arrows.
 #pragma once
 
 #include <span>
@@ -8,9 +9,10 @@
 
 namespace stepscope::analyze::lens {
 
-/// Ops and runtime calls only. Of two ranges that cross by less than 1 µs the later one hangs beside the earlier one;
-/// with more overlap it is left out. A launch owns a device event when an arrow of its correlation starts on the host
-/// and ends on the event's stream; a graph launch owns all events of its correlation.
+/// Ops and runtime calls only. Of two ranges that cross by less than 1 µs the later one hangs beside the
+/// earlier one; with more overlap it is left out. A launch owns a device event when an arrow of its
+/// correlation starts on the host and ends on the event's stream; a graph launch owns all events of its
+/// correlation.
 class HostTree {
  public:
   HostTree(const trace::Trace& trace, const trace::Rank& rank);
@@ -25,8 +27,8 @@ class HostTree {
   /// All linked device events by launch; `owner` is the launch.
   std::span<const trace::Row> linked() const { return linked_; }
   trace::Row owner(trace::Row device_row) const { return owner_[device_row]; }
-  /// The op that launched the event: the nearest above its launch that is not called `execute`; without any the launch
-  /// itself. kNoRow for an event that is not linked.
+  /// The op that launched the event: the nearest above its launch that is not called `execute`; without any
+  /// the launch itself. kNoRow for an event that is not linked.
   trace::Row launcher(trace::Row device_row) const { return launcher_[device_row]; }
 
  private:

@@ -1,9 +1,9 @@
-// unified_perf_summary: every linked device event once, under the outermost op that has a model or launches it.
+// unified_perf_summary: every linked device event once, under the outermost op that has a model or launches
+// it.
 #include <algorithm>
 #include <map>
-#include <unordered_set>
 
-#include "analyze/tracelens_backward.h"
+#include "analyze/tracelens_collect.h"
 #include "analyze/tracelens_launch.h"
 #include "analyze/tracelens_model.h"
 #include "analyze/tracelens_names.h"
@@ -17,116 +17,17 @@ using trace::Kind;
 using trace::kNoRow;
 using trace::Row;
 
-/// An op with all that runs below it, or one device event that no collected op covers.
-struct Call {
-  Row op;
-  Row kernel = kNoRow;  ///< of a left-over event
-  Row forward = kNoRow; ///< of a backward node that is measured by its forward op's model
-  bool modelled = false;
-};
-
-/// Goes through the tree from its roots and stops below what it collects.
-class Collector {
- public:
-  explicit Collector(const Lens& lens)
-      : lens_(lens), communication_(lens.trace), modelled_before_(std::size_t{lens.e.size()} + 1, 0) {
-    std::vector<std::int8_t> has_model(lens.trace.strings.size(), -1);
-    for (Row row = 0; row < lens.e.size(); ++row) {
-      std::int8_t& known = has_model[lens.e.name[row]];
-      if (known < 0) known = !sheet_of(lens.name(row)).empty();
-      const bool counts = known == 1 && lens.e.kind[row] == Kind::op && lens.tree.holds(row);
-      modelled_before_[row + 1] = modelled_before_[row] + counts;
-    }
-    for (const Row row : lens.tree.linked()) {
-      const Row launcher = lens.tree.launcher(row);
-      launches_.insert(launcher);
-      if (communication_.includes(lens.e.name[row])) communicates_.insert(launcher);
-    }
-    find_backward();
-  }
-
-  std::vector<Call> run() {
-    for (const trace::Track& track : lens_.rank.tracks)
-      if (track.side == trace::Track::Side::host)
-        for (Row row = track.begin; row < track.end;) row = visit(row);
-    std::sort(calls_.begin(), calls_.end(), [&](const Call& a, const Call& b) {
-      const auto& e = lens_.e;
-      if (e.start[a.op] != e.start[b.op]) return e.start[a.op] < e.start[b.op];
-      const auto id = [&](const Call& c) { return e.source[c.kernel == kNoRow ? c.op : c.kernel]; };
-      return id(a) < id(b);
-    });
-    return std::move(calls_);
-  }
-
- private:
-  /// Forward ops with a backward model and one node only.
-  void find_backward() {
-    std::unordered_map<Row, int> nodes;
-    const std::vector<BackwardNode> all = backward_nodes(lens_);
-    for (const BackwardNode& node : all) ++nodes[node.forward];
-    for (const BackwardNode& node : all)
-      if (nodes[node.forward] == 1 && !backward_sheet_of(lens_.name(node.forward)).empty())
-        forward_of_[node.row] = node.forward;
-  }
-
-  std::uint32_t modelled_in(Row begin, Row end) const { return modelled_before_[end] - modelled_before_[begin]; }
-
-  /// The row to look at next.
-  Row visit(Row row) {
-    if (!lens_.tree.holds(row)) return row + 1;
-    const Row end = lens_.tree.end_of(row);
-    if (lens_.tree.below(row).empty()) return end;
-    if (lens_.e.kind[row] != Kind::op) {
-      if (lens_.tree.parent(row) != kNoRow) leave_over(row);
-      return end;
-    }
-    Call call{row};
-    call.modelled = modelled_in(row, row + 1) != 0;
-    if (!call.modelled && modelled_in(row, end) == 0) {
-      if (const auto found = forward_of_.find(row); found != forward_of_.end()) {
-        call.forward = found->second;
-        call.modelled = true;
-      } else if (!launches_.contains(row) || communicates_.contains(row)) {
-        return row + 1;
-      }
-    } else if (!call.modelled) {
-      return row + 1;
-    }
-    calls_.push_back(call);
-    return end;
-  }
-
-  void leave_over(Row launch) {
-    for (const Row kernel : lens_.tree.below(launch)) {
-      const Row op = lens_.tree.launcher(kernel);
-      if (lens_.e.kind[op] == Kind::op && !communication_.includes(lens_.e.name[kernel]))
-        calls_.push_back({op, kernel});
-    }
-  }
-
-  const Lens& lens_;
-  Communication communication_;
-  std::vector<std::uint32_t> modelled_before_;
-  std::unordered_set<Row> launches_, communicates_;
-  std::unordered_map<Row, Row> forward_of_;
-  std::vector<Call> calls_;
-};
-
 struct Group {
   const Model* model;  ///< nullptr without
   std::string_view category;
-  std::vector<Call> calls;
+  std::vector<Collected> calls;
   Spread host, time, bytes_per_s, flops_per_s;
 };
 
-std::span<const Row> events_of(const Lens& lens, const Call& call) {
-  return call.kernel == kNoRow ? lens.tree.below(call.op) : std::span<const Row>(&call.kernel, 1);
-}
-
 void measure(const Lens& lens, Group& group) {
   std::vector<double> host, times, byte_rates, flop_rates;
-  for (const Call& call : group.calls) {
-    const auto ns = static_cast<double>(united(lens.e, events_of(lens, call)));
+  for (const Collected& call : group.calls) {
+    const auto ns = static_cast<double>(united(lens.e, call.events(lens.tree)));
     host.push_back(static_cast<double>(lens.e.duration(call.op)));
     times.push_back(ns);
     if (group.model == nullptr || ns <= 0) continue;
@@ -147,7 +48,7 @@ class Grouping {
       : lens_(lens), arguments_(arguments), forward_(forward), backward_(backward), categories_(lens.trace) {}
 
   std::vector<Group> run() {
-    for (const Call& call : Collector(lens_).run()) add(call);
+    for (const Collected& call : collected_ops(lens_)) add(call);
     for (Group& group : groups_) measure(lens_, group);
     std::stable_sort(groups_.begin(), groups_.end(),
                      [](const Group& a, const Group& b) { return a.time.sum > b.time.sum; });
@@ -155,7 +56,7 @@ class Grouping {
   }
 
  private:
-  void add(const Call& call) {
+  void add(const Collected& call) {
     const auto& e = lens_.e;
     const trace::StringId kernel = call.kernel == kNoRow ? trace::kEmptyString : e.name[call.kernel];
     const std::string_view category = call.kernel == kNoRow
@@ -171,14 +72,16 @@ class Grouping {
     groups_[group].calls.push_back(call);
   }
 
-  const Model* model_of(const Call& call) {
+  const Model* model_of(const Collected& call) {
     if (!call.modelled) return nullptr;
     return call.forward == kNoRow ? &forward_.of(call.op) : &backward_.of(call.forward);
   }
 
+  /// The first one that the op launches itself.
   trace::StringId first_kernel(Row op) const {
-    const auto below = lens_.tree.below(op);
-    return below.empty() ? trace::kEmptyString : lens_.e.name[below.front()];
+    for (const Row row : lens_.tree.below(op))
+      if (lens_.tree.launcher(row) == op) return lens_.e.name[row];
+    return trace::kEmptyString;
   }
 
   const Lens& lens_;
@@ -230,7 +133,7 @@ struct Columns {
   report::Reals &share, &cumulative;
 };
 
-std::string name_of(const Lens& lens, const Call& call) {
+std::string name_of(const Lens& lens, const Collected& call) {
   std::string name(lens.name(call.op));
   if (call.kernel != kNoRow) name.append("->").append(lens.name(call.kernel)).append(" (Synthetic Op)");
   return name;
@@ -242,14 +145,15 @@ void add_work(const Model* model, Columns& out) {
   out.flops.push_back(flops ? model->work.flops() : report::kNoInt);
   out.bytes.push_back(bytes ? model->work.bytes() : report::kNoInt);
   const bool both = flops && bytes && model->work.bytes() > 0;
-  out.intensity.push_back(
-      both ? static_cast<double>(model->work.flops()) / static_cast<double>(model->work.bytes()) : report::kNoReal);
+  out.intensity.push_back(both ? static_cast<double>(model->work.flops()) /
+                                     static_cast<double>(model->work.bytes())
+                               : report::kNoReal);
   out.spec.push_back(model == nullptr ? "" : model->spec);
   out.modelled.emplace_back(model == nullptr ? "no" : "yes");
 }
 
 void add_group(const Lens& lens, const Arguments& arguments, const Group& group, Columns& out) {
-  const Call& first = group.calls.front();
+  const Collected& first = group.calls.front();
   out.rank.add(lens.rank);
   out.name.push_back(name_of(lens, first));
   out.category.emplace_back(group.category);
@@ -263,7 +167,7 @@ void add_group(const Lens& lens, const Arguments& arguments, const Group& group,
   add_work(group.model, out);
   out.byte_rate.add(group.bytes_per_s);
   out.flop_rate.add(group.flops_per_s);
-  out.first_event.push_back(lens.e.source[first.kernel == kNoRow ? first.op : first.kernel]);
+  out.first_event.push_back(lens.e.source[first.shown()]);
 }
 
 }  // namespace
@@ -284,11 +188,11 @@ void unified_sheet(const trace::Trace& trace, std::string_view, report::Report& 
       out.share.push_back(total > 0 ? group.time.sum / total : report::kNoReal);
       out.cumulative.push_back(total > 0 ? so_far / total : report::kNoReal);
       std::vector<std::vector<Row>> launched;
-      for (const Call& call : group.calls) {
-        const auto events = events_of(lens, call);
+      for (const Collected& call : group.calls) {
+        const auto events = call.events(lens.tree);
         launched.emplace_back(events.begin(), events.end());
       }
-      details.add(lens, lens.e.source[group.calls.front().kernel == kNoRow ? group.calls.front().op : group.calls.front().kernel], launched);
+      details.add(lens, lens.e.source[group.calls.front().shown()], launched);
     }
   }
   report.tables.push_back(std::move(out.table));

@@ -17,7 +17,8 @@ struct Group {
   Spread direct, subtree;
 };
 
-std::vector<Group> groups_of(const Lens& lens, const Arguments& arguments, const std::vector<Launcher>& launchers) {
+std::vector<Group> groups_of(const Lens& lens, const Arguments& arguments,
+                             const std::vector<Launcher>& launchers) {
   Keys keys;
   std::map<std::string_view, std::uint32_t> category_numbers;
   std::vector<Group> groups;
@@ -25,8 +26,9 @@ std::vector<Group> groups_of(const Lens& lens, const Arguments& arguments, const
     const auto next = static_cast<std::uint32_t>(category_numbers.size());
     const std::uint32_t category = category_numbers.try_emplace(one.category, next).first->second;
     const Arguments::Texts texts = arguments.of(one.row);
-    const std::uint32_t group = keys.of({lens.e.name[one.row], category, arguments.thread(one.row), texts.dims,
-                                         texts.types, texts.strides, texts.concrete, lens.recomputed(one.row)});
+    const std::uint32_t group =
+        keys.of({lens.e.name[one.row], category, arguments.thread(one.row), texts.dims, texts.types,
+                 texts.strides, texts.concrete, lens.recomputed(one.row)});
     if (group == groups.size()) groups.emplace_back();
     groups[group].calls.push_back(&one);
   }

@@ -42,7 +42,8 @@ bool by_python_stack(const Trace& trace, const EventTable& e, std::vector<bool>&
 
 bool by_sequence_numbers(const Trace& trace, const Rank& rank, std::vector<bool>& rows) {
   const EventTable& e = rank.events;
-  const trace::ArgReader sequence(trace, rank, "Sequence number"), forward_thread(trace, rank, "Fwd thread id");
+  const trace::ArgReader sequence(trace, rank, "Sequence number"),
+      forward_thread(trace, rank, "Fwd thread id");
   std::vector<Row> node(e.size(), kNoRow);  // the evaluate_function above, or the row itself
   std::vector<std::int8_t> is_node(trace.strings.size(), -1);
   return mark_below(e, rows, [&](Row row, bool inherited) {

@@ -1,4 +1,5 @@
-// Which rows are recomputation: forward work that activation checkpointing does a second time during backward.
+// Which rows are recomputation: forward work that activation checkpointing does a second time during
+// backward.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +24,8 @@ struct Recomputation {
 };
 
 /// By Python stacks: everything below `recompute_fn` of torch/utils/checkpoint.py. Without them: below
-/// `autograd::engine::evaluate_function: X` of sequence number s, everything under an op other than X that has another
-/// sequence number and Fwd thread id 0, as only a forward op has. O(rows).
+/// `autograd::engine::evaluate_function: X` of sequence number s, everything under an op other than X that
+/// has another sequence number and Fwd thread id 0, as only a forward op has. O(rows).
 Recomputation recomputed_rows(const trace::Trace& trace, const trace::Rank& rank);
 
 }  // namespace stepscope::derive
