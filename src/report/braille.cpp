@@ -20,13 +20,16 @@ std::vector<std::string> braille_plot(const Series& series, Extent x, Extent y, 
   const auto level_of = [&](double value) {
     return static_cast<int>(std::lround(place_in(y, value) * (high - 1)));
   };
+  const auto at_cell = [&](int row, int cell) {
+    return static_cast<std::size_t>(row) * static_cast<std::size_t>(cells) + static_cast<std::size_t>(cell);
+  };
   const std::vector<Span> spans = spans_of(series, x, cells * 2);
   for (int column = 0; column < cells * 2; ++column) {
     const Span& span = spans[static_cast<std::size_t>(column)];
     if (!(span.low <= span.high)) continue;
     for (int level = level_of(span.low); level <= level_of(span.high); ++level) {
       const int down = high - 1 - level;
-      dots[static_cast<std::size_t>(down / 4 * cells + column / 2)] |= kDots[column % 2][down % 4];
+      dots[at_cell(down / 4, column / 2)] |= kDots[column % 2][down % 4];
     }
   }
   std::vector<std::string> lines(static_cast<std::size_t>(rows));

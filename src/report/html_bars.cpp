@@ -22,6 +22,7 @@ void put_swatch(std::string& out, const std::string& css, const std::string& wor
 
 std::vector<std::string> names_of(const Stack& stack) {
   std::vector<std::string> names;
+  names.reserve(stack.parts.size());
   for (const Column* part : stack.parts) names.push_back(spoken(part->name));
   return names;
 }
@@ -76,6 +77,7 @@ std::string part_class(const std::vector<std::string>& names, std::size_t index)
 
 void put_html_whole(std::string& out, const std::vector<Part>& parts, std::string_view title) {
   std::vector<std::string> names;
+  names.reserve(parts.size());
   for (const Part& part : parts) names.push_back(spoken(part.name));
   out +=
       fmt::format(R"(<svg viewBox="0 0 {:.0f} 46" role="img" aria-label="{}">)", kChartWidth, escaped(title));

@@ -18,7 +18,7 @@ struct Strip {
   int natural = 0;                  ///< cells of the widest entry
   int width = 0;                    ///< given by fit()
   bool bar = false;
-  bool zero = false;                   ///< nothing but zeros: goes early
+  bool zero = false;  ///< nothing but zeros: goes early
 };
 
 struct Layout {

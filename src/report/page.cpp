@@ -51,7 +51,7 @@ std::string saving_of(const Table& findings, std::size_t row) {
   const Column* low = findings.column("saving_low");
   const Column* high = findings.column("saving_high");
   if (high == nullptr || high->missing(row)) return "";
-  const std::string most = format_rough(number_at(*high, row), high->unit);
+  std::string most = format_rough(number_at(*high, row), high->unit);
   if (low == nullptr || !(number_at(*low, row) > 0)) return "up to " + most;
   const std::string least = format_rough(number_at(*low, row), low->unit);
   if (least == most) return most;
@@ -107,8 +107,10 @@ std::vector<Part> parts_of(const Table& table) {
       columns_where(table, [](const Column& c) { return c.role == Role::share; });
   const Column* name = first_where(table, [](const Column& c) { return c.role == Role::key && is_text(c); });
   if (table.shape != Shape::bars || shares.size() != 1 || name == nullptr || is_text(*shares[0])) return {};
-  const Column* amount =
-      first_where(table, [](const Column& c) { return c.role == Role::value && !is_text(c); });
+  if (table.rows() > kMostParts) return {};
+  const Column* amount = first_where(table, [](const Column& c) {
+    return c.role == Role::value && !is_text(c) && c.unit != Unit::count && c.unit != Unit::none;
+  });
   std::vector<Part> parts;
   double sum = 0;
   for (std::size_t row = 0; row < table.rows(); ++row) {

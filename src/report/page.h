@@ -40,7 +40,8 @@ std::vector<std::string> facts_of(const Table& verdict, std::size_t row);
 /// The title of a finding, with its rank when there are several.
 std::string title_of(const Table& findings, std::size_t row);
 
-/// "Health" as sentences, one per id: what, what it affects, what to do. Ranks with the same trouble are named together.
+/// "Health" as sentences, one per id: what, what it affects, what to do. Ranks with the same trouble are
+/// named together.
 std::vector<std::string> health_lines(const Table& health);
 
 /// Parts of one whole, e.g. where the time of a step goes.

@@ -49,6 +49,17 @@ TEST(Page, PartsNeedAWhole) {
   EXPECT_EQ(parts_of(steps.tables[1]).size(), 8u);
   EXPECT_TRUE(parts_of(steps.tables[0]).empty());
   EXPECT_TRUE(parts_of(test::made_kernels().tables[0]).empty());
+  Table even{"Even", Shape::bars, {}};
+  even.texts("name") = Texts(12, "part");
+  even.ints("calls", Unit::count) = Ints(12, 7);
+  even.ints("time", Unit::ns) = Ints(12, 1000);
+  even.reals("share", Unit::share, Role::share) = Reals(12, 1.0 / 12);
+  ASSERT_EQ(parts_of(even).size(), 12u);
+  EXPECT_EQ(parts_of(even)[0].amount, "1.00 µs");
+  Table many{"Many", Shape::bars, {}};
+  many.texts("name") = Texts(13, "part");
+  many.reals("share", Unit::share, Role::share) = Reals(13, 1.0 / 13);
+  EXPECT_TRUE(parts_of(many).empty());
 }
 
 TEST(Page, StacksAreTheNamedPartsOfATotal) {

@@ -60,6 +60,7 @@ void put_legend(Sheet& sheet, const std::vector<std::string>& entries, const std
 
 std::vector<std::string> labels_of(const Stack& stack, std::size_t rows) {
   std::vector<std::string> labels;
+  labels.reserve(rows);
   for (std::size_t row = 0; row < rows; ++row)
     labels.push_back(shortened(one_line(label_of(stack, row)), 20));
   return labels;
@@ -98,6 +99,7 @@ void put_stack(Sheet& sheet, const Table& table, const Stack& stack) {
   const int room = std::max(8, sheet.style.width - 2 - label_width - 2 - 1 - widest(ends));
   for (std::size_t row = 0; row < rows; ++row) {
     std::vector<double> lengths;
+    lengths.reserve(stack.parts.size());
     for (std::size_t i = 0; i < stack.parts.size(); ++i) lengths.push_back(part_length(stack, i, row));
     const std::vector<int> cells = cells_per_part(lengths, longest, room);
     const int gap = label_width - cells_of(labels[row]);

@@ -67,7 +67,7 @@ bool put_matrix(Sheet& sheet, const Table& table) {
   const std::optional<Heat> heat = heat_of(table, 200, room);
   if (!heat || heat->columns.size() < 2) return false;
   int label = 0;
-  for (std::string line : heat->lines) label = std::max(label, cells_of(one_line(line)));
+  for (const std::string& line : heat->lines) label = std::max(label, cells_of(one_line(line)));
   label = std::min(label, 20);
   const int wide = heat->columns.size() * 2 <= room ? 2 : 1;
   const double span = heat->most - heat->least;

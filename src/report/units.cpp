@@ -204,7 +204,7 @@ std::string format_value(const Column& column, std::size_t row) {
 std::string format_rough(double value, Unit unit) {
   if (!std::isfinite(value) || value == 0) return format_value(value, unit);
   const double step = std::pow(10.0, std::floor(std::log10(std::abs(value))) - 1);
-  const std::string text = format_value(std::round(value / step) * step, unit);
+  std::string text = format_value(std::round(value / step) * step, unit);
   const std::size_t end = std::min(text.find(' '), text.size());
   const std::string_view digits = std::string_view(text).substr(0, end);
   if (digits.find('.') == std::string_view::npos) return text;

@@ -60,7 +60,7 @@ class Pieces final : public RowSink {
   Pieces(const trace::Trace& trace, const std::function<bool(const report::Table&)>& take)
       : trace_(trace), take_(take), table_(empty_table()) {}
   void integer(std::int64_t value) override { std::get<report::Ints>(next().values).push_back(value); }
-  void real(double) override { CHECK(!"events have no real columns"); }
+  void real(double) override { CHECK(false); }
   void text(std::string_view value) override { std::get<report::Texts>(next().values).emplace_back(value); }
   void nothing() override {
     std::visit([](auto& values) { values.push_back(absent(values)); }, next().values);

@@ -165,7 +165,7 @@ void put_rows(std::string_view name, const Trace& trace, RowSink& sink) {
       if (!source.put(trace, rank, sink)) return;
     return;
   }
-  CHECK(!"a table of trace_tables()");
+  CHECK(false);
 }
 
 }  // namespace stepscope::write

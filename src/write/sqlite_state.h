@@ -1,0 +1,47 @@
+// What the two halves of Database share: the connection and prepared statements. Only sqlite*.cpp include it.
+#pragma once
+
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "write/sqlite.h"
+
+namespace stepscope::write {
+
+/// A prepared statement. Binds are by position from 1.
+class Statement {
+ public:
+  Statement(sqlite3* db, const std::string& sql) {
+    sqlite3_prepare_v2(db, sql.c_str(), static_cast<int>(std::min<std::size_t>(sql.size() + 1, 1 << 30)),
+                       &handle_, &tail_);
+  }
+  Statement(const Statement&) = delete;
+  Statement& operator=(const Statement&) = delete;
+  ~Statement() { sqlite3_finalize(handle_); }
+  sqlite3_stmt* get() const { return handle_; }
+  std::string_view tail() const { return tail_ == nullptr ? "" : tail_; }
+  int step() { return sqlite3_step(handle_); }
+  void reset() { sqlite3_reset(handle_); }
+
+ private:
+  sqlite3_stmt* handle_ = nullptr;
+  const char* tail_ = nullptr;
+};
+
+struct Database::State {
+  sqlite3* handle = nullptr;
+  std::string path;
+  std::function<void()> tell;
+
+  ~State() { sqlite3_close(handle); }
+  Error error() const { return {sqlite3_errmsg(handle), path}; }
+  bool run(const std::string& sql) {
+    return sqlite3_exec(handle, sql.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK;
+  }
+};
+
+}  // namespace stepscope::write
