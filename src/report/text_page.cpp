@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kOpenFindings = 5;
 constexpr std::size_t kOpenRanks = 4;
-constexpr std::size_t kBriefLines = 2;
+constexpr std::size_t kBriefLines = 3;
 
 /// `text` behind a short name, at most `most` lines.
 void put_labelled(Sheet& sheet, std::string_view label, const std::string& text, std::size_t most) {
@@ -47,8 +47,8 @@ void put_card(Sheet& sheet, const Table& table, std::size_t row, bool brief) {
   put_labelled(sheet, "do", field(table, "remedy", row), most);
   const std::string confidence = field(table, "confidence", row);
   const std::string sure = confidence.empty() ? "" : confidence + " confidence: ";
-  put_labelled(sheet, "why", sure + field(table, "evidence", row), most);
-  if (!brief) put_labelled(sheet, "sure", field(table, "because", row), 0);
+  put_labelled(sheet, "why", sure + field(table, "because", row), most);
+  put_labelled(sheet, "see", field(table, "evidence", row), most);
   if (!brief) put_labelled(sheet, "check", field(table, "verify", row), 0);
 }
 
