@@ -8,6 +8,7 @@
 #include <map>
 
 #include "analyze/tb.h"
+#include "analyze/tb_gpu.h"
 #include "read/open.h"
 
 namespace stepscope {
@@ -210,6 +211,16 @@ TEST_P(TbGolden, kernels) {
     expect_ratio(std::isnan(occupancy) ? 0 : occupancy * 100, number(kernel["occupancy"]),
                  std::string(name) + " occupancy");
   }
+}
+
+TEST_P(TbGolden, inputsOfTheRecommendations) {
+  const analyze::tb::Events events(*trace_, trace_->ranks.at(0));
+  const analyze::tb::Forest forest(events);
+  const analyze::tb::TensorCoreRatios ratios = analyze::tb::tensor_core_ratios(forest);
+  expect_ratio(ratios.eligible, number(golden("tensor_core_eligible_kernel_ratio")), "eligible");
+  expect_ratio(ratios.used, number(golden("tensor_core_used_ratio")), "used");
+  EXPECT_EQ(forest.distributed_data_parallel, bool(golden("use_ddp")));
+  EXPECT_EQ(forest.data_parallel, bool(golden("use_dp")));
 }
 
 TEST_P(TbGolden, recommendations) {

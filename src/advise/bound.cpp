@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "report/names.h"
 #include "report/units.h"
 
 namespace stepscope::advise {
@@ -34,6 +35,31 @@ constexpr std::array kPhrases = {
 
 std::string per_step(const Evidence& e) {
   return e.fact("complete_steps") > 0 ? fmt::format("each {} step", ns(e.step_length())) : fmt::format("the recorded {}", ns(e.window()));
+}
+
+/// What the device does most, for a step that the device limits: its busiest kernel and the use of matrix units.
+std::string limit(const Evidence& e) {
+  const report::Table* kernels = table_of(e.reports().kernels, "Kernels");
+  const report::Table* devices = table_of(e.reports().devices, "Devices");
+  std::string text;
+  if (kernels != nullptr && ints_of(*kernels, "total") != nullptr) {
+    const report::Texts& names = *texts_of(*kernels, "name");
+    const report::Ints& totals = *ints_of(*kernels, "total");
+    std::int64_t sum = 0, most = -1;
+    std::size_t top = 0;
+    for (std::size_t row = 0; row < totals.size(); ++row) {
+      if (!e.mine(*kernels, row)) continue;
+      sum += totals[row];
+      if (totals[row] > most) { most = totals[row]; top = row; }
+    }
+    if (sum > 0) text += fmt::format(" The largest kernel, {}, takes {} of kernel time", report::short_name(names[top], 48), percent(static_cast<double>(most) / static_cast<double>(sum)));
+  }
+  if (!text.empty() && devices != nullptr && reals_of(*devices, "tensor_core_share") != nullptr) {
+    const report::Reals& matrix = *reals_of(*devices, "tensor_core_share");
+    for (std::size_t row = 0; row < matrix.size(); ++row)
+      if (e.mine(*devices, row) && matrix[row] >= 0) return text + fmt::format("; matrix units carry {} of compute time.", percent(matrix[row]));
+  }
+  return text.empty() ? text : text + ".";
 }
 
 std::string largest_part_of_host(const Evidence& e) {
@@ -88,7 +114,7 @@ std::string headline(const Evidence& e, Bound bound, const std::vector<Health>& 
     case Bound::communication:
       return fmt::format("Communication-bound: in {} of {} only communication runs, hidden behind nothing.", percent(e.share(e.fact("exposed_communication"))), per_step(e));
     case Bound::device:
-      return fmt::format("Device-bound: the device is busy {} of {}; host work and launches are hidden behind it.", percent(e.share(e.fact("busy"))), per_step(e));
+      return fmt::format("Device-bound: the device is busy {} of {}; host work and launches are hidden behind it.{}", percent(e.share(e.fact("busy"))), per_step(e), limit(e));
     case Bound::mixed:
       return fmt::format("Mixed: the device is busy {} of {} and idles {}, most of that {}.", percent(e.share(e.fact("busy"))), per_step(e), idle,
                          phrase.empty() ? "with work launched and not started" : phrase);

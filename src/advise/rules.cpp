@@ -44,7 +44,7 @@ void save(Finding& f, std::int64_t time_per_step, double low, double high) {
 /// "single-process" or "multi-process", "" when no loader was recorded.
 std::string loader_kind(const Evidence& e) {
   for (const Table& table : e.reports().input_wait.tables) {
-    const Texts* kinds = texts_of(table, "loader");
+    const Texts* kinds = texts_of(table, "kind");
     for (std::size_t row = 0; kinds != nullptr && row < kinds->size(); ++row)
       if (e.mine(table, row) && !(*kinds)[row].empty()) return (*kinds)[row];
   }

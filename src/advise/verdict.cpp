@@ -100,7 +100,7 @@ Reports gather(const trace::Trace& trace, const report::Params& params, unsigned
   Reports reports;
   const std::vector<std::pair<const char*, report::Report*>> wanted = {
       {"overview", &reports.overview}, {"idle", &reports.idle}, {"memory_events", &reports.memory_events},
-      {"steps", &reports.steps}, {"devices", &reports.devices}, {"input_wait", &reports.input_wait}};
+      {"kernels", &reports.kernels}, {"steps", &reports.steps}, {"devices", &reports.devices}, {"input_wait", &reports.input_wait}};
   parallel_for(wanted.size(), thread_count(threads), [&](std::size_t i) {
     if (const analyze::Analysis* analysis = analyze::find(wanted[i].first)) *wanted[i].second = analysis->run(trace, params);
   });

@@ -11,6 +11,7 @@
 
 #include "analyze/list.h"
 #include "analyze/question.h"
+#include "analyze/tb.h"
 #include "derive/matrix_cores.h"
 #include "report/statistics.h"
 
@@ -350,7 +351,7 @@ void add_copies(CopyTable& out, const trace::Trace& trace, const Rank& rank, con
 }  // namespace
 
 constexpr report::ParamSpec kParams[] = {
-    {"group", report::ParamSpec::Type::choice, "name", "name|properties", "one row per kernel name, or per name, op and launch properties"}};
+    {"group", report::ParamSpec::Type::choice, "name", "name|properties", "one row per kernel name, or per name, op and launch properties"}, kTbCompat};
 
 constinit const About kernels_about = {R"(Kernels only; copies and fills have a table of their own. With `--step`, events launched in that step.
 
@@ -374,6 +375,7 @@ The rows include each other.
                                           kParams};
 
 report::Report kernels(const trace::Trace& trace, const report::Params& params) {
+  if (params.flag("tb-compat")) return tb_kernels(trace, params);
   const StepChoice choice(params);
   const bool by_properties = params.text("group") == "properties";
   KernelTable out(trace, by_properties);

@@ -4,15 +4,20 @@
 
 #include "analyze/analyses.h"
 
-#define STEPSCOPE_ANALYSES(ENTRY)                                                          \
-  ENTRY(overview, "what was recorded, and the facts that decide what it can prove")        \
-  ENTRY(steps, "where each step's time went, part by part, and what grew in slow steps")   \
-  ENTRY(idle, "why each device was idle, gap by gap")                                      \
-  ENTRY(devices, "how busy each device was, and how full when busy")                       \
-  ENTRY(operators, "what each operator costs, does, and how near the device's roof it is") \
-  ENTRY(kernels, "which kernels ran, for how long, and how well they fill the device") \
-  ENTRY(launches, "how far the host runs ahead of the device, what launching costs, where the device waits for it") \
+#define STEPSCOPE_ANALYSES(ENTRY)                                                                      \
+  ENTRY(overview, "what was recorded, and the facts that decide what it can prove")                    \
+  ENTRY(steps, "where each step's time went, part by part, and what grew in slow steps")               \
+  ENTRY(idle, "why each device was idle, gap by gap")                                                  \
+  ENTRY(devices, "how busy each device was, and how full when busy")                                   \
+  ENTRY(input_wait, "how long each step waited for data, and how much of that the device was idle")    \
   ENTRY(synchronizations, "every call that waits for the device, from where, and what the wait costs") \
+  ENTRY(launches, "how far the host runs ahead of the device, and what launching costs")               \
+  ENTRY(operators, "what each operator costs, does, and how near the device's roof it is")             \
+  ENTRY(kernels, "which kernels ran, for how long, and how well they fill the device")                 \
+  ENTRY(modules, "what each nn.Module took on the host and on the device, forward and backward")       \
+  ENTRY(call_tree, "where host and device time went, down the nesting of host ranges")                 \
+  ENTRY(python_stacks, "folded Python stacks with their time, for flame graphs")                       \
+  ENTRY(tracelens, "TraceLens's tables under its own rules, for comparing numbers with its reports")   \
 
 namespace stepscope::analyze {
 

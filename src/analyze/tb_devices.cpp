@@ -150,10 +150,10 @@ report::Report tb_devices(const trace::Trace& trace, const report::Params& param
   report::Table table{"Devices as the TensorBoard plugin rates them", report::Shape::table, {}};
   RankColumn rank_column(table, trace);
   report::Ints& device = table.ints("device", Unit::none, report::Role::key);
-  report::Reals& utilization = table.reals("utilization", Unit::share);
-  report::Reals& efficiency = table.reals("sm_efficiency", Unit::share);
-  report::Reals& occupancy = table.reals("occupancy", Unit::share);
-  report::Reals& tensor_cores = table.reals("tensor_core_share", Unit::share);
+  report::Reals& utilization = table.reals("utilization", Unit::share, report::Role::share);
+  report::Reals& efficiency = table.reals("sm_efficiency", Unit::share, report::Role::share);
+  report::Reals& occupancy = table.reals("occupancy", Unit::share, report::Role::share);
+  report::Reals& tensor_cores = table.reals("tensor_core_share", Unit::share, report::Role::share);
   for (const trace::Rank& rank : trace.ranks) {
     const tb::Events events(trace, rank);
     const tb::Forest forest(events);

@@ -90,8 +90,9 @@ report::Report tb_operators(const trace::Trace& trace, const report::Params& par
   report::Table table{"Operators as the TensorBoard plugin sums them", report::Shape::table, {}};
   RankColumn rank_column(table, trace);
   report::Texts& name = table.texts("name");
-  report::Texts* detail =
-      group == tb::Group::name ? nullptr : &table.texts(group == tb::Group::shape ? "shape" : "stack");
+  report::Texts* detail = group == tb::Group::name
+                              ? nullptr
+                              : &table.texts(group == tb::Group::shape ? "input_shape" : "call_stack");
   report::Ints& calls = table.ints("calls", Unit::count);
   report::Ints& host_total = table.ints("host_total", Unit::ns);
   report::Ints& host_self = table.ints("host_self", Unit::ns);

@@ -89,9 +89,11 @@ void Forest::add_child(NodeId parent, NodeId child) {
 
 NodeId Forest::build(std::vector<Node> host, const std::vector<Row>& outside_calls) {
   const auto root = static_cast<NodeId>(nodes.size());
-  std::stable_sort(host.begin(), host.end(), [](const Node& a, const Node& b) {
+  const auto outer_first = [](const Node& a, const Node& b) {
     return a.start != b.start ? a.start < b.start : a.end > b.end;
-  });
+  };
+  if (!std::is_sorted(host.begin(), host.end(), outer_first))
+    std::stable_sort(host.begin(), host.end(), outer_first);
   takes_stale.push_back(
       std::any_of(host.begin(), host.end(), [](const Node& n) { return n.type == Type::step; }));
   Node top;

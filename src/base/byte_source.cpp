@@ -25,7 +25,7 @@ class FileBytes : public ByteSource {
     while (got < size) {
       const ssize_t n = ::read(fd_, out + got, size - got);
       if (n < 0 && errno == EINTR) continue;
-      if (n < 0) faults.push_back({position_, std::string("the file could not be read further: ") + std::strerror(errno)});
+      if (n < 0) add_fault(position_, std::string("the file could not be read further: ") + std::strerror(errno));
       if (n <= 0) break;
       got += static_cast<std::size_t>(n);
       position_ += n;
@@ -68,8 +68,7 @@ class PrefixedBytes : public ByteSource {
     std::memcpy(out, prefix_.data() + at_, n);
     at_ += n;
     const std::size_t more = rest_->read(out + n, size - n);
-    faults.insert(faults.end(), rest_->faults.begin(), rest_->faults.end());
-    rest_->faults.clear();
+    take_faults(*rest_);
     return n + more;
   }
   std::int64_t position() const override { return rest_->position(); }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -27,7 +28,22 @@ class ByteSource {
 
   std::int64_t stored_size = -1;  ///< of the file, -1 for pipes
   bool compressed = false;
-  std::vector<ByteFault> faults;
+  std::vector<ByteFault> faults;  ///< the first few
+  std::int64_t fault_count = 0;   ///< all of them
+
+ protected:
+  void add_fault(std::int64_t offset, std::string reason) {
+    constexpr std::size_t kDescribed = 16;
+    if (faults.size() < kDescribed) faults.push_back({offset, std::move(reason)});
+    ++fault_count;
+  }
+  /// Takes over the faults of the source below.
+  void take_faults(ByteSource& below) {
+    for (ByteFault& fault : below.faults) add_fault(fault.offset, std::move(fault.reason));
+    fault_count += below.fault_count - static_cast<std::int64_t>(below.faults.size());
+    below.faults.clear();
+    below.fault_count = 0;
+  }
 };
 
 /// Opens `path` ("-" is standard input) and looks at its first bytes for gzip.

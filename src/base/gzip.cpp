@@ -1,7 +1,8 @@
 // ISA-L where it is installed (three times faster than zlib on x86-64), zlib elsewhere.
 #include "base/gzip.h"
 
-#include <cstring>
+#include <algorithm>
+#include <string_view>
 #include <vector>
 
 #ifdef STEPSCOPE_HAVE_ISAL
@@ -81,8 +82,9 @@ class GzipBytes : public ByteSource {
     char* at = out;
     std::size_t left = size;
     while (left > 0 && !done_) {
-      if (in_size_ == 0 && !refill()) { finish_input(); break; }
+      if (in_size_ == 0 && !refill() && !in_member_ && !finish_input()) break;
       if (seeking_ && !find_member()) continue;
+      if (!in_member_) member_ = in_;
       in_member_ = true;
       const std::size_t in_before = in_size_, left_before = left;
       switch (inflater_.step(in_, in_size_, at, left)) {
@@ -93,11 +95,13 @@ class GzipBytes : public ByteSource {
           clean_ = true;
           break;
         case Inflated::bad:
-          faults.push_back({offset(), "the gzip data is damaged here; reading goes on at the next gzip member, if any"});
+          add_fault(offset(), "the gzip data is damaged here; reading goes on at the next gzip member, if any");
           skip_bad_byte(in_before);
           break;
         case Inflated::more:
-          if (in_size_ == in_before && left == left_before) skip_bad_byte(in_before);
+          if (in_size_ != in_before || left != left_before) break;
+          if (in_size_ == 0) finish_input();  // only now: the inflater may have held text back
+          else skip_bad_byte(in_before);
           break;
       }
     }
@@ -114,38 +118,71 @@ class GzipBytes : public ByteSource {
   bool refill() {
     in_ = buffer_.data();
     in_size_ = stored_->read(buffer_.data(), buffer_.size());
-    faults.insert(faults.end(), stored_->faults.begin(), stored_->faults.end());
-    stored_->faults.clear();
+    if (in_size_ != 0) {
+      filled_ = in_size_;
+      member_ = nullptr;
+    }
+    take_faults(*stored_);
     return in_size_ != 0;
   }
 
-  void finish_input() {
-    if (in_member_) faults.push_back({offset(), "the gzip file ends in the middle: it was cut, or the job that wrote it was killed"});
+  /// The stored bytes are used up. True if there is still a member to be tried.
+  bool finish_input() {
+    if (in_member_) {
+      add_fault(offset(), "the gzip file ends in the middle: it was cut, or the job that wrote it was killed");
+      in_ = buffer_.data() + filled_;
+      leave_member();
+      if (go_back()) return true;
+    }
     done_ = true;
+    return false;
   }
 
   void skip_bad_byte(std::size_t in_before) {
     if (in_size_ == in_before && in_size_ > 0) { ++in_; --in_size_; }
+    leave_member();
+    go_back();
+  }
+
+  void leave_member() {
     inflater_.reset();
     in_member_ = false;
     seeking_ = true;
     clean_ = false;
   }
 
-  /// Moves to the next byte pair 1f 8b; bytes between members are a fault when they are not zero padding.
+  /// Damage is noticed late: what was read as the damaged member's data may hold the start of the next one. Goes back
+  /// to it if it is still in the buffer. The total is bounded by a multiple of the file, whatever it holds.
+  bool go_back() {
+    const char* from = member_ != nullptr ? member_ + 1 : buffer_.data();
+    const char* candidate = std::search(from, in_, kMemberStart.begin(), kMemberStart.end());
+    while (candidate != in_ && !starts_member(candidate, in_)) candidate = std::search(candidate + 1, in_, kMemberStart.begin(), kMemberStart.end());
+    if (candidate == in_) return false;
+    gone_back_ += in_ - candidate;
+    if (gone_back_ > 8 * stored_->position()) return false;
+    in_size_ += static_cast<std::size_t>(in_ - candidate);
+    in_ = candidate;
+    member_ = candidate;
+    return true;
+  }
+
+  static constexpr std::string_view kMemberStart = "\x1f\x8b\x08";
+
+  /// The signature, and none of the flags that must be zero. What lies behind `end` is given the benefit of the doubt.
+  static bool starts_member(const char* p, const char* end) {
+    const std::string_view head(p, static_cast<std::size_t>(std::min<std::ptrdiff_t>(end - p, 4)));
+    return head.substr(0, 3) == kMemberStart.substr(0, head.size()) && (head.size() < 4 || (head[3] & 0xE0) == 0);
+  }
+
+  /// Moves to the next member's first byte; bytes between members are a fault when they are not zero padding.
   bool find_member() {
-    while (in_size_ > 0 && static_cast<unsigned char>(*in_) != 0x1f) {
+    while (in_size_ > 0 && !starts_member(in_, in_ + in_size_)) {
       if (*in_ != 0 && clean_) {
-        faults.push_back({offset(), "bytes behind the gzip data are not gzip; they were skipped"});
+        add_fault(offset(), "bytes behind the gzip data are not gzip; they were skipped");
         clean_ = false;
       }
       ++in_;
       --in_size_;
-    }
-    if (in_size_ >= 3 && (static_cast<unsigned char>(in_[1]) != 0x8b || in_[2] != 8)) {
-      ++in_;
-      --in_size_;
-      return false;
     }
     if (in_size_ == 0) return false;
     seeking_ = false;
@@ -156,7 +193,9 @@ class GzipBytes : public ByteSource {
   std::vector<char> buffer_;
   Inflater inflater_;
   const char* in_ = nullptr;
-  std::size_t in_size_ = 0;
+  std::size_t in_size_ = 0, filled_ = 0;
+  const char* member_ = nullptr;  ///< where the member being read starts, if that is in the buffer
+  std::int64_t gone_back_ = 0;
   bool in_member_ = false, seeking_ = false, clean_ = true, done_ = false;
 };
 

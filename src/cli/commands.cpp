@@ -45,8 +45,8 @@ constexpr std::string_view kExportExamples[] = {
 };
 constexpr std::string_view kSqlExamples[] = {
     "stepscope sql trace.json.gz --tables",
-    "stepscope sql trace.json.gz \"SELECT name, count(*) AS calls, sum(duration_ns) AS total_ns FROM event "
-    "WHERE kind = 'kernel' GROUP BY name ORDER BY total_ns DESC LIMIT 10\"",
+    "stepscope sql trace.json.gz 'SELECT kind, sum(duration_ns) FROM event GROUP BY 1'",
+    "stepscope sql trace.json.gz 'SELECT * FROM steps' --format csv",
 };
 constexpr std::string_view kCompletionExamples[] = {
     "stepscope completion bash > ~/.local/share/bash-completion/completions/stepscope",
@@ -112,7 +112,8 @@ std::vector<Flag> flags_of(const Command& command, const analyze::Analysis* anal
   if (command.run == run_show) {
     if (analysis != nullptr)
       for (const ParamSpec& spec : analysis->params) flags.push_back({spec});
-    for (const ParamSpec& spec : report::common_params()) flags.push_back({spec});
+    for (const ParamSpec& spec : report::common_params())
+      flags.push_back({spec, 0, spec.name == "step" ? "STEP" : spec.name == "sort" ? "COLUMN" : ""});
   }
   flags.insert(flags.end(), command.flags.begin(), command.flags.end());
   return flags;

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
-#include <unistd.h>
+
+#include <algorithm>
 
 #include "advise/verdict.h"
 #include "base/parallel.h"
@@ -10,9 +11,16 @@
 namespace stepscope::cli {
 namespace {
 
-constexpr std::size_t kTopInPage = 20;  // rows of long tables in HTML
+constexpr std::size_t kLongestPath = 44;  // that still fits into a suggested command
 
-/// Analyses that answer without being told what to look at.
+/// For a shell.
+std::string quoted(const std::string& path) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-@%:,=";
+  return path.find_first_not_of(kPlain) == std::string::npos ? path : "'" + path + "'";
+}
+
+/// Analyses that answer without being told what to look at; the steps first, the facts of the recording last.
 std::vector<const analyze::Analysis*> answering_by_themselves() {
   std::vector<const analyze::Analysis*> chosen;
   for (const analyze::Analysis& analysis : analyze::all()) {
@@ -20,6 +28,11 @@ std::vector<const analyze::Analysis*> answering_by_themselves() {
     for (const report::ParamSpec& spec : analysis.params) asks = asks || spec.name == "id";
     if (!asks) chosen.push_back(&analysis);
   }
+  const auto place = [](const analyze::Analysis* a) {
+    return a->name == "steps" ? 0 : a->name == "overview" ? 2 : 1;
+  };
+  std::stable_sort(chosen.begin(), chosen.end(),
+                   [&](const auto* a, const auto* b) { return place(a) < place(b); });
   return chosen;
 }
 
@@ -34,34 +47,22 @@ void add_whole(report::Page& page, const report::Report& steps) {
 report::Page first_screen(const trace::Trace& trace, const advise::Reports& reports) {
   report::Page page{title_of(trace), {advise::verdict(trace, reports)}, {}};
   add_whole(page, reports.steps);
-  const std::string path = trace.ranks.size() == 1 ? trace.ranks.front().path : "TRACE...";
+  const bool nameable = trace.ranks.size() == 1 && trace.ranks.front().path.size() <= kLongestPath &&
+                        trace.ranks.front().path.find('\'') == std::string::npos;
+  const std::string path = nameable ? quoted(trace.ranks.front().path) : "TRACE";
   for (const char* name : {"steps", "idle", "kernels"})
     if (analyze::find(name) != nullptr) page.next.push_back(fmt::format("stepscope show {} {}", name, path));
   page.next.push_back(fmt::format("stepscope report {} -o report.html", path));
   return page;
 }
 
-/// Long tables of names are cut; steps and curves stay whole.
-void cut_for_page(report::Report& report) {
-  for (report::Table& table : report.tables) {
-    const bool list = table.shape == report::Shape::table || table.shape == report::Shape::bars;
-    if (!list || report::stack_of(table) || table.rows() <= kTopInPage) continue;
-    report.notes.push_back(fmt::format("'{}' shows its first {} of {} rows; `stepscope show {}` has all.",
-                                       table.title, kTopInPage, table.rows(), report.name));
-    report::cut(table, kTopInPage);
-  }
-}
-
 void add_everything(report::Page& page, const trace::Trace& trace, const report::Params& params,
-                    unsigned threads, bool cut) {
+                    unsigned threads) {
   const std::vector<const analyze::Analysis*> chosen = answering_by_themselves();
   std::vector<report::Report> reports(chosen.size());
   parallel_for(chosen.size(), thread_count(threads),
                [&](std::size_t i) { reports[i] = analyze::run(*chosen[i], trace, params); });
-  for (report::Report& report : reports) {
-    if (cut) cut_for_page(report);
-    page.reports.push_back(std::move(report));
-  }
+  for (report::Report& report : reports) page.reports.push_back(std::move(report));
 }
 
 }  // namespace
@@ -81,7 +82,7 @@ int run_report(const Call& call) {
   report::Page page = first_screen(*trace, advise::gather(*trace, uncut, threads));
   if (format == "text") return print(call, page);
   page.reports.resize(1);  // the steps come with everything else
-  add_everything(page, *trace, params, threads, format == "html" && !call.params.has("top"));
+  add_everything(page, *trace, params, threads);
   return print(call, page);
 }
 

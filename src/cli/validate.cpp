@@ -79,8 +79,9 @@ int run_validate(const Call& call) {
                                 : "it ends early, as when a job is killed; every other command works on "
                                   "what is there."));
   }
-  if (bad == 0 && format_of(call) == "text")
-    report.notes.push_back("Every file was read to its end without loss.");
+  report.tables.front().title =
+      bad == 0 ? "Every file was read to its end without loss"
+               : fmt::format("{} of {} files are damaged", bad, trace->ranks.size() + trace->unread.size());
   const int printed = print(call, report);
   return printed != kDone ? printed : bad == 0 ? kDone : kFailed;
 }

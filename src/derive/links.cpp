@@ -23,17 +23,22 @@ void link_launches(EventTable& e, const trace::ArgReader& correlation) {
       if (const auto id = correlation.integer(row)) e.launch[row] = launches.find(*id);
 }
 
-Row op_above(const EventTable& e, Row row) {
-  for (Row at = e.parent[row]; at != kNoRow; at = e.parent[at])
-    if (e.kind[at] == Kind::op) return at;
-  return kNoRow;
+/// The innermost op above each row. A parent comes before its children, so one pass does, however deep they nest.
+std::vector<Row> ops_above(const EventTable& e) {
+  std::vector<Row> above(e.size(), kNoRow);
+  for (Row row = 0; row < e.size(); ++row) {
+    const Row parent = e.parent[row];
+    if (parent != kNoRow) above[row] = e.kind[parent] == Kind::op ? parent : above[parent];
+  }
+  return above;
 }
 
 /// Runtime calls first: device rows take the op of their launch.
 void link_ops(EventTable& e, const IdIndex& ops, const ExternalId& external) {
+  const std::vector<Row> above = ops_above(e);
   for (Row row = 0; row < e.size(); ++row) {
     if (e.kind[row] != Kind::runtime) continue;
-    e.op[row] = op_above(e, row);
+    e.op[row] = above[row];
     if (e.op[row] == kNoRow) e.op[row] = ops.find(external.of(row));
   }
   for (Row row = 0; row < e.size(); ++row) {

@@ -19,8 +19,7 @@ bool event_key_at(const char* p, const char* end) {
 /// `brace` is a "}". Returns the "{" of an event right behind it, or nullptr.
 const char* event_behind(const char* brace, const char* end) {
   const char* p = skip_space(brace + 1);
-  if (p >= end || *p != ',') return nullptr;
-  p = skip_space(p + 1);
+  if (p < end && *p == ',') p = skip_space(p + 1);
   if (p >= end || *p != '{') return nullptr;
   const char* start = p;
   p = skip_space(p + 1);
@@ -48,11 +47,19 @@ const char* next_event(const char* from, const char* end) {
   return nullptr;
 }
 
+const char* undecided(const char* from, const char* end) {
+  constexpr std::ptrdiff_t kLongestBoundary = 4096;
+  const char* tail = std::max(from, end - std::min(end - from, kLongestBoundary));
+  const void* brace = memrchr(tail, '}', static_cast<std::size_t>(end - tail));
+  return brace != nullptr ? static_cast<const char*>(brace) : end;
+}
+
 bool BlockReader::next(Block& block) {
   const std::lock_guard lock(mutex_);
   if (ended_ && carry_.empty()) return false;
   std::size_t size = carry_.size();
-  std::size_t goal = std::max(kBlock, size * 2);
+  const auto capped = [&](std::size_t wanted) { return std::max(size + 1, std::min(wanted, sizes_.most)); };
+  std::size_t goal = capped(std::max(sizes_.usual, size * 2));
   const char* cut = nullptr;
   for (;;) {
     if (block.buffer.size() < goal + kPadding) block.buffer.resize(goal + kPadding);
@@ -67,10 +74,10 @@ bool BlockReader::next(Block& block) {
     }
     cut = block.buffer.data() + size;
     std::memset(block.buffer.data() + size, 0, kPadding);
-    if (!guess_ || ended_ || goal >= kMostBlock) break;
+    if (!guess_ || ended_ || goal >= sizes_.most) break;
     cut = last_event(block.buffer.data(), cut);
     if (cut != nullptr) break;
-    goal *= 2;
+    goal = capped(goal * 2);
   }
   const char* text_end = block.buffer.data() + size;
   carry_.assign(cut, text_end);

@@ -23,19 +23,25 @@ struct Block {
   const char* end() const { return buffer.data() + size; }
 };
 
-/// The first byte of the next event at or behind `from`: behind "}" "," where "{" and a key that events have follow.
-/// nullptr if there is none.
+/// The first byte of the next event behind `from`: behind "}", with or without a comma, where "{" and a key that events
+/// have follow. nullptr if there is none.
 const char* next_event(const char* from, const char* end);
+
+/// Where the text must be kept from when next_event found nothing in it and more text follows.
+const char* undecided(const char* from, const char* end);
+
+/// How much text is held at a time. Tests make both small.
+struct BlockSizes {
+  std::size_t usual = std::size_t{1} << 21;
+  /// No event is longer; text without an event boundary for so long is given up as damaged.
+  std::size_t most = std::size_t{1} << 26;
+};
 
 class BlockReader {
  public:
-  static constexpr std::size_t kBlock = std::size_t{1} << 21;
-  /// No event is longer; text without an event boundary for so long is given up as damaged.
-  static constexpr std::size_t kMostBlock = std::size_t{1} << 26;
-
   /// `guess`: cut blocks at guessed event boundaries. Otherwise blocks are cut anywhere and the parser returns its
   /// unread end with unread().
-  BlockReader(ByteSource& source, bool guess) : source_(source), guess_(guess) {}
+  BlockReader(ByteSource& source, bool guess, BlockSizes sizes = {}) : source_(source), guess_(guess), sizes_(sizes) {}
 
   /// Fetches the next block. False at the end. Safe from several threads.
   bool next(Block& block);
@@ -47,6 +53,7 @@ class BlockReader {
  private:
   ByteSource& source_;
   const bool guess_;
+  const BlockSizes sizes_;
   std::mutex mutex_;
   std::vector<char> carry_;
   std::int64_t offset_ = 0;

@@ -46,7 +46,12 @@ std::size_t unescape_unicode(std::string_view text, std::string& out) {
   return 4;
 }
 
-constexpr std::int64_t kMostTime = 4'000'000'000'000'000'000;
+/// Digits of the mantissa behind its leading zeros.
+int significant_digits(const char* p, const char* end) {
+  int count = 0;
+  for (; p < end && *p != 'e' && *p != 'E'; ++p) count += is_digit(*p) && (count > 0 || *p != '0');
+  return count;
+}
 
 /// Exact decimal shift for texts with an exponent or too many digits: digits · 10^(exponent + 3), in ns.
 std::int64_t shifted_nanoseconds(std::string_view digits, std::int64_t exponent, bool negative) {
@@ -93,7 +98,8 @@ bool read_microseconds_slowly(const char*& p, std::int64_t& nanoseconds) {
 
 }  // namespace
 
-const char* value_end(const char* p, const char* end) {
+const char* value_end(const char* p, const char* end, const char** looked) {
+  const char* const start = p;
   std::int64_t depth = 0;
   for (; p < end; ++p) {
     switch (*p) {
@@ -102,6 +108,13 @@ const char* value_end(const char* p, const char* end) {
         p = string_end(p + 1, end, escaped);
         if (p == nullptr) return nullptr;
         if (depth == 0) return p + 1;
+        const char* next = skip_space(p + 1);
+        if (next >= end) return nullptr;
+        if (*next != ',' && *next != ':' && *next != ']' && *next != '}') {
+          if (looked != nullptr) *looked = next;
+          return start;
+        }
+        p = next - 1;
         break;
       }
       case '[': case '{': ++depth; break;
@@ -163,7 +176,7 @@ Number read_number(const char*& p, std::int64_t& integer, double& real) {
   while (is_digit(*stop) || *stop == '.' || *stop == 'e' || *stop == 'E' || *stop == '+' || *stop == '-') ++stop;
   const auto [end, error] = std::from_chars(p, stop, real);
   const bool whole = end == stop && error == std::errc{};
-  const bool exact = stop - digits <= 18;
+  const bool exact = stop - digits <= 18 || significant_digits(digits, stop) <= 17;
   p = stop;
   return whole && exact ? Number::real : Number::large;
 }

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
+#include <mutex>
 #include <optional>
-#include <thread>
 
 #include "base/parallel.h"
 #include "read/batch.h"
@@ -25,7 +26,8 @@ enum class Place : std::uint8_t {
 
 using TopLevel = std::vector<std::pair<std::string, std::string>>;
 
-/// Walks the document around the events: top-level keys, the event list, the end.
+/// Walks the document around the events: top-level keys, the event list, the end. What it makes of a text does not
+/// depend on how the text is cut into blocks.
 class DocumentParser {
  public:
   DocumentParser(Vocabulary& words) : events_(words) {}
@@ -34,43 +36,100 @@ class DocumentParser {
   bool bare_array = false;
   TopLevel top_level;
 
+  /// To be used for a block that another parser's block comes before.
+  void start_at(Place at) {
+    place = at;
+    bare_array = false;
+    top_level.clear();
+    damaged_from_ = -1;
+    wasted_ = 0;
+  }
+
   /// Parses a block from `p` on; returns the first byte not consumed (the block's end when all was).
   const char* parse(const Block& block, Batch& batch, const char* p) {
     block_ = &block;
     batch_ = &batch;
     while (p < block.end()) {
       const char* before = p;
-      const bool moved = place == Place::events ? parse_event(p) : place == Place::top ? parse_top(p) : parse_edge(p);
+      const bool moved = damaged_from_ >= 0       ? seek(p)
+                         : place == Place::events ? parse_event(p)
+                         : place == Place::top    ? parse_top(p)
+                                                  : parse_edge(p);
       if (!moved) return before;
     }
     return block.end();
   }
 
-  /// The text from `p` on cannot be used; goes on at the next event of this block, or gives up the block.
-  const char* resync(const char* p, const char* why) {
-    const char* next = next_event(p + 1, block_->end());
-    const char* to = next != nullptr ? next : block_->end();
-    batch_->lose(block_->offset + (p - block_->begin()), to - p, why);
-    place = Place::events;
-    return to;
+  /// The text from `p` on cannot be used; parse() goes on at the next event.
+  void give_up(const char* p, const char* why) {
+    if (damaged_from_ >= 0) return;
+    damaged_from_ = offset_of(p);
+    damage_ = why;
   }
 
+  /// The text ends, or must be taken to end, inside the event or top-level value at `p`.
+  void cut(const char* p, const char* why) {
+    wasted_ += block_->end() - p;
+    give_up(skip_space(p), why);
+  }
+
+  /// True between damage and the next event.
+  bool lost() const { return damaged_from_ >= 0; }
+
+  /// No more text will come: what was being skipped is lost up to `block`'s end.
+  void finish(const Block& block, Batch& batch) {
+    if (lost()) batch.lose(damaged_from_, block.offset + static_cast<std::int64_t>(block.size) - damaged_from_, damage_);
+  }
+
+  /// Bytes scanned by events that failed. An event that scans far and fails may be followed by a million that do the
+  /// same: when failures have cost many times the text, and not before this many bytes, events are held to a small size.
+  static constexpr std::int64_t kFreeWaste = std::int64_t{1} << 26;
+  std::int64_t wasted() const { return wasted_; }
+
  private:
+  std::int64_t offset_of(const char* p) const { return block_->offset + (p - block_->begin()); }
+
+  bool seek(const char*& p) {
+    const char* next = place == Place::done ? nullptr : next_event(p, block_->end());
+    if (next == nullptr) {
+      p = place == Place::done ? block_->end() : undecided(p, block_->end());
+      return p == block_->end();
+    }
+    batch_->lose(damaged_from_, offset_of(next) - damaged_from_, damage_);
+    damaged_from_ = -1;
+    place = Place::events;
+    p = next;
+    return true;
+  }
+
+  const char* event_limit(const char* p) const {
+    constexpr std::int64_t kTimes = 4;
+    constexpr std::ptrdiff_t kShort = 512;
+    const bool dear = wasted_ > kFreeWaste + kTimes * offset_of(p);
+    return dear && block_->end() - p > kShort ? p + kShort : block_->end();
+  }
+
   bool parse_event(const char*& p) {
     p = skip_space(p);
     if (p >= block_->end()) return true;
     if (*p == ',') { ++p; return true; }
     if (*p == ']') { ++p; place = bare_array ? Place::done : Place::top; return true; }
     if (*p != '{') {
-      p = resync(p, "something that is not an event stood in the event list");
+      give_up(p, "something that is not an event stood in the event list");
       return true;
     }
-    switch (events_.parse(p, *block_, *batch_)) {
+    const char* limit = event_limit(p);
+    switch (events_.parse(p, limit, *block_, *batch_)) {
       case EventParser::Outcome::read: return true;
-      case EventParser::Outcome::cut: return false;
+      case EventParser::Outcome::cut:
+        if (limit == block_->end()) return false;
+        wasted_ += limit - p;
+        give_up(p, "an event without an end");
+        return true;
       case EventParser::Outcome::damaged: break;
     }
-    p = resync(p, events_.damage());
+    wasted_ += events_.reached() - p;
+    give_up(p, events_.damage());
     return true;
   }
 
@@ -82,19 +141,21 @@ class DocumentParser {
     if (*p == '}') { ++p; place = Place::done; return true; }
     const char* from = p;
     bool escaped = false;
-    if (*p != '"') { p = resync(p, "a key was expected in the top-level object"); return true; }
+    if (*p != '"') { give_up(p, "a key was expected in the top-level object"); return true; }
     const char* close = string_end(p + 1, end, escaped);
     if (close == nullptr) return retreat(p, from);
     const std::string_view key(from + 1, static_cast<std::size_t>(close - from - 1));
     p = skip_space(close + 1);
     if (p >= end) return retreat(p, from);
-    if (*p != ':') { p = resync(from, "a colon was expected behind this top-level key"); return true; }
+    if (*p != ':') { give_up(p = from, "a colon was expected behind this top-level key"); return true; }
     p = skip_space(p + 1);
     if (p >= end) return retreat(p, from);
     if (key == "traceEvents" && *p == '[') { ++p; place = Place::events; return true; }
-    const char* behind = value_end(p, end);
+    const char* looked = p;
+    const char* behind = value_end(p, end, &looked);
     if (behind == nullptr) return retreat(p, from);
-    if (behind == p) { p = resync(from, "a value was expected behind this top-level key"); return true; }
+    wasted_ += behind == p ? looked - p : 0;
+    if (behind == p) { give_up(p = from, "a value was expected behind this top-level key"); return true; }
     top_level.emplace_back(std::string(key), std::string(p, behind));
     p = behind;
     return true;
@@ -105,14 +166,14 @@ class DocumentParser {
     if (p >= block_->end()) return true;
     if (place == Place::start) {
       constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-      if (std::string_view(p, static_cast<std::size_t>(block_->end() - p)).starts_with(kByteOrderMark)) p += kByteOrderMark.size();
+      if (std::string_view(p, static_cast<std::size_t>(block_->end() - p)).starts_with(kByteOrderMark)) p = skip_space(p + kByteOrderMark.size());
+      if (p >= block_->end()) return true;
       if (*p == '{') { ++p; place = Place::top; return true; }
       if (*p == '[') { ++p; place = Place::events; bare_array = true; return true; }
-      p = resync(p, "the text does not begin with { or [");
+      give_up(p, "the text does not begin with { or [");
       return true;
     }
-    batch_->lose(block_->offset + (p - block_->begin()), block_->end() - p, "text stands behind the end of the document");
-    p = block_->end();
+    give_up(p, "text stands behind the end of the document");
     return true;
   }
 
@@ -121,6 +182,9 @@ class DocumentParser {
   EventParser events_;
   const Block* block_ = nullptr;
   Batch* batch_ = nullptr;
+  std::int64_t damaged_from_ = -1;  ///< offset in the text of what is being skipped, -1 when nothing is
+  const char* damage_ = "";
+  std::int64_t wasted_ = 0;
 };
 
 /// What one pass over a file gave.
@@ -130,8 +194,6 @@ struct Pass {
   TopLevel top_level;
   std::int64_t text_bytes = 0;
   bool complete = false;
-  std::vector<ByteFault> faults;
-  bool compressed = false;
 };
 
 void reserve_rows(Batch& batch, std::size_t text_bytes) {
@@ -142,11 +204,20 @@ void reserve_rows(Batch& batch, std::size_t text_bytes) {
   batch.values.reserve(rows * 5);
 }
 
+/// Ends the text: an event that was cut is lost, and so is what is left of a stretch being skipped.
+void parse_end(DocumentParser& parser, const Block& block, Batch& batch, const char* rest) {
+  while (rest != block.end() && !parser.lost()) {
+    parser.cut(rest, "the text ends here in the middle: the file was cut");
+    rest = parser.parse(block, batch, rest);
+  }
+  parser.finish(block, batch);
+}
+
 /// One thread, text handed over from block to block: right for any document.
 Pass read_serially(ByteSource& source, const KinetoOptions& options) {
   Pass pass;
   pass.words.resize(1);
-  BlockReader reader(source, false);
+  BlockReader reader(source, false, options.blocks);
   DocumentParser parser(pass.words[0]);
   Block block;
   while (reader.next(block)) {
@@ -154,18 +225,18 @@ Pass read_serially(ByteSource& source, const KinetoOptions& options) {
     batch.index = block.index;
     reserve_rows(batch, block.size);
     const char* rest = parser.parse(block, batch, block.begin());
-    while (rest != block.end() && (block.last || block.size >= BlockReader::kMostBlock)) {
-      rest = parser.resync(rest, block.last ? "the text ends here in the middle: the file was cut"
-                                            : "more than 64 MiB without an end of an event");
+    while (rest != block.end() && !parser.lost() && !block.last && block.size >= options.blocks.most) {
+      parser.cut(rest, "an event without an end");
       rest = parser.parse(block, batch, rest);
     }
-    if (rest != block.end()) reader.unread({rest, static_cast<std::size_t>(block.end() - rest)});
+    if (block.last) parse_end(parser, block, batch, rest);
+    else if (rest != block.end()) reader.unread({rest, static_cast<std::size_t>(block.end() - rest)});
     pass.batches.push_back(std::move(batch));
     if (options.progress) options.progress(reader.stored_position());
   }
   pass.top_level = std::move(parser.top_level);
   pass.text_bytes = reader.bytes_read();
-  pass.complete = parser.place == Place::done;
+  pass.complete = parser.place == Place::done && !parser.lost();
   return pass;
 }
 
@@ -173,9 +244,11 @@ Pass read_serially(ByteSource& source, const KinetoOptions& options) {
 std::optional<Pass> read_in_parallel(ByteSource& source, const KinetoOptions& options) {
   Pass pass;
   pass.words.resize(options.threads);
-  BlockReader reader(source, true);
+  BlockReader reader(source, true, options.blocks);
   std::mutex mutex;
+  std::map<std::uint32_t, TopLevel> top_level;
   std::atomic<bool> wrong{false};
+  std::atomic<std::int64_t> wasted{0};
   const auto work = [&](std::size_t thread) {
     DocumentParser parser(pass.words[thread]);
     Block block;
@@ -184,13 +257,15 @@ std::optional<Pass> read_in_parallel(ByteSource& source, const KinetoOptions& op
       batch.index = block.index;
       batch.vocabulary = static_cast<std::uint32_t>(thread);
       reserve_rows(batch, block.size);
-      parser.place = block.index == 0 ? Place::start : Place::events;
-      parser.top_level.clear();
-      const bool whole = parser.parse(block, batch, block.begin()) == block.end();
-      if (!whole || (!block.last && parser.place != Place::events) || parser.bare_array) wrong = true;
+      parser.start_at(block.index == 0 ? Place::start : Place::events);
+      const char* rest = parser.parse(block, batch, block.begin());
+      const bool proven = rest == block.end() && !parser.lost() && parser.place == Place::events && !parser.bare_array;
+      if (block.last) parse_end(parser, block, batch, rest);
+      else if (!proven) wrong = true;
+      if ((wasted += parser.wasted()) > DocumentParser::kFreeWaste) wrong = true;
       const std::lock_guard lock(mutex);
-      for (auto& entry : parser.top_level) pass.top_level.push_back(std::move(entry));
-      if (block.last) pass.complete = parser.place == Place::done;
+      top_level[block.index] = std::move(parser.top_level);
+      if (block.last) pass.complete = parser.place == Place::done && !parser.lost();
       pass.batches.push_back(std::move(batch));
       if (options.progress) options.progress(reader.stored_position());
     }
@@ -198,19 +273,19 @@ std::optional<Pass> read_in_parallel(ByteSource& source, const KinetoOptions& op
   parallel_for(options.threads, options.threads, work);
   if (wrong) return std::nullopt;
   pass.text_bytes = reader.bytes_read();
+  for (auto& [index, entries] : top_level)
+    for (auto& entry : entries) pass.top_level.push_back(std::move(entry));
   std::sort(pass.batches.begin(), pass.batches.end(), [](const Batch& a, const Batch& b) { return a.index < b.index; });
   return pass;
 }
 
-void count_reading(trace::Rank& rank, const Pass& pass) {
+void count_reading(trace::Rank& rank, const Pass& pass, const ByteSource& source) {
   trace::Reading& reading = rank.reading;
   reading.format = "kineto";
   reading.text_bytes = pass.text_bytes;
   reading.complete = pass.complete;
-  for (const ByteFault& fault : pass.faults) {
-    reading.first_losses.push_back({fault.offset, -1, fault.reason});
-    ++reading.losses;
-  }
+  reading.losses = source.fault_count;
+  for (const ByteFault& fault : source.faults) reading.first_losses.push_back({fault.offset, -1, fault.reason});
   for (const Batch& batch : pass.batches) {
     reading.events += batch.listed;
     reading.losses += batch.loss_count;
@@ -221,14 +296,35 @@ void count_reading(trace::Rank& rank, const Pass& pass) {
   }
 }
 
+/// Why there is nothing to analyse in the file, if so.
+std::optional<Error> nothing_read(const trace::Rank& rank, const Pass& pass) {
+  constexpr const char* kExpected = "; a trace written by torch.profiler's export_chrome_trace was expected";
+  const trace::Reading& reading = rank.reading;
+  if (reading.text_bytes == 0 && reading.losses == 0)
+    return Error{"the file is empty; the job may have been stopped before the profiler wrote it", rank.path};
+  const bool damaged = !reading.first_losses.empty();
+  const std::int64_t byte = damaged ? reading.first_losses.front().byte : -1;
+  const std::string why = damaged ? ": " + reading.first_losses.front().reason : "";
+  if (reading.events == 0) return Error{"no event could be read" + (damaged ? why : ": the document holds none") + kExpected, rank.path, byte};
+  std::size_t rows = 0, values = 0;
+  for (const Batch& batch : pass.batches) {
+    rows += batch.events.size() + batch.halves.size();
+    values += batch.values.size();
+  }
+  if (rows == 0) return Error{"none of the events in the file has a usable time" + why + kExpected, rank.path, byte};
+  if (values >= 0xFFFFFFFF || rows >= 0xFFFFFFFF)
+    return Error{"the file holds more than 4 billion events or args, more than this version can index; record fewer steps", rank.path};
+  return std::nullopt;
+}
+
 }  // namespace
 
 Result<ParsedFile> parse_kineto(const std::string& path, const Reopen& reopen, const KinetoOptions& options) {
   auto source = reopen();
   if (!source) return source.error();
   std::optional<Pass> pass;
-  const bool seekable = path != "-";
-  if (options.threads > 1 && seekable) {
+  const bool can_reopen = path != "-" && (*source)->stored_size >= 0;
+  if (options.threads > 1 && can_reopen) {
     pass = read_in_parallel(**source, options);
     if (!pass) {
       source = reopen();
@@ -236,25 +332,14 @@ Result<ParsedFile> parse_kineto(const std::string& path, const Reopen& reopen, c
     }
   }
   if (!pass) pass = read_serially(**source, options);
-  pass->faults = std::move((*source)->faults);
 
   ParsedFile file;
   file.rank.path = path;
-  count_reading(file.rank, *pass);
-  const trace::Reading& reading = file.rank.reading;
-  if (pass->text_bytes == 0) return Error{"the file is empty; the job may have been stopped before the profiler wrote it", path};
-  if (reading.events == 0) {
-    const bool damaged = !reading.first_losses.empty();
-    return Error{"no event could be read: " + (damaged ? reading.first_losses.front().reason : "the document holds none") +
-                     "; a trace written by torch.profiler's export_chrome_trace was expected",
-                 path, damaged ? reading.first_losses.front().byte : -1};
-  }
+  count_reading(file.rank, *pass, **source);
+  if (auto error = nothing_read(file.rank, *pass)) return *error;
   read_head(file.rank, std::move(pass->top_level));
   file.batches = std::move(pass->batches);
   file.words = std::move(pass->words);
-  std::size_t values = 0;
-  for (const Batch& batch : file.batches) values += batch.values.size();
-  if (values >= 0xFFFFFFFF) return Error{"the file holds more than 4 billion args, more than this version can index; record fewer steps", path};
   return file;
 }
 

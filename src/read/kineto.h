@@ -8,11 +8,13 @@
 #include "base/byte_source.h"
 #include "base/result.h"
 #include "read/batch.h"
+#include "read/blocks.h"
 
 namespace stepscope::read {
 
 struct KinetoOptions {
   unsigned threads = 1;
+  BlockSizes blocks;
   std::function<void(std::int64_t stored_bytes)> progress;  ///< may be empty
 };
 

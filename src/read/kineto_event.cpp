@@ -13,8 +13,10 @@ using trace::Kind;
 using trace::SchemaId;
 using trace::StringId;
 
-constexpr std::size_t kMostFields = 256;           // of one event; the rest is kept as one raw text
-constexpr std::uint32_t kMostSchemas = 1u << 20;   // beyond that all args of an event are kept as one raw text
+// Beyond these the args of an event are kept as one raw text.
+constexpr std::size_t kMostFields = 256;
+constexpr std::uint32_t kMostSchemas = 1u << 18;
+constexpr std::size_t kMostSchemaFields = std::size_t{1} << 22;
 constexpr std::int64_t kMostDuration = 100'000'000'000'000'000;  // ns, about three years
 
 struct CategoryKind { std::string_view category; Kind kind; };
@@ -67,6 +69,9 @@ struct EventParser::Fields {
   std::int64_t time = 0, duration = 0, id = 0;
   SchemaId schema = trace::kNoArgs;
   std::size_t field_count = 0;
+  bool has_more = false;                 // the args were too many and are kept as one text
+  const char* first_skipped = nullptr;   // the first field that was not kept
+  std::int64_t skipped_bytes = 0;
 };
 
 Kind kind_of_category(std::string_view category) {
@@ -77,21 +82,25 @@ Kind kind_of_category(std::string_view category) {
   return Kind::other;
 }
 
-EventParser::Outcome EventParser::parse(const char*& p, const Block& block, Batch& batch) {
+EventParser::Outcome EventParser::parse(const char*& p, const char* limit, const Block& block, Batch& batch) {
   batch_ = &batch;
-  end_ = block.end();
+  end_ = limit;
   block_ = block.index + 1;
   damage_ = "";
+  reached_ = p;
   const std::size_t values_before = batch.values.size();
   Fields f;
   const char* at = p;
   const bool parsed = parse_fields(at, f);
   if (parsed && at <= end_) {
     add(f);
+    if (f.first_skipped != nullptr)
+      batch.lose(block.offset + (f.first_skipped - block.begin()), f.skipped_bytes, "fields of an event that has more than can be kept");
     p = at;
     return Outcome::read;
   }
   batch.values.resize(values_before);
+  reached_ = std::max(reached_, at);
   return parsed || *damage_ == '\0' ? Outcome::cut : Outcome::damaged;
 }
 
@@ -134,16 +143,21 @@ bool EventParser::parse_fields(const char*& p, Fields& f) {
       good = parse_args(p, f);
     } else if (key_is(word, "id\"")) {
       double real = 0;
-      if (read_number(p, f.id, real) == Number::none) {
+      const char* from = p;
+      if (read_number(p, f.id, real) != Number::integer) {
+        p = from;
         StringId text = 0;
         good = *p == '"' ? parse_text(p, text) : skip_value(p);
+        if (good && *from != '"') text = intern({from, static_cast<std::size_t>(p - from)});
         f.id = static_cast<std::int64_t>(std::hash<std::string_view>{}(words_.strings[text]) >> 1);
       }
     } else if (key_is(word, "bp\"") || key_is(word, "s\"")) {
       good = skip_value(p);
-    } else {
+    } else if (has_room(f)) {
       p = key - 1;
       good = parse_arg(p, f);
+    } else {
+      good = skip_field(p, f);
     }
     if (!good) return false;
     p = skip_space(p);
@@ -160,9 +174,11 @@ bool EventParser::parse_args(const char*& p, Fields& f) {
   if (*p == '}') { ++p; return true; }
   for (;;) {
     if (p >= end_) return false;
-    if (f.field_count >= kMostFields || words_.schemas.size() >= kMostSchemas) {
-      const char* close = value_end(whole, end_);
-      if (close == nullptr) return false;
+    if (!has_room(f)) {
+      const char* close = whole;
+      if (f.has_more) return skip_field(p = whole, f);
+      if (!skip_value(close)) return false;
+      f.has_more = true;
       f.schema = extend(f.schema, intern("(more args)"), ArgType::raw);
       batch_->values.push_back(intern({whole, static_cast<std::size_t>(close - whole)}));
       ++f.field_count;
@@ -215,8 +231,7 @@ bool EventParser::parse_arg_value(const char*& p, ArgType& type, std::int64_t& v
   }
   const char* from = p;
   if (*p == '[' || *p == '{') {
-    p = value_end(p, end_);
-    if (p == nullptr) return false;
+    if (!skip_value(p)) return false;
   } else {
     double real = 0;
     const Number number = read_number(p, value, real);
@@ -254,29 +269,32 @@ bool EventParser::parse_ident(const char*& p, Ident& ident) {
     if (!parse_text(p, id)) return false;
     const std::string_view text = words_.strings[id];
     // A number in quotes is the number: old files quote some tids and not others.
-    const char* digits = text.data();
     double real = 0;
     char copy[24] = {};
     if (!text.empty() && text.size() < sizeof copy) {
       std::memcpy(copy, text.data(), text.size());
-      digits = copy;
+      const char* digits = copy;
       if (read_number(digits, ident.value, real) == Number::integer && *digits == '\0') { ident.text = false; return true; }
     }
     ident = {id, true};
     return true;
   }
+  const char* from = p;
+  std::int64_t integer = 0;
   double real = 0;
-  const Number number = read_number(p, ident.value, real);
-  ident.text = false;
-  if (number == Number::real) ident.value = static_cast<std::int64_t>(std::clamp(real, -9e18, 9e18));
-  return number == Number::integer || number == Number::real || skip_value(p);
+  const Number number = read_number(p, integer, real);
+  if (number == Number::integer) { ident = {integer, false}; return true; }
+  p = from;
+  if (!skip_value(p)) return false;
+  ident = {intern({from, static_cast<std::size_t>(p - from)}), true};
+  return true;
 }
 
 bool EventParser::parse_time(const char*& p, std::int64_t& time, bool& usable) {
   const bool quoted = *p == '"';
   const char* from = p;
   if (quoted) ++p;
-  usable = read_microseconds(p, time);
+  usable = read_microseconds(p, time) && time > -kMostTime && time < kMostTime;
   if (quoted && usable && *p == '"') ++p;
   if (p >= end_) return false;
   if (usable && ends_value(*p)) return true;
@@ -286,11 +304,27 @@ bool EventParser::parse_time(const char*& p, std::int64_t& time, bool& usable) {
 }
 
 bool EventParser::skip_value(const char*& p) {
-  const char* behind = value_end(p, end_);
+  const char* looked = p;
+  const char* behind = value_end(p, end_, &looked);
   if (behind == nullptr) return false;
-  if (behind == p) return fail("a value was expected here");
+  if (behind == p) {
+    reached_ = looked;
+    return fail("a value was expected here; a quote may not be escaped");
+  }
   p = behind;
   return true;
+}
+
+bool EventParser::skip_field(const char*& p, Fields& f) {
+  const char* from = p;
+  if (!skip_value(p)) return false;
+  if (f.first_skipped == nullptr) f.first_skipped = from;
+  f.skipped_bytes += p - from;
+  return true;
+}
+
+bool EventParser::has_room(const Fields& f) const {
+  return f.field_count < kMostFields && words_.schemas.size() < kMostSchemas && words_.schemas.total_fields() < kMostSchemaFields;
 }
 
 StringId EventParser::intern(std::string_view text) {
@@ -369,6 +403,7 @@ void EventParser::add(const Fields& f) {
       }
       break;
     case 's': case 't': case 'f':
+      if (!timed) { ++batch_->clamped_times; break; }
       batch_->flows.time.push_back(f.time);
       batch_->flows.id.push_back(f.id);
       batch_->flows.category.push_back(f.category);
@@ -376,6 +411,7 @@ void EventParser::add(const Fields& f) {
       batch_->flows.phase.push_back(f.phase);
       break;
     case 'B': case 'E':
+      if (!timed) { ++batch_->clamped_times; break; }
       batch_->halves.push_back({f.time, f.name, f.category, track_of(trace::is_device_row(kind), f.pid, f.tid, kind), f.schema,
                                 static_cast<std::uint32_t>(batch_->values.size() - f.field_count), batch_->listed, f.phase == 'B'});
       break;
@@ -388,9 +424,11 @@ void EventParser::add(const Fields& f) {
     }
     case 'C':
       if (timed) add_row(f, Kind::counter, f.time);
+      else ++batch_->clamped_times;
       break;
     default:
       if (timed) add_row(f, Kind::other, f.time);
+      else ++batch_->clamped_times;
   }
   ++batch_->listed;
 }

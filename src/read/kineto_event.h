@@ -19,9 +19,11 @@ class EventParser {
     damaged,   ///< not an event; `damage()` says why, p is unchanged
     cut,       ///< the text ended inside it; p is unchanged
   };
-  /// `p` is at the "{" of an event in `block`.
-  Outcome parse(const char*& p, const Block& block, Batch& batch);
+  /// `p` is at the "{" of an event in `block`, which must end before `limit`.
+  Outcome parse(const char*& p, const char* limit, const Block& block, Batch& batch);
   const char* damage() const { return damage_; }
+  /// How far into the text a damaged event was looked at.
+  const char* reached() const { return reached_; }
 
  private:
   struct Fields;
@@ -41,6 +43,8 @@ class EventParser {
   bool parse_ident(const char*& p, Ident& ident);
   bool parse_time(const char*& p, std::int64_t& time, bool& usable);
   bool skip_value(const char*& p);
+  bool skip_field(const char*& p, Fields& f);
+  bool has_room(const Fields& f) const;
   trace::StringId intern(std::string_view text);
   trace::SchemaId extend(trace::SchemaId schema, trace::StringId key, trace::ArgType type);
   trace::Kind category_kind(trace::StringId category);
@@ -53,6 +57,7 @@ class EventParser {
   const char* end_ = nullptr;
   std::uint32_t block_ = 0;
   const char* damage_ = "";
+  const char* reached_ = nullptr;
   std::vector<Prediction> predictions_;  // by schema: the field that followed last time
   std::vector<std::uint8_t> kinds_;      // by category id
   std::pair<TrackKey, trace::TrackId> last_track_[trace::kKinds] = {};

@@ -52,6 +52,15 @@ void read_distributed(trace::Rank& rank, const element& info) {
   rank.backend = text(info, "backend");
 }
 
+/// Beyond this row times added to it would overflow; no clock shows it.
+constexpr std::int64_t kMostBase = 4'000'000'000'000'000'000;
+
+std::int64_t base_time(const element& value) {
+  std::int64_t base = 0;
+  if (value.get_int64().get(base) != simdjson::SUCCESS) return 0;
+  return base > -kMostBase && base < kMostBase ? base : 0;
+}
+
 }  // namespace
 
 void read_head(trace::Rank& rank, std::vector<std::pair<std::string, std::string>> top_level) {
@@ -62,7 +71,7 @@ void read_head(trace::Rank& rank, std::vector<std::pair<std::string, std::string
     const bool known = key == "deviceProperties" || key == "computeProperties" || key == "distributedInfo" || key == "baseTimeNanoseconds";
     if (!known || parser.parse(json).get(value) != simdjson::SUCCESS) continue;
     if (key == "distributedInfo") read_distributed(rank, value);
-    else if (key == "baseTimeNanoseconds") { if (value.get_int64().get(rank.base_ns) != simdjson::SUCCESS) rank.base_ns = 0; }
+    else if (key == "baseTimeNanoseconds") rank.base_ns = base_time(value);
     else if (rank.devices.empty()) read_devices(rank, value);
   }
   rank.metadata = std::move(top_level);

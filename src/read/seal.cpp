@@ -116,26 +116,44 @@ void name_tracks(trace::Rank& rank, const std::vector<Batch>& batches, const std
   }
 }
 
-/// Pairs begin and end events of each track, innermost first, and appends them as rows.
-void pair_halves(trace::Rank& rank, Batch& batch, std::map<TrackId, std::vector<HalfEvent>>& open) {
-  EventTable& rows = batch.events;
-  for (const HalfEvent& half : batch.halves) {
-    std::vector<HalfEvent>& stack = open[half.track];
-    if (half.begin) { stack.push_back(half); continue; }
-    if (stack.empty()) { ++rank.reading.unmatched_ends; continue; }
-    const HalfEvent begin = stack.back();
-    stack.pop_back();
-    rows.start.push_back(begin.time);
-    rows.end.push_back(std::max(begin.time, half.time));
-    rows.name.push_back(begin.name);
-    rows.category.push_back(begin.category);
-    rows.kind.push_back(Kind::annotation);
-    rows.track.push_back(begin.track);
-    rows.schema.push_back(begin.schema);
-    rows.args_at.push_back(begin.args_at);
-    rows.source.push_back(begin.source);
+void append_row(EventTable& rows, const HalfEvent& begin, std::int64_t end) {
+  rows.start.push_back(begin.time);
+  rows.end.push_back(end);
+  rows.name.push_back(begin.name);
+  rows.category.push_back(begin.category);
+  rows.kind.push_back(Kind::annotation);
+  rows.track.push_back(begin.track);
+  rows.schema.push_back(begin.schema);
+  rows.args_at.push_back(begin.args_at);
+  rows.source.push_back(begin.source);
+}
+
+/// Pairs begin and end events of each track in order of time, innermost first, and appends them as rows of the last batch.
+void pair_halves(trace::Rank& rank, std::vector<Batch>& batches) {
+  std::vector<HalfEvent> all;
+  for (Batch& batch : batches) {
+    all.insert(all.end(), batch.halves.begin(), batch.halves.end());
+    free_all(batch.halves);
   }
-  free_all(batch.halves);
+  std::stable_sort(all.begin(), all.end(), [](const HalfEvent& a, const HalfEvent& b) {
+    return a.track != b.track ? a.track < b.track : a.time < b.time;
+  });
+  std::vector<HalfEvent> open;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (i > 0 && all[i].track != all[i - 1].track) {
+      rank.reading.unmatched_ends += static_cast<std::int64_t>(open.size());
+      open.clear();
+    }
+    if (all[i].begin) {
+      open.push_back(all[i]);
+    } else if (open.empty()) {
+      ++rank.reading.unmatched_ends;
+    } else {
+      append_row(batches.back().events, open.back(), all[i].time);
+      open.pop_back();
+    }
+  }
+  rank.reading.unmatched_ends += static_cast<std::int64_t>(open.size());
 }
 
 void remap_batch(Batch& batch, const Remap& remap, std::uint32_t first_source) {
@@ -205,9 +223,10 @@ class RowOrder {
     const EventTable& e = rank_.events;
     if (e.start[a] != e.start[b]) return e.start[a] < e.start[b];
     if (e.end[a] != e.end[b]) return e.end[a] > e.end[b];
-    if (e.kind[a] != e.kind[b]) return nesting_rank(e.kind[a]) < nesting_rank(e.kind[b]);
+    if (e.kind[a] != e.kind[b]) return std::pair(nesting_rank(e.kind[a]), e.kind[a]) < std::pair(nesting_rank(e.kind[b]), e.kind[b]);
     if (const auto x = creation(a), y = creation(b); x != y) return x < y;
     if (e.name[a] != e.name[b]) return trace_.text(e.name[a]) < trace_.text(e.name[b]);
+    if (e.category[a] != e.category[b]) return trace_.text(e.category[a]) < trace_.text(e.category[b]);
     return args_before(a, b);
   }
 
@@ -337,9 +356,7 @@ void seal(trace::Trace& trace, ParsedFile file, unsigned threads) {
     for (HalfEvent& half : batch.halves) half.args_at += first_value[b];
   });
   release_free_memory();
-  std::map<TrackId, std::vector<HalfEvent>> open;
-  for (Batch& batch : batches) pair_halves(rank, batch, open);
-  for (const auto& [track, stack] : open) rank.reading.unmatched_ends += static_cast<std::int64_t>(stack.size());
+  pair_halves(rank, batches);
 
   append_all(batches, rank.flows.time, &trace::FlowTable::time);
   append_all(batches, rank.flows.id, &trace::FlowTable::id);

@@ -98,7 +98,7 @@ std::string to_html(const Page& page) {
     if (place == Place::rest && !warned) warn();
     if (place == Place::findings) put_html_findings(out, table);
     if (place == Place::health)
-      for (std::size_t row = 0; row < table.rows(); ++row) put_html_warning(out, health_text(table, row));
+      for (const std::string& line : health_lines(table)) put_html_warning(out, line);
     if (place == Place::whole || place == Place::rest) put_section(out, table, i);
   }
   if (!warned) warn();

@@ -71,7 +71,7 @@ void put_html_verdict(std::string& out, const Table& table) {
 
 void put_html_findings(std::string& out, const Table& table) {
   out += "<section>\n<h2>What to change</h2>\n";
-  if (table.rows() == 0) out += "<p>Nothing found that is worth changing.</p>\n";
+  if (table.rows() == 0) out += "<p>Nothing that this recording can prove worth changing.</p>\n";
   out += "<ol class=\"findings\">\n";
   for (std::size_t row = 0; row < table.rows(); ++row) put_card(out, table, row);
   out += "</ol>\n";

@@ -16,10 +16,10 @@ h1{font-size:25px;line-height:1.3;font-weight:650;margin:0 0 12px;max-width:46em
 h2{font-size:18px;line-height:1.35;font-weight:650;margin:0 0 12px}
 h3{font-size:15px;font-weight:650;margin:18px 0 6px}
 section{margin:36px 0 0}
-.facts{display:flex;flex-wrap:wrap;gap:8px;margin:0;padding:0;list-style:none}
+.facts{display:flex;flex-wrap:wrap;gap:8px;margin:0 0 16px;padding:0;list-style:none}
 .facts li{background:var(--panel);border:1px solid var(--line);border-radius:999px;padding:2px 12px;font-size:14px}
 
-nav{margin:20px 0 0;font-size:14px}
+nav{margin:4px 0 0;font-size:14px}
 nav ul{display:flex;flex-wrap:wrap;gap:4px 18px;margin:0;padding:0;list-style:none}
 a{color:var(--link)}
 svg{display:block;width:100%;height:auto;overflow:visible}
@@ -41,14 +41,15 @@ ol.findings{margin:0;padding:0;list-style:none;display:grid;gap:14px}
 .card dd{margin:0;overflow-wrap:anywhere}
 .warning{display:flex;gap:10px;margin:10px 0 0;padding:8px 14px;border:1px solid var(--warn-line);border-left-width:5px;background:var(--warn);border-radius:6px;font-size:14.5px}
 .warning p{margin:0;overflow-wrap:anywhere}
-.scroll{overflow-x:auto;border:1px solid var(--line);border-radius:8px;margin-top:14px}
+.scroll{overflow:auto;max-height:34em;border:1px solid var(--line);border-radius:8px;margin-top:14px}
 table{border-collapse:collapse;width:100%;font-size:13.5px}
 th,td{padding:5px 11px;text-align:left;vertical-align:top}
 thead th{position:sticky;top:0;background:var(--panel);font-weight:600;vertical-align:bottom;border-bottom:1px solid var(--line);white-space:nowrap}
 tbody th.short{min-width:0}
 tbody th{font-weight:400}
 tbody tr:nth-child(even){background:var(--stripe)}
-.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+.scroll.narrow{width:max-content;max-width:100%;min-width:22em}
+.number{width:1%;text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 td.bar{min-width:80px;padding:10px 12px 0 0}
 td.bar svg{height:10px;width:100%}
 .text{overflow-wrap:anywhere;min-width:18em;max-width:40em}
@@ -68,7 +69,7 @@ details{margin-top:12px}
 summary{cursor:pointer;color:var(--link);font-size:14px}
 footer{margin-top:48px;color:var(--soft);font-size:13px;border-top:1px solid var(--line);padding-top:12px}
 @media (max-width:600px){main{padding:18px 14px 40px}h1{font-size:21px}th,td{padding:4px 8px}}
-@media print{main{max-width:none;padding:0}section,.card{break-inside:avoid}.scroll{overflow:visible;border:0}section.long{break-inside:auto}nav{display:none}thead th{position:static}}
+@media print{main{max-width:none;padding:0}section,.card{break-inside:avoid}.scroll{overflow:visible;max-height:none;border:0}section.long{break-inside:auto}nav{display:none}thead th{position:static}}
 )";
 
 constexpr std::string_view kLight =

@@ -13,7 +13,7 @@
 namespace stepscope::report {
 namespace {
 
-constexpr std::size_t kMostRows = 500;
+constexpr std::size_t kMostRows = 300;
 constexpr double kDeepestIndent = 24;
 constexpr int kBrief = 30;    // letters of a text that stays on one line
 constexpr int kLongest = 80;  // letters shown of any text
@@ -76,8 +76,8 @@ std::string tooltip(const Cells& cells, std::size_t row) {
 void put_head(std::string& out, const std::vector<Cells>& all) {
   out += "<thead><tr>";
   for (const Cells& cells : all) {
-    out += fmt::format("<th scope=\"col\" class=\"{}\">{}</th>", cells.css(),
-                       escaped(spoken(cells.column->name)));
+    out +=
+        fmt::format("<th scope=\"col\" class=\"{}\">{}</th>", cells.css(), escaped(heading(*cells.column)));
     if (cells.most > 0) out += "<th></th>";
   }
   out += "</tr></thead>\n";
@@ -118,8 +118,9 @@ void put_html_table(std::string& out, const Table& table) {
   }
   const Column* depth = nullptr;
   const std::vector<Cells> all = cells_of_table(table, depth);
-  out += fmt::format("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table>",
-                     escaped(table.title));
+  const bool narrow = all.size() <= 3 && table.rows() > 1 && all.back().most == 0;
+  out += fmt::format("<div class=\"scroll{}\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table>",
+                     narrow ? " narrow" : "", escaped(table.title));
   put_head(out, all);
   out += "<tbody>\n";
   const std::size_t rows = std::min(table.rows(), kMostRows);

@@ -36,4 +36,7 @@ Layout fit(std::vector<Strip> strips, int width);
 /// "device_total" as "device total".
 std::string spoken(std::string_view column_name);
 
+/// The same for a heading, without an ending that the cells' unit repeats: "total_ns" in ns is "total".
+std::string heading(const Column& column);
+
 }  // namespace stepscope::report

@@ -67,7 +67,7 @@ std::string headline_of(const Table& verdict, std::size_t row) {
 std::vector<std::string> facts_of(const Table& verdict, std::size_t row) {
   std::vector<std::string> facts;
   for (const Column& c : verdict.columns)
-    if (c.role == Role::value && c.name != "headline" && !c.missing(row))
+    if (c.role == Role::value && c.name != "headline" && c.name != "bound" && !c.missing(row))
       facts.push_back(spoken(c.name) + " " + format_value(c, row));
   return facts;
 }
@@ -77,17 +77,29 @@ std::string title_of(const Table& findings, std::size_t row) {
   return (rank.empty() ? "" : "Rank " + rank + ": ") + field(findings, "title", row);
 }
 
-std::string health_text(const Table& health, std::size_t row) {
-  const std::string rank = field(health, "of_rank", row);
-  std::string text = rank.empty() ? "" : "Rank " + rank + ": ";
-  const std::size_t start = text.size();
-  for (const char* column : {"what", "suffers", "remedy"}) {
-    const std::string part = field(health, column, row);
-    if (part.empty()) continue;
-    if (text.size() > start) text += text.ends_with('.') ? " " : ". ";
-    text += part;
+std::vector<std::string> health_lines(const Table& health) {
+  std::vector<std::string> lines;
+  for (std::size_t row = 0; row < health.rows(); ++row) {
+    const std::string id = field(health, "id", row), rank = field(health, "of_rank", row);
+    std::size_t others = 0;
+    bool told = false;
+    for (std::size_t other = 0; other < health.rows() && !id.empty(); ++other) {
+      if (other == row || field(health, "id", other) != id) continue;
+      told = told || other < row;
+      ++others;
+    }
+    if (told) continue;
+    std::string line = rank.empty() ? "" : "Rank " + rank;
+    if (!rank.empty() && others > 0) line += " and " + std::to_string(others) + " more";
+    if (!rank.empty()) line += ": ";
+    line += field(health, "what", row);
+    const std::string affected = field(health, "suffers", row), remedy = field(health, "remedy", row);
+    if (!line.ends_with('.')) line += '.';
+    if (!affected.empty()) line += " Affects " + affected + ".";
+    if (!remedy.empty()) line += " " + remedy;
+    lines.push_back(std::move(line));
   }
-  return text;
+  return lines;
 }
 
 std::vector<Part> parts_of(const Table& table) {

@@ -33,15 +33,15 @@ std::string field(const Table& table, std::string_view column, std::size_t row);
 /// upper one.
 std::string saving_of(const Table& findings, std::size_t row);
 
-/// The sentence of a row of "Verdict", and its other columns as "step 178 ms", "bound input".
+/// The sentence of a row of "Verdict", and its other values as "step 178 ms", "steps 6".
 std::string headline_of(const Table& verdict, std::size_t row);
 std::vector<std::string> facts_of(const Table& verdict, std::size_t row);
 
 /// The title of a finding, with its rank when there are several.
 std::string title_of(const Table& findings, std::size_t row);
 
-/// A row of "Health" as sentences: what, what suffers from it, what to do.
-std::string health_text(const Table& health, std::size_t row);
+/// "Health" as sentences, one per id: what, what it affects, what to do. Ranks with the same trouble are named together.
+std::vector<std::string> health_lines(const Table& health);
 
 /// Parts of one whole, e.g. where the time of a step goes.
 struct Part {

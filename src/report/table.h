@@ -19,7 +19,7 @@ namespace stepscope::report {
 enum class Unit : std::uint8_t {
   none,            ///< plain text or a plain number
   count,           ///< how many
-  ns,              ///< nanoseconds, always int64
+  ns,              ///< nanoseconds: int64, or real for means and deviations
   bytes,           ///< bytes, int64
   share,           ///< 0 … 1 of a stated whole, shown as a percentage
   flop,            ///< floating-point operations; one multiply-add is 2

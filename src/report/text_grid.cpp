@@ -155,11 +155,11 @@ std::string listed(const std::vector<std::string>& names) {
 /// One row that is too wide for a line: a line per column.
 void put_record(Sheet& sheet, const Table& table) {
   int widest = 0;
-  for (const Column& c : table.columns) widest = std::max(widest, cells_of(spoken(c.name)));
+  for (const Column& c : table.columns) widest = std::max(widest, cells_of(heading(c)));
   widest = std::min(widest, sheet.style.width / 2);
   for (const Column& c : table.columns) {
     if (c.missing(0)) continue;
-    const std::string name = padded(shortened(spoken(c.name), widest), widest, true);
+    const std::string name = padded(shortened(heading(c), widest), widest, true);
     sheet.paragraph("  " + name + "  ", format_value(c, 0));
   }
 }

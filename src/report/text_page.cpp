@@ -79,7 +79,7 @@ void put_verdict(Sheet& sheet, const Table& table, bool brief) {
 
 void put_findings(Sheet& sheet, const Table& table, bool brief) {
   sheet.line(sheet.ink.bold("What to change"));
-  if (table.rows() == 0) return sheet.line("  Nothing found that is worth changing.");
+  if (table.rows() == 0) return sheet.line("  Nothing that this recording can prove worth changing.");
   const std::size_t open = brief ? std::min(table.rows(), kOpenFindings) : table.rows();
   for (std::size_t row = 0; row < open; ++row) put_card(sheet, table, row, brief);
   for (std::size_t row = open; row < table.rows(); ++row)
@@ -87,8 +87,7 @@ void put_findings(Sheet& sheet, const Table& table, bool brief) {
 }
 
 void put_health(Sheet& sheet, const Table& table) {
-  for (std::size_t row = 0; row < table.rows(); ++row)
-    sheet.paragraph("! ", health_text(table, row), kWarningInk);
+  for (const std::string& line : health_lines(table)) sheet.paragraph("! ", line, kWarningInk);
 }
 
 }  // namespace stepscope::report

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -152,11 +153,24 @@ std::string share_cell(double value) {
   return fmt::format("{:.1f} %", value * 100);
 }
 
-bool each_alone_reads_better(const Column& column, const Range& range) {
-  if (std::holds_alternative<Ints>(column.values) &&
-      (column.unit == Unit::none || column.unit == Unit::count))
-    return true;
-  return range.most == 0 || range.most / range.least > 1000 || range.most >= kLongest;
+/// One unit and number of decimals for a whole column.
+struct Common {
+  Scale scale;
+  int decimals;
+};
+
+/// Exists when the least value keeps two digits and the largest needs at most four before the point.
+std::optional<Common> common_scale(const Column& column) {
+  const bool exact = std::holds_alternative<Ints>(column.values);
+  const Range range = range_of(column);
+  if (range.most == 0 || (exact && (column.unit == Unit::none || column.unit == Unit::count)))
+    return std::nullopt;
+  const Scale scale = scale_for(std::sqrt(range.least) * std::sqrt(range.most), column.unit);
+  const double most = range.most / scale.factor, least = range.least / scale.factor;
+  if (most >= 9999.5 || least < 0.095 || (most >= 999.5 && least < 9.5)) return std::nullopt;
+  if (most >= 999.5 || (exact && scale.factor == 1)) return Common{scale, 0};
+  const int for_least = least >= 9.95 ? 0 : least >= 0.995 ? 1 : 2;
+  return Common{scale, std::max(decimals_of(most), for_least)};
 }
 
 }  // namespace
@@ -205,13 +219,9 @@ double number_at(const Column& column, std::size_t row) {
 
 std::vector<std::string> format_cells(const Column& column) {
   if (const auto* texts = std::get_if<Texts>(&column.values)) return *texts;
-  const Range range = range_of(column);
   const bool share = column.unit == Unit::share;
-  if (!share && each_alone_reads_better(column, range)) return each_alone(column);
-  const Scale scale = scale_for(range.most, column.unit);
-  const bool whole = std::holds_alternative<Ints>(column.values) && scale.factor == 1;
-  const int spread = range.most / range.least > 20 ? 1 : 0;
-  const int decimals = whole ? 0 : decimals_of(range.most / scale.factor) + spread;
+  const std::optional<Common> common = common_scale(column);
+  if (!share && !common) return each_alone(column);
   std::vector<std::string> cells(column.size());
   for (std::size_t row = 0; row < cells.size(); ++row) {
     if (column.missing(row)) continue;
@@ -220,9 +230,9 @@ std::vector<std::string> format_cells(const Column& column) {
       cells[row] = share_cell(value);
       continue;
     }
-    std::string digits = fmt::format("{:.{}f}", value / scale.factor, decimals);
+    std::string digits = fmt::format("{:.{}f}", value / common->scale.factor, common->decimals);
     cells[row] = with_suffix(column.unit == Unit::count ? grouped(std::move(digits)) : std::move(digits),
-                             scale.suffix);
+                             common->scale.suffix);
   }
   return cells;
 }

@@ -73,6 +73,8 @@ TEST(Units, ColumnsShareOneScale) {
             (std::vector<std::string>{"59.30 ms", "4.10 ms", "0.81 ms", "", "0.00 ms"}));
   table.ints("close", Unit::ns) = {178100000, 167000000, 188000000};
   EXPECT_EQ(format_cells(table.columns[1]), (std::vector<std::string>{"178 ms", "167 ms", "188 ms"}));
+  table.ints("facts", Unit::ns) = {1066000000, 12000000, 177000000};
+  EXPECT_EQ(format_cells(table.columns[2]), (std::vector<std::string>{"1066 ms", "12 ms", "177 ms"}));
 }
 
 TEST(Units, WideColumnsKeepThreeDigitsAndPadUnits) {

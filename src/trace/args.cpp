@@ -12,6 +12,7 @@ SchemaId SchemaTable::extend(SchemaId parent, ArgField field) {
   const auto id = static_cast<SchemaId>(schemas_.size());
   std::vector<ArgField> fields = schemas_[parent];
   fields.push_back(field);
+  total_fields_ += fields.size();
   schemas_.push_back(std::move(fields));
   children.push_back(id);
   return id;

@@ -38,9 +38,12 @@ class SchemaTable {
   SchemaId extend(SchemaId parent, ArgField field);
   std::span<const ArgField> fields(SchemaId id) const { return schemas_[id]; }
   std::uint32_t size() const { return static_cast<std::uint32_t>(schemas_.size()); }
+  /// Fields of all schemas together: what the table costs.
+  std::size_t total_fields() const { return total_fields_; }
 
  private:
   std::vector<std::vector<ArgField>> schemas_;
+  std::size_t total_fields_ = 0;
   std::unordered_map<std::uint64_t, std::vector<SchemaId>> children_;
 };
 

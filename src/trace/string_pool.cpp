@@ -41,7 +41,7 @@ std::string_view StringPool::store(std::string_view text) {
     arena_bytes_ += size;
   }
   char* at = arena_at_;
-  std::memcpy(at, text.data(), text.size());
+  if (!text.empty()) std::memcpy(at, text.data(), text.size());
   arena_at_ += text.size();
   arena_left_ -= text.size();
   return {at, text.size()};

@@ -1,5 +1,8 @@
 #include "trace/trace.h"
 
+#include <charconv>
+#include <cmath>
+
 namespace stepscope::trace {
 
 std::string_view name_of(Kind kind) {
@@ -7,6 +10,14 @@ std::string_view name_of(Kind kind) {
       "op",     "annotation", "python", "runtime",       "kernel",  "memcpy",  "memset", "device_annotation",
       "device_sync", "device_mark", "memory", "overhead", "span", "range_metrics", "counter", "instant", "other"};
   return kNames[static_cast<std::size_t>(kind)];
+}
+
+/// A number kept as text because it has more digits than a double; nullopt for any other text.
+static std::optional<double> number_in(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = error == std::errc{} && end == text.data() + text.size();
+  return whole && std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
 std::optional<std::int64_t> ArgReader::integer(Row row) const {
@@ -27,6 +38,7 @@ std::optional<double> ArgReader::real(Row row) const {
   const std::int64_t value = rank_.values[rank_.events.args_at[row] + lookup_.position(schema)];
   if (lookup_.type(schema) == ArgType::real) return as_real(value);
   if (lookup_.type(schema) == ArgType::integer) return static_cast<double>(value);
+  if (lookup_.type(schema) == ArgType::raw) return number_in(trace_.text(static_cast<StringId>(value)));
   return std::nullopt;
 }
 

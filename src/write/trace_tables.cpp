@@ -86,16 +86,17 @@ std::span<const TraceTable> trace_tables() { return kTables; }
 
 std::string table_name(const report::Report& report, std::size_t index) {
   if (index == 0) return report.name;
-  std::string name = report.name + "_";
+  std::string name;
   for (const char c : report.tables[index].title) {
     const bool letter = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
     const bool capital = c >= 'A' && c <= 'Z';
     if (letter || capital)
       name += capital ? static_cast<char>(c - 'A' + 'a') : c;
-    else if (!name.ends_with('_'))
+    else if (!name.empty() && !name.ends_with('_'))
       name += '_';
   }
   while (name.ends_with('_')) name.pop_back();
+  if (!name.starts_with(report.name + "_")) name = report.name + "_" + name;
   const auto same = [&](std::size_t before) { return table_name(report, before) == name; };
   for (std::size_t before = 0; before < index; ++before)
     if (same(before)) return name + "_" + std::to_string(index);

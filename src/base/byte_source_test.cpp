@@ -1,0 +1,94 @@
+#include "base/byte_source.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <fstream>
+
+#include "base/parallel.h"
+#include "support/open_text.h"
+
+namespace stepscope {
+namespace {
+
+struct TemporaryFile {
+  explicit TemporaryFile(std::string_view bytes)
+      : path(testing::TempDir() + "stepscope_bytes_" + std::to_string(::getpid())) {
+    std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  }
+  ~TemporaryFile() { std::remove(path.c_str()); }
+  std::string path;
+};
+
+std::string drained(ByteSource& source) {
+  std::string all, part(64, '\0');
+  for (std::size_t n; (n = source.read(part.data(), part.size())) != 0;) all.append(part, 0, n);
+  return all;
+}
+
+TEST(OpenBytes, PlainAndCompressedFiles) {
+  for (const std::string& bytes :
+       {std::string("x"), std::string(1000, 'y'), test::gzip(std::string(1000, 'y'))}) {
+    const TemporaryFile file(bytes);
+    auto source = open_bytes(file.path);
+    ASSERT_TRUE(source.ok());
+    EXPECT_EQ((*source)->stored_size, static_cast<std::int64_t>(bytes.size()));
+    EXPECT_EQ(drained(**source), bytes == "x" ? "x" : std::string(1000, 'y'));
+    EXPECT_EQ((*source)->position(), static_cast<std::int64_t>(bytes.size()));
+  }
+}
+
+TEST(OpenBytes, AnEmptyFileIsNoError) {
+  const TemporaryFile file("");
+  auto source = open_bytes(file.path);
+  ASSERT_TRUE(source.ok());
+  EXPECT_EQ(drained(**source), "");
+}
+
+TEST(OpenBytes, WhatCannotBeOpenedSaysWhy) {
+  const auto missing = open_bytes("/does/not/exist.json");
+  ASSERT_FALSE(missing.ok());
+  EXPECT_NE(missing.error().text().find("/does/not/exist.json: cannot be opened"), std::string::npos)
+      << missing.error().text();
+  const auto folder = open_bytes(testing::TempDir());
+  ASSERT_FALSE(folder.ok());
+  EXPECT_NE(folder.error().message.find("directory"), std::string::npos);
+}
+
+TEST(OpenBytes, APipeHasNoSize) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  ASSERT_EQ(::write(ends[1], "through a pipe", 14), 14);
+  ::close(ends[1]);
+  auto source = open_bytes("/dev/fd/" + std::to_string(ends[0]));
+  ASSERT_TRUE(source.ok());
+  EXPECT_EQ((*source)->stored_size, -1);
+  EXPECT_EQ(drained(**source), "through a pipe");
+  ::close(ends[0]);
+}
+
+TEST(Error, TextLeavesOutWhatIsUnknown) {
+  EXPECT_EQ((Error{"is odd", "a.json", 7}).text(), "a.json:7: is odd");
+  EXPECT_EQ((Error{"is odd", "a.json"}).text(), "a.json: is odd");
+  EXPECT_EQ((Error{"is odd", ""}).text(), "is odd");
+}
+
+TEST(ParallelFor, CallsEachIndexOnce) {
+  for (unsigned threads : {1u, 2u, 5u, 64u}) {
+    for (std::size_t count : {0u, 1u, 3u, 1000u}) {
+      std::vector<std::atomic<int>> calls(count);
+      parallel_for(count, threads, [&](std::size_t i) { ++calls[i]; });
+      for (const auto& n : calls) EXPECT_EQ(n, 1);
+    }
+  }
+}
+
+TEST(ThreadCount, IsAtLeastOne) {
+  EXPECT_GE(thread_count(0), 1u);
+  EXPECT_EQ(thread_count(3), 3u);
+}
+
+}  // namespace
+}  // namespace stepscope

@@ -1,0 +1,94 @@
+// Host ranges merged by path: ranges of one name below the same path are one node. The shape of call trees,
+// module trees and flame graphs.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "trace/string_pool.h"
+#include "trace/trace.h"
+
+namespace stepscope::derive {
+
+using PathId = std::uint32_t;
+inline constexpr PathId kNoPath = 0xFFFFFFFF;
+
+/// A forest of names. A node's id is larger than its parent's.
+class CallPaths {
+ public:
+  /// Deeper nodes are not made; no real program nests so deep.
+  static constexpr std::uint32_t kDeepest = 1'000;
+
+  trace::StringPool names;  ///< of the nodes
+
+  /// The node of that name below `parent` (kNoPath: a root), made when new. `parent` itself at kDeepest.
+  PathId child(PathId parent, trace::StringId name);
+  PathId parent(PathId path) const { return nodes_[path].parent; }
+  std::string_view name(PathId path) const { return names[nodes_[path].name]; }
+  std::uint32_t depth(PathId path) const { return nodes_[path].depth; }
+  std::size_t size() const { return nodes_.size(); }
+
+  /// Every node after its parent, siblings by falling weight, then by name.
+  std::vector<PathId> preorder(const std::vector<std::int64_t>& weight) const;
+  /// Adds to every node what its descendants have.
+  void add_up(std::vector<std::int64_t>& values) const;
+
+ private:
+  struct Node {
+    PathId parent;
+    trace::StringId name;
+    std::uint32_t depth;
+  };
+  std::size_t slot_of(PathId parent, trace::StringId name) const;
+  void grow();
+  std::vector<Node> nodes_;
+  std::vector<PathId> slots_;
+};
+
+/// What host ranges took, by path.
+struct HostPaths {
+  std::vector<PathId> path;         ///< by row: of the range or of the nearest one above it that has a path
+  std::vector<std::int64_t> calls;  ///< by path
+  std::vector<std::int64_t> total;  ///< by path, ns
+  std::vector<std::int64_t> self;   ///< by path, ns: total without the nearest ranges below that have a path
+};
+
+/// `path_of(row, above)` gives a range's path, knowing the path above it; kNoPath leaves the range out.
+template <class PathOf>
+HostPaths host_paths(const trace::Rank& rank, const CallPaths& paths, PathOf path_of) {
+  const trace::EventTable& e = rank.events;
+  HostPaths out;
+  out.path.assign(e.size(), kNoPath);
+  std::vector<trace::Row> counted(e.size(),
+                                  trace::kNoRow);  // the row, or the nearest one above that has a path
+  for (trace::Row row = 0; row < e.size(); ++row) {
+    if (!is_host_range(e.kind[row])) continue;
+    const trace::Row parent = e.parent[row];
+    const trace::Row outer = parent == trace::kNoRow ? parent : counted[parent];
+    const PathId above = parent == trace::kNoRow ? kNoPath : out.path[parent];
+    const PathId own = path_of(row, above);
+    if (own == kNoPath || own == above) {
+      out.path[row] = above;
+      counted[row] = outer;
+      continue;
+    }
+    out.path[row] = own;
+    counted[row] = row;
+    for (std::vector<std::int64_t>* column : {&out.calls, &out.total, &out.self})
+      column->resize(paths.size());
+    ++out.calls[own];
+    out.total[own] += e.duration(row);
+    out.self[own] += e.duration(row);
+    if (outer != trace::kNoRow) out.self[out.path[outer]] -= e.duration(row);
+  }
+  for (std::vector<std::int64_t>* column : {&out.calls, &out.total, &out.self}) column->resize(paths.size());
+  // Old files round both ends of a range, so children may add up to a little more than their parent.
+  for (std::int64_t& self : out.self) self = self < 0 ? 0 : self;
+  return out;
+}
+
+/// The innermost op, annotation or Python range that a device event was launched from, kNoRow if none is
+/// recorded.
+trace::Row launched_from(const trace::EventTable& events, trace::Row event);
+
+}  // namespace stepscope::derive

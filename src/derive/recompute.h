@@ -1,0 +1,31 @@
+// Which rows are recomputation: forward work that activation checkpointing does a second time during
+// backward.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "trace/trace.h"
+
+namespace stepscope::derive {
+
+struct Recomputation {
+  /// How the rows were told apart. The Python stack is believed when it shows a checkpoint at all.
+  enum class Evidence : std::uint8_t { none, python_stack, sequence_numbers };
+
+  std::vector<bool> rows;  ///< host rows; a device row is recomputation when its launch is
+  Evidence evidence = Evidence::none;
+
+  bool any() const { return evidence != Evidence::none; }
+  bool includes(const trace::EventTable& e, trace::Row row) const {
+    const trace::Row host = is_device_row(e.kind[row]) ? e.launch[row] : row;
+    return host != trace::kNoRow && rows[host];
+  }
+};
+
+/// By Python stacks: everything below `recompute_fn` of torch/utils/checkpoint.py. Without them: below
+/// `autograd::engine::evaluate_function: X` of sequence number s, everything under an op other than X that
+/// has another sequence number and Fwd thread id 0, as only a forward op has. O(rows).
+Recomputation recomputed_rows(const trace::Trace& trace, const trace::Rank& rank);
+
+}  // namespace stepscope::derive

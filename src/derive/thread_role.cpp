@@ -1,0 +1,53 @@
+#include "derive/thread_role.h"
+
+namespace stepscope::derive {
+
+using trace::EventTable;
+using trace::kNoRow;
+using trace::Row;
+using trace::TrackId;
+
+std::string_view name_of(ThreadRole role) {
+  constexpr std::string_view kNames[] = {"main thread", "backward thread", "other threads", ""};
+  return kNames[static_cast<std::size_t>(role)];
+}
+
+std::vector<ThreadRole> thread_roles(const trace::Trace& trace, const trace::Rank& rank) {
+  const EventTable& e = rank.events;
+  enum : std::uint8_t { kUnasked, kBackward, kPlain };
+  std::vector<std::uint8_t> known(trace.strings.size(), kUnasked);
+  std::vector<ThreadRole> roles(rank.tracks.size(), ThreadRole::none);
+  std::vector<std::int64_t> recorded(rank.tracks.size());
+  for (TrackId t = 0; t < rank.tracks.size(); ++t) {
+    if (rank.tracks[t].side != trace::Track::Side::host) continue;
+    for (Row row = rank.tracks[t].begin; row < rank.tracks[t].end; ++row) {
+      if (!is_host_range(e.kind[row])) continue;
+      if (roles[t] == ThreadRole::none) roles[t] = ThreadRole::other;
+      if (e.parent[row] == kNoRow) recorded[t] += e.duration(row);
+      if (e.kind[row] != trace::Kind::op) continue;
+      std::uint8_t& name = known[e.name[row]];
+      if (name == kUnasked)
+        name =
+            trace.text(e.name[row]).starts_with("autograd::engine::evaluate_function") ? kBackward : kPlain;
+      if (name == kBackward) roles[t] = ThreadRole::backward;
+    }
+  }
+  bool marked = false;
+  for (const trace::Step& step : rank.steps) {
+    if (step.row == kNoRow || rank.tracks[e.track[step.row]].side != trace::Track::Side::host) continue;
+    roles[e.track[step.row]] = ThreadRole::main;
+    marked = true;
+  }
+  if (marked) return roles;
+  TrackId most = 0;
+  bool found = false;
+  for (TrackId t = 0; t < rank.tracks.size(); ++t) {
+    if (roles[t] != ThreadRole::other || (found && recorded[t] <= recorded[most])) continue;
+    most = t;
+    found = true;
+  }
+  if (found) roles[most] = ThreadRole::main;
+  return roles;
+}
+
+}  // namespace stepscope::derive

@@ -1,0 +1,118 @@
+#include "trace/trace.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <unordered_map>
+
+namespace stepscope::trace {
+namespace {
+
+TEST(StringPool, GivesEqualTextsEqualIds) {
+  StringPool pool;
+  EXPECT_EQ(pool.intern(""), kEmptyString);
+  const StringId a = pool.intern("a"), b = pool.intern("b");
+  EXPECT_NE(a, b);
+  EXPECT_EQ(pool.intern("a"), a);
+  EXPECT_EQ(pool[a], "a");
+  EXPECT_EQ(pool.find("b"), b);
+  EXPECT_EQ(pool.find("c"), kNoString);
+}
+
+TEST(StringPool, KeepsViewsValidAsItGrows) {
+  StringPool pool;
+  std::mt19937 random(1);
+  std::unordered_map<std::string, StringId> ids;
+  const std::string_view first = pool[pool.intern("the first text of all")];
+  for (int i = 0; i < 50000; ++i) {
+    std::string text(random() % 40, static_cast<char>('a' + random() % 26));
+    text += std::to_string(random() % 20000);
+    const StringId id = pool.intern(text);
+    const auto [known, added] = ids.emplace(text, id);
+    ASSERT_EQ(known->second, id);
+  }
+  for (const auto& [text, id] : ids) ASSERT_EQ(pool[id], text);
+  EXPECT_EQ(first, "the first text of all");
+  EXPECT_EQ(pool.size(), ids.size() + 2);
+}
+
+TEST(StringPool, TellsTextsOfEveryLengthApart) {
+  StringPool pool;
+  std::vector<StringId> ids;
+  std::string text;
+  for (int i = 0; i < 100; ++i) ids.push_back(pool.intern(text += '\0'));
+  for (int i = 1; i < 100; ++i)
+    EXPECT_NE(ids[static_cast<std::size_t>(i)], ids[static_cast<std::size_t>(i - 1)]);
+}
+
+TEST(StringPool, HoldsTextsLargerThanItsArena) {
+  StringPool pool;
+  const std::string large(1 << 20, 'x');
+  EXPECT_EQ(pool[pool.intern(large)], large);
+  EXPECT_GE(pool.bytes(), large.size());
+}
+
+/// A trace of one rank whose rows have these args.
+struct WithArgs {
+  Trace trace;
+  void add(std::initializer_list<std::tuple<std::string_view, ArgType, std::int64_t>> args) {
+    if (trace.ranks.empty()) trace.ranks.emplace_back();
+    Rank& rank = trace.ranks[0];
+    SchemaId schema = kNoArgs;
+    rank.events.args_at.push_back(static_cast<std::uint32_t>(rank.values.size()));
+    for (const auto& [key, type, value] : args) {
+      schema = trace.schemas.extend(schema, {trace.strings.intern(key), type});
+      rank.values.push_back(value);
+    }
+    rank.events.schema.push_back(schema);
+  }
+};
+
+TEST(SchemaTable, EqualFieldsAreOneSchema) {
+  SchemaTable schemas;
+  const SchemaId a = schemas.extend(kNoArgs, {1, ArgType::integer});
+  EXPECT_EQ(schemas.extend(kNoArgs, {1, ArgType::integer}), a);
+  EXPECT_NE(schemas.extend(kNoArgs, {1, ArgType::text}), a);
+  const SchemaId ab = schemas.extend(a, {2, ArgType::text});
+  ASSERT_EQ(schemas.fields(ab).size(), 2u);
+  EXPECT_EQ(schemas.fields(ab)[1], (ArgField{2, ArgType::text}));
+  EXPECT_TRUE(schemas.fields(kNoArgs).empty());
+  EXPECT_EQ(schemas.total_fields(), 4u);
+}
+
+TEST(ArgReader, ReadsEachTypeAsWhatItCanBe) {
+  WithArgs w;
+  const auto text = static_cast<std::int64_t>(w.trace.strings.intern("word"));
+  const auto number = static_cast<std::int64_t>(w.trace.strings.intern("12345678901234567890"));
+  w.add({{"other", ArgType::integer, 1}, {"k", ArgType::integer, 7}});
+  w.add({{"k", ArgType::real, as_bits(2.75)}});
+  w.add({{"k", ArgType::text, text}});
+  w.add({{"k", ArgType::raw, number}});
+  w.add({});
+  w.add({{"k", ArgType::real, as_bits(1e300)}});
+  const ArgReader k(w.trace, w.trace.ranks[0], "k"), none(w.trace, w.trace.ranks[0], "never used");
+  EXPECT_EQ(k.integer(0), 7);
+  EXPECT_EQ(k.real(0), 7.0);
+  EXPECT_EQ(k.text(0), "");
+  EXPECT_EQ(k.integer(1), 2);
+  EXPECT_EQ(k.real(1), 2.75);
+  EXPECT_EQ(k.text(2), "word");
+  EXPECT_EQ(k.integer(2), std::nullopt);
+  EXPECT_EQ(k.real(2), std::nullopt);
+  EXPECT_EQ(k.real(3), 12345678901234567890.0);
+  EXPECT_EQ(k.text(3), "12345678901234567890");
+  EXPECT_FALSE(k.has(4));
+  EXPECT_EQ(k.integer_or(4, -1), -1);
+  EXPECT_EQ(k.integer(5), std::nullopt) << "no integer holds it";
+  EXPECT_FALSE(none.has(0));
+  EXPECT_EQ(none.text(0), "");
+}
+
+TEST(Kind, EveryOneHasAName) {
+  for (int kind = 0; kind < kKinds; ++kind) EXPECT_FALSE(name_of(static_cast<Kind>(kind)).empty());
+  EXPECT_EQ(name_of(Kind::other), "other");
+  EXPECT_EQ(name_of(Kind::op), "op");
+}
+
+}  // namespace
+}  // namespace stepscope::trace
