@@ -25,6 +25,8 @@ std::string plain(std::string_view text) {
       out += "\\(ha";
     else if (c == '~')
       out += "\\(ti";
+    else if (c == '|')
+      out += "|\\:";  // a long list of choices may break here
     else
       out += c;
   }
