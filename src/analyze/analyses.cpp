@@ -23,6 +23,10 @@ constexpr ParamSpec kPythonStacksParams[] = {
     {"metric", ParamSpec::Type::choice, "host", "host|device", "time in the frame itself on the host, or of the device events launched from it"}};
 
 
+constexpr ParamSpec kMemoryEventsParams[] = {
+    {"points", ParamSpec::Type::integer, "2000", "", "most points of each memory's curve; lows and highs are kept"}};
+
+
 constexpr Analysis kAll[] = {
     {"overview", "what was recorded, and the facts that decide what it can prove", R"(doc)", {}, overview},
     {"devices", "how busy each device was, and how full when busy", R"(doc)", {}, devices},
@@ -143,6 +147,39 @@ Rows come in pre-order, siblings by device time (host time without a device); a 
 | backward_device_self | the same of events launched by backward operators outside any module, by the module of their forward operator (equal `Sequence number`; of several the one that started last) |
 | backward_device | backward_device_self and that of all modules below |
 | device_share | (device_total + backward_device) / sum of the durations of all device events of the rank |)", {}, modules},
+    {"memory_events", "what the allocator held over time, what was alive at the peak, who allocated, what stayed", R"(
+From the `[memory]` records of `profile_memory=True`. A memory is the host's or a device's. A record belongs to the innermost operator that is
+open on its own thread (start ≤ time < end). A free belongs to the last allocation at its address in the same memory. Times count from the
+first event of the file. With `--step`, records in that step.
+
+**Peak of each memory**
+
+| column | meaning |
+|---|---|
+| peak_allocated | most bytes in use, as recorded by the allocator, with what was allocated before the recording; empty if not recorded |
+| peak_reserved | most bytes held from the device, as recorded |
+| capacity, reserved_share | memory of the device; peak_reserved / capacity |
+| peak_time, step | when peak_allocated (else peak_change) was reached first |
+| peak_change, end_change | highest and last sum of all bytes allocated and freed since the first record |
+| allocations, frees, out_of_memory | records; failed allocations of the whole recording |
+
+**Alive at the peak**: allocations not freed at peak_time by operator, `share` of what was allocated then. What was there before the recording
+is one row. Operators that only make an empty tensor are shown in their caller: `caller (aten::empty)`.
+
+**Operators**, by self_size_increase
+
+| column | meaning |
+|---|---|
+| calls | all calls of the operator, allocating or not |
+| size_increase, self_size_increase | bytes allocated less bytes freed while the operator ran, with and without operators inside it |
+| allocation_count, allocation_size, and self_… | allocations and their bytes, with and without operators inside it |
+| never_freed | bytes of its own allocations without a free in the recording |
+
+An operator inside one of the same name is not counted again in the columns without self.
+
+**Never freed**: allocations without a free in the recording, largest first; `event` is the record's id.
+
+**Memory over time**: after each record, thinned to `--points`; `change` is the sum of bytes since the first record.)", kMemoryEventsParams, memory_events},
     {"steps", "where each step's time went, part by part", R"(Every nanosecond of a step has exactly one role; the parts add up to `total`.)", kStepsParams, steps},
 };
 

@@ -17,6 +17,7 @@ report::Report input_wait(const trace::Trace& trace, const report::Params& param
 report::Report call_tree(const trace::Trace& trace, const report::Params& params);
 report::Report python_stacks(const trace::Trace& trace, const report::Params& params);
 report::Report modules(const trace::Trace& trace, const report::Params& params);
+report::Report memory_events(const trace::Trace& trace, const report::Params& params);
 report::Report steps(const trace::Trace& trace, const report::Params& params);
 
 }  // namespace stepscope::analyze
