@@ -27,6 +27,11 @@ constexpr ParamSpec kMemoryEventsParams[] = {
     {"points", ParamSpec::Type::integer, "2000", "", "most points of each memory's curve; lows and highs are kept"}};
 
 
+constexpr ParamSpec kEventParams[] = {
+    {"id", ParamSpec::Type::integer, "", "", "position in the file's list of events, from 0; needed"},
+    {"rank", ParamSpec::Type::integer, "", "", "only in this rank"}};
+
+
 constexpr Analysis kAll[] = {
     {"overview", "what was recorded, and the facts that decide what it can prove", R"(doc)", {}, overview},
     {"devices", "how busy each device was, and how full when busy", R"(doc)", {}, devices},
@@ -180,6 +185,10 @@ An operator inside one of the same name is not counted again in the columns with
 **Never freed**: allocations without a free in the recording, largest first; `event` is the record's id.
 
 **Memory over time**: after each record, thinned to `--points`; `change` is the sum of bytes since the first record.)", kMemoryEventsParams, memory_events},
+    {"event", "all that is known of one event", R"(
+One row per fact. `part` is `event` (what every event has; `start` and `end` count from the first event of the file, `start_in_file` is the
+recorded time), `derived` (what it belongs to: other events by id and name) or `arg`: each arg with its key, value and `type`, lists and objects
+as JSON text from the file.)", kEventParams, event},
     {"steps", "where each step's time went, part by part", R"(Every nanosecond of a step has exactly one role; the parts add up to `total`.)", kStepsParams, steps},
 };
 

@@ -18,6 +18,7 @@ report::Report call_tree(const trace::Trace& trace, const report::Params& params
 report::Report python_stacks(const trace::Trace& trace, const report::Params& params);
 report::Report modules(const trace::Trace& trace, const report::Params& params);
 report::Report memory_events(const trace::Trace& trace, const report::Params& params);
+report::Report event(const trace::Trace& trace, const report::Params& params);
 report::Report steps(const trace::Trace& trace, const report::Params& params);
 
 }  // namespace stepscope::analyze
