@@ -86,6 +86,7 @@ def self_test():
     assert verdict(ladder, {"read/a.cpp": down, "read/b.h": up}) == []
     wrong = verdict(ladder, {"base/a.cpp": "\n" + up})
     assert len(wrong) == 1 and wrong[0].startswith("src/base/a.cpp:2: 'base' may not include 'read'"), wrong
+    assert verdict(ladder, {"base/a_test.cpp": up}) == []
     assert "names no room" in verdict(ladder, {"read/a.cpp": '#include "open.h"\n'})[0]
     assert "not on the ladder" in verdict(ladder, {"cellar/a.cpp": ""})[0]
     assert "reaches itself" in verdict("base : read\nread : base", {"read/a.cpp": ""})[0]
