@@ -50,6 +50,7 @@ tbody th{font-weight:400}
 tbody tr:nth-child(even){background:var(--stripe)}
 .scroll.narrow{width:max-content;max-width:100%;min-width:22em}
 .number{width:1%;text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+.narrow .number{width:auto}
 td.bar{min-width:80px;padding:10px 12px 0 0}
 td.bar svg{height:10px;width:100%}
 .text{overflow-wrap:anywhere;min-width:18em;max-width:40em}

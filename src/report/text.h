@@ -11,7 +11,7 @@
 namespace stepscope::report {
 
 struct TextStyle {
-  int width = 80;  ///< terminal cells; at least 20 are assumed
+  int width = 80;  ///< terminal cells; at least 40 are assumed. Only commands to copy may be longer
   bool colour = false;
   std::size_t most_rows = 0;  ///< per table; 0 prints all. What is left out is said
 };

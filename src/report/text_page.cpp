@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::size_t kOpenFindings = 5;
 constexpr std::size_t kOpenRanks = 4;
-constexpr std::size_t kBriefLines = 2;
+constexpr std::size_t kBriefLines = 3;
+constexpr int kLeastTitle = 24;  // cells a title keeps beside its saving
 
 /// `text` behind a short name, at most `most` lines.
 void put_labelled(Sheet& sheet, std::string_view label, const std::string& text, std::size_t most) {
@@ -35,20 +36,24 @@ void put_card(Sheet& sheet, const Table& table, std::size_t row, bool brief) {
   const std::string saving = saving_of(table, row);
   const std::string end = saving.empty() ? "" : "saves " + saving + "/step";
   const std::string front = fmt::format("{:>2}  ", rank.empty() ? std::to_string(row + 1) : rank);
-  const int room = sheet.style.width - 4 - (end.empty() ? 0 : cells_of(end) + 2);
-  const std::vector<std::string> title = wrapped(one_line(title_of(table, row)), std::max(room, 16));
+  const int beside = sheet.style.width - 4 - cells_of(end) - 2;
+  const bool own_line = beside < kLeastTitle;
+  const int room = end.empty() || own_line ? sheet.style.width - 4 : beside;
+  const std::vector<std::string> title = wrapped(one_line(title_of(table, row)), room);
   for (std::size_t i = 0; i < title.size(); ++i) {
     std::string line = (i == 0 ? front : std::string(4, ' ')) + sheet.ink.bold(title[i]);
-    if (i == 0 && !end.empty())
-      line += std::string(static_cast<std::size_t>(std::max(1, room - cells_of(title[i]) + 2)), ' ') + end;
+    if (i == 0 && !end.empty() && !own_line)
+      line += std::string(static_cast<std::size_t>(room - cells_of(title[i]) + 2), ' ') + end;
     sheet.line(line);
   }
+  if (own_line && !end.empty()) sheet.line(std::string(4, ' ') + end);
   const std::size_t most = brief ? kBriefLines : 0;
   put_labelled(sheet, "do", field(table, "remedy", row), most);
   const std::string confidence = field(table, "confidence", row);
-  const std::string sure = confidence.empty() ? "" : confidence + " confidence: ";
-  put_labelled(sheet, "why", sure + field(table, "evidence", row), most);
-  if (!brief) put_labelled(sheet, "sure", field(table, "because", row), 0);
+  const std::string because = field(table, "because", row);
+  const std::string sure = confidence.empty() ? "" : confidence + " confidence" + (because.empty() ? "" : ": ");
+  put_labelled(sheet, "why", sure + because, most);
+  put_labelled(sheet, "see", field(table, "evidence", row), most);
   if (!brief) put_labelled(sheet, "check", field(table, "verify", row), 0);
 }
 

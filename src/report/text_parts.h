@@ -15,7 +15,7 @@ struct Sheet {
   Ink ink;
 
   explicit Sheet(const TextStyle& wanted) : style(wanted), ink(wanted.colour) {
-    style.width = style.width < 20 ? 20 : style.width;
+    style.width = style.width < 40 ? 40 : style.width;
   }
   void line(std::string_view text = "") {
     out += text;

@@ -159,7 +159,8 @@ struct Common {
   int decimals;
 };
 
-/// Exists when the least value keeps two digits and the largest needs at most four before the point.
+/// Exists when the least value keeps two digits while the largest is written with four or fewer (five below
+/// 100).
 std::optional<Common> common_scale(const Column& column) {
   const bool exact = std::holds_alternative<Ints>(column.values);
   const Range range = range_of(column);
@@ -167,10 +168,11 @@ std::optional<Common> common_scale(const Column& column) {
     return std::nullopt;
   const Scale scale = scale_for(std::sqrt(range.least) * std::sqrt(range.most), column.unit);
   const double most = range.most / scale.factor, least = range.least / scale.factor;
-  if (most >= 9999.5 || least < 0.095 || (most >= 999.5 && least < 9.5)) return std::nullopt;
-  if (most >= 999.5 || (exact && scale.factor == 1)) return Common{scale, 0};
-  const int for_least = least >= 9.95 ? 0 : least >= 0.995 ? 1 : 2;
-  return Common{scale, std::max(decimals_of(most), for_least)};
+  const int for_least = least >= 9.95 ? 0 : least >= 0.995 ? 1 : least >= 0.095 ? 2 : 9;
+  const int room = most >= 9999.5 ? -1 : most >= 999.5 ? 0 : most >= 99.95 ? 1 : 2;
+  if (exact && scale.factor == 1 && room >= 0) return Common{scale, 0};
+  if (for_least > room) return std::nullopt;
+  return Common{scale, std::max(for_least, std::min(room, decimals_of(most)))};
 }
 
 }  // namespace

@@ -87,6 +87,17 @@ int allow_reading(void*, int action, const char*, const char* detail, const char
   }
 }
 
+class Guarded {
+ public:
+  explicit Guarded(sqlite3* db) : db_(db) { sqlite3_set_authorizer(db, allow_reading, nullptr); }
+  Guarded(const Guarded&) = delete;
+  Guarded& operator=(const Guarded&) = delete;
+  ~Guarded() { sqlite3_set_authorizer(db_, nullptr, nullptr); }
+
+ private:
+  sqlite3* db_;
+};
+
 report::Unit unit_of(std::string_view name) {
   if (name.ends_with("_ns")) return report::Unit::ns;
   if (name.ends_with("_bytes")) return report::Unit::bytes;
@@ -251,16 +262,18 @@ std::optional<Error> Database::add(const report::Report& report) {
 }
 
 Result<report::Table> Database::ask(const std::string& query) {
-  sqlite3_set_authorizer(state_->handle, allow_reading, nullptr);
+  // The authorizer stays on while the query runs; what gives no columns (VACUUM INTO, BEGIN) is no question.
+  const Guarded guarded(state_->handle);
   Statement statement(state_->handle, query);
-  sqlite3_set_authorizer(state_->handle, nullptr, nullptr);
   const int wrong = sqlite3_errcode(state_->handle);
-  if (wrong == SQLITE_AUTH) return Error{"only SELECT is allowed: the tables cannot be changed", ""};
+  const Error only_select{"only SELECT is allowed: the tables cannot be changed", ""};
+  if (wrong == SQLITE_AUTH) return only_select;
   if (statement.get() == nullptr)
     return wrong == SQLITE_OK ? Error{"the query is empty", ""} : Error{sqlite3_errmsg(state_->handle), ""};
   if (statement.tail().find_first_not_of(" \t\r\n;") != std::string_view::npos)
     return Error{"one query at a time, please: something follows the first one", ""};
   const auto columns = static_cast<std::size_t>(sqlite3_column_count(statement.get()));
+  if (columns == 0 || sqlite3_stmt_readonly(statement.get()) == 0) return only_select;
   std::vector<Growing> growing(columns);
   int code = statement.step();
   for (; code == SQLITE_ROW; code = statement.step())

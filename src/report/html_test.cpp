@@ -1,0 +1,115 @@
+#include "report/html.h"
+
+#include <gtest/gtest.h>
+
+#include "made_reports.h"
+
+namespace stepscope::report {
+namespace {
+
+Page everything() {
+  Page page = test::made_page();
+  for (Report report : {test::made_kernels(), test::made_steps(), test::made_modules(), test::made_memory(),
+                        test::made_ranks(), test::made_flame()})
+    page.reports.push_back(std::move(report));
+  return page;
+}
+
+/// Every opened element is closed, in order; attributes are quoted. True for what this printer writes.
+std::string unbalanced(const std::string& html) {
+  std::vector<std::string> open;
+  for (std::size_t at = html.find("<html"); at != std::string::npos; at = html.find('<', at + 1)) {
+    const std::size_t end = html.find('>', at);
+    if (end == std::string::npos) return "unclosed tag";
+    const bool closes = html[at + 1] == '/';
+    const std::size_t from = at + (closes ? 2 : 1);
+    const std::string name = html.substr(from, html.find_first_of(" >/", from) - from);
+    if (closes) {
+      if (open.empty() || open.back() != name) return "wrong </" + name + "> at " + html.substr(at, 60);
+      open.pop_back();
+    } else if (html[end - 1] != '/' && name != "meta") {
+      open.push_back(name);
+    }
+  }
+  return open.empty() ? "" : "left open: " + open.back();
+}
+
+TEST(Html, IsSelfContained) {
+  const std::string html = to_html(everything());
+  EXPECT_TRUE(html.starts_with("<!doctype html>"));
+  EXPECT_NE(html.find("default-src 'none'"), std::string::npos);
+  for (const char* reference :
+       {"http://", "https://", "src=", "@import", "<script", "<link", "<img", "<iframe", "onload="})
+    EXPECT_EQ(html.find(reference), std::string::npos) << reference;
+  for (std::size_t at = html.find("url("); at != std::string::npos; at = html.find("url(", at + 1))
+    EXPECT_EQ(html.substr(at, 11), "url(#hatch)");
+}
+
+TEST(Html, IsBalanced) {
+  EXPECT_EQ(unbalanced(to_html(everything())), "");
+  EXPECT_EQ(unbalanced(to_html(test::made_kernels())), "");
+  EXPECT_EQ(unbalanced(to_html(Report{"empty", {}, {}})), "");
+}
+
+TEST(Html, EscapesNames) {
+  Report report = test::made_kernels();
+  report.name = report.tables[0].title = "\"><script>alert(1)</script>";
+  report.notes = {"<b>note</b>"};
+  report.tables[0].columns[0].name = "<i>";
+  const std::string html = to_html(report);
+  EXPECT_EQ(html.find("<script"), std::string::npos);
+  EXPECT_EQ(html.find("<i>"), std::string::npos);
+  EXPECT_EQ(html.find("<b>note"), std::string::npos);
+  EXPECT_NE(html.find("&lt;b&gt;note&lt;/b&gt;"), std::string::npos);
+  EXPECT_NE(html.find("&quot;&gt;&lt;script&gt;"), std::string::npos);
+  EXPECT_EQ(html.find('\x1b'), std::string::npos);
+  EXPECT_EQ(html.find('\xFF'), std::string::npos);
+}
+
+TEST(Html, SaysTheVerdictFirstAndEveryFinding) {
+  const std::string html = to_html(everything());
+  EXPECT_NE(html.find("<h1>Host-bound: the device idles 43 % of each 178 ms step"), std::string::npos);
+  EXPECT_NE(html.find("saves 35–59 ms per step"), std::string::npos);
+  EXPECT_NE(html.find("saves up to 8.7 ms per step"), std::string::npos);
+  EXPECT_NE(html.find("Rank 0 and 1 more: The file ends early. Affects every total. Let the job finish."),
+            std::string::npos);
+  EXPECT_LT(html.find("<h1>"), html.find("What to change"));
+  EXPECT_LT(html.find("What to change"), html.find("<h2>Kernels"));
+}
+
+TEST(Html, EveryPictureHasAName) {
+  const std::string html = to_html(everything());
+  int pictures = 0;
+  for (std::size_t at = html.find("<svg"); at != std::string::npos; at = html.find("<svg", at + 1)) {
+    const std::string tag = html.substr(at, html.find('>', at) - at);
+    EXPECT_TRUE(
+        tag.find("aria-hidden=\"true\"") != std::string::npos ||
+        (tag.find("role=\"img\"") != std::string::npos && tag.find("aria-label=\"") != std::string::npos))
+        << tag;
+    ++pictures;
+  }
+  EXPECT_GT(pictures, 6);
+}
+
+TEST(Html, HostileNumbersStayInsideTheirPictures) {
+  Page page{"odd", {}, {}};
+  Table stack{"Stack", Shape::bars, {}};
+  stack.texts("step") = {"1", "2"};
+  stack.ints("kernel", Unit::ns) = {std::numeric_limits<std::int64_t>::max(), -5};
+  stack.ints("memcpy", Unit::ns) = {std::numeric_limits<std::int64_t>::max(), kNoInt};
+  Table curve{"Curve", Shape::curve, {}};
+  curve.ints("time", Unit::ns, Role::key) = {kNoInt, 5, 5};
+  curve.reals("y", Unit::none) = {1, 1.7e308, -1.7e308};
+  Table flame{"Flame", Shape::flame, {}};
+  flame.texts("f") = {"a", "b", "c"};
+  flame.ints("depth", Unit::none, Role::depth) = {1000000, -3, 5};
+  flame.ints("time", Unit::ns) = {10, 5, 1000000};
+  page.reports.push_back({"odd", {std::move(stack), std::move(curve), std::move(flame)}, {}});
+  const std::string html = to_html(page);
+  EXPECT_EQ(unbalanced(html), "");
+  EXPECT_EQ(html.find("nan"), std::string::npos);
+  EXPECT_EQ(html.find("inf\""), std::string::npos);
+}
+
+}  // namespace
+}  // namespace stepscope::report

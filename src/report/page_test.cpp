@@ -1,0 +1,115 @@
+#include "report/page.h"
+
+#include <gtest/gtest.h>
+
+#include "made_reports.h"
+#include "report/heat.h"
+#include "report/palette.h"
+#include "report/series.h"
+
+namespace stepscope::report {
+namespace {
+
+TEST(Page, SavingsAreRangesOfTwoDigits) {
+  const Report verdict = test::made_verdict();
+  EXPECT_EQ(saving_of(verdict.tables[1], 0), "35–59 ms");
+  EXPECT_EQ(saving_of(verdict.tables[1], 2), "up to 8.7 ms");
+  Table mixed{"Findings", Shape::table, {}};
+  mixed.ints("saving_low", Unit::ns) = {900000, 5000000, 0, kNoInt};
+  mixed.ints("saving_high", Unit::ns) = {1200000, 5010000, kNoInt, 8000};
+  EXPECT_EQ(saving_of(mixed, 0), "900 µs – 1.2 ms");
+  EXPECT_EQ(saving_of(mixed, 1), "5 ms");
+  EXPECT_EQ(saving_of(mixed, 2), "");
+  EXPECT_EQ(saving_of(mixed, 3), "up to 8 µs");
+}
+
+TEST(Page, OrderIsVerdictWholeFindingsHealthRest) {
+  Page page;
+  page.reports = {test::made_kernels(), test::made_steps(), test::made_verdict()};
+  std::vector<std::string> titles;
+  for (const Table* table : in_order(page)) titles.push_back(table->title);
+  EXPECT_EQ(titles, (std::vector<std::string>{"Verdict", "Average step", "Findings", "Health", "Kernels",
+                                              "Step time by what the time went to"}));
+}
+
+TEST(Page, NotesAreSaidOnce) {
+  Page page{"", {{"a", {}, {"x", "y"}}, {"b", {}, {"y", "z"}}}, {}};
+  EXPECT_EQ(notes_of(page), (std::vector<std::string>{"x", "y", "z"}));
+}
+
+TEST(Page, HealthNamesRanksTogether) {
+  EXPECT_EQ(health_lines(test::made_verdict().tables[2]),
+            (std::vector<std::string>{
+                "Rank 0 and 1 more: The file ends early. Affects every total. Let the job finish.",
+                "Rank 0: No Python stacks. Affects source lines. with_stack=True"}));
+}
+
+TEST(Page, PartsNeedAWhole) {
+  const Report steps = test::made_steps();
+  EXPECT_EQ(parts_of(steps.tables[1]).size(), 8u);
+  EXPECT_TRUE(parts_of(steps.tables[0]).empty());
+  EXPECT_TRUE(parts_of(test::made_kernels().tables[0]).empty());
+}
+
+TEST(Page, StacksAreTheNamedPartsOfATotal) {
+  const Report steps = test::made_steps();
+  const auto stack = stack_of(steps.tables[0]);
+  ASSERT_TRUE(stack.has_value());
+  EXPECT_EQ(stack->parts.size(), 8u);
+  ASSERT_NE(stack->whole, nullptr);
+  EXPECT_EQ(stack->whole->name, "total");
+  EXPECT_EQ(bar_length(*stack, 0), 178030000);
+  EXPECT_EQ(label_of(*stack, 0), "step 5");
+  EXPECT_FALSE(stack_of(steps.tables[1]).has_value());
+  EXPECT_FALSE(stack_of(test::made_kernels().tables[0]).has_value());
+}
+
+TEST(Palette, KnowsTheWordsOfTheAnalyses) {
+  EXPECT_EQ(family_of("kernel"), Family::compute);
+  EXPECT_EQ(family_of("exposed_communication"), Family::communication);
+  EXPECT_EQ(family_of("Data Loader"), Family::data);
+  EXPECT_EQ(family_of("memcpy"), Family::copy);
+  EXPECT_EQ(family_of("cpu_exec"), Family::host);
+  EXPECT_EQ(family_of("idle"), Family::waiting);
+  EXPECT_EQ(family_of("other"), Family::other);
+}
+
+TEST(Series, GroupsByTheOtherKeys) {
+  Table table{"t", Shape::curve, {}};
+  table.ints("device", Unit::none, Role::key) = {0, 1, 0, 1, 0};
+  table.ints("time", Unit::ns, Role::key) = {20, 10, 10, 30, kNoInt};
+  table.reals("busy", Unit::share) = {0.2, 0.5, 0.1, kNoReal, 0.9};
+  const Curves curves = curves_of(table, 8);
+  ASSERT_EQ(curves.series.size(), 2u);
+  EXPECT_EQ(curves.x->name, "time");
+  EXPECT_EQ(curves.series[0].name, "busy · device 0");
+  EXPECT_EQ(curves.series[0].x, (std::vector<double>{10, 20}));
+  EXPECT_EQ(curves.series[0].y, (std::vector<double>{0.1, 0.2}));
+  EXPECT_EQ(curves.series[1].y, (std::vector<double>{0.5}));
+  EXPECT_EQ(curves_of(table, 1).left_out, 1u);
+}
+
+TEST(Series, ColumnsKeepTheSpikeAndHoldValues) {
+  const Series series{"y", Unit::none, {0, 49.9, 50, 50.1, 100}, {1, 1, 9, 1, 1}};
+  const std::vector<Span> spans = spans_of(series, {0, 100}, 11);
+  EXPECT_EQ(spans[5].high, 9);
+  EXPECT_EQ(spans[5].low, 1);
+  for (const std::size_t held : {1u, 4u, 7u, 10u}) EXPECT_EQ(spans[held].high, 1) << held;
+}
+
+TEST(Heat, PlacesEachPairOnce) {
+  const Report ranks = test::made_ranks();
+  const auto heat = heat_of(ranks.tables[0], 100, 100);
+  ASSERT_TRUE(heat.has_value());
+  EXPECT_EQ(heat->lines.size(), 8u);
+  EXPECT_EQ(heat->columns.size(), 12u);
+  EXPECT_EQ(heat->row_at[5 * 12 + 3], 5u * 12 + 3);
+  EXPECT_EQ(heat->least, 178000000);
+  EXPECT_FALSE(heat_of(ranks.tables[0], 100, 11).has_value());
+  Report twice = test::made_ranks();
+  std::get<Ints>(twice.tables[0].columns[1].values)[1] = 0;
+  EXPECT_FALSE(heat_of(twice.tables[0], 100, 100).has_value());
+}
+
+}  // namespace
+}  // namespace stepscope::report

@@ -1,0 +1,148 @@
+#include "write/sqlite.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "made_reports.h"
+#include "make_rank.h"
+#include "report/csv.h"
+#include "write/events.h"
+
+namespace stepscope::write {
+namespace {
+
+trace::Trace two_events() {
+  return test::open_events(
+      R"({"ph":"X","cat":"cpu_op","name":"aten::add","pid":1,"tid":1,"ts":1.5,"dur":2.25,)"
+      R"("args":{"External id":7,"Input Dims":[[2,3]],"note":"a \"b\"","ratio":0.5}},)"
+      R"({"ph":"X","cat":"cpu_op","name":"it's \u00e9","pid":1,"tid":1,"ts":10,"dur":1,"args":{}})");
+}
+
+Result<report::Table> asked(const trace::Trace& trace, const std::string& query) {
+  auto database = Database::in_memory();
+  if (!database) return database.error();
+  for (const TraceTable& table : trace_tables())
+    if (auto error = database->add(table.name, trace)) return *error;
+  return database->ask(query);
+}
+
+std::string csv(const trace::Trace& trace, const std::string& query) {
+  auto answer = asked(trace, query);
+  return answer ? report::to_csv(*answer) : "error: " + answer.error().message;
+}
+
+TEST(Sqlite, EventsAndArgs) {
+  const trace::Trace trace = two_events();
+  EXPECT_EQ(csv(trace, "SELECT name, kind, duration_ns FROM event ORDER BY start_ns"),
+            "name,kind,duration_ns\r\naten::add,op,2250\r\nit's é,op,1000\r\n");
+  EXPECT_EQ(csv(trace, "SELECT key, value, typeof(value) AS type FROM arg ORDER BY key"),
+            "key,value,type\r\nExternal id,7,integer\r\nInput Dims,\"[[2,3]]\",text\r\n"
+            "note,\"a \"\"b\"\"\",text\r\nratio,0.5,real\r\n");
+  EXPECT_EQ(
+      csv(trace,
+          "SELECT count(*) AS n FROM event JOIN track ON track.id = event.track AND track.rank = event.rank"),
+      "n\r\n2\r\n");
+}
+
+TEST(Sqlite, EveryTableHasItsColumns) {
+  const trace::Trace trace = two_events();
+  for (const TraceTable& table : trace_tables()) {
+    const auto answer = asked(trace, "SELECT * FROM \"" + std::string(table.name) + "\"");
+    ASSERT_TRUE(answer.ok()) << answer.error().message;
+    ASSERT_EQ(answer->columns.size(), table.columns.size());
+    for (std::size_t i = 0; i < table.columns.size(); ++i)
+      EXPECT_EQ(answer->columns[i].name, table.columns[i].name);
+  }
+}
+
+TEST(Sqlite, ColumnsGetTypesAndUnits) {
+  const auto answer = asked(two_events(),
+                            "SELECT 1 AS a, 2.5 AS b, 'x' AS c, NULL AS d, 7 AS t_ns, 1.5 AS used_bytes "
+                            "UNION ALL SELECT 2, 3, 4, NULL, NULL, 2");
+  ASSERT_TRUE(answer.ok());
+  EXPECT_TRUE(std::holds_alternative<report::Ints>(answer->columns[0].values));
+  EXPECT_EQ(std::get<report::Reals>(answer->columns[1].values), (report::Reals{2.5, 3}));
+  EXPECT_EQ(std::get<report::Texts>(answer->columns[2].values), (report::Texts{"x", "4"}));
+  EXPECT_TRUE(answer->columns[3].missing(0));
+  EXPECT_EQ(answer->columns[4].unit, report::Unit::ns);
+  EXPECT_TRUE(answer->columns[4].missing(1));
+  EXPECT_EQ(answer->columns[5].unit, report::Unit::bytes);
+}
+
+TEST(Sqlite, OnlyReadingIsAllowed) {
+  const trace::Trace trace = two_events();
+  for (const char* query :
+       {"DELETE FROM event", "INSERT INTO event(id) VALUES (1)", "DROP TABLE event", "PRAGMA user_version",
+        "CREATE TABLE x(a)", "ATTACH DATABASE 'stepscope_made_by_a_query' AS x",
+        "VACUUM INTO 'stepscope_made_by_a_query'", "BEGIN", "SELECT load_extension('x')"})
+    EXPECT_FALSE(asked(trace, query).ok()) << query;
+  EXPECT_FALSE(std::filesystem::exists("stepscope_made_by_a_query"));
+  EXPECT_EQ(asked(trace, "SELECT 1; SELECT 2").error().message,
+            "one query at a time, please: something follows the first one");
+  EXPECT_EQ(asked(trace, "  ").error().message, "the query is empty");
+  EXPECT_EQ(asked(trace, "SELECT * FROM elsewhere").error().message, "no such table: elsewhere");
+}
+
+TEST(Sqlite, ReportsAreTables) {
+  auto database = Database::in_memory();
+  ASSERT_TRUE(database.ok());
+  const report::Report steps = test::made_steps();
+  ASSERT_FALSE(database->add(steps).has_value());
+  EXPECT_EQ(table_name(steps, 0), "steps");
+  EXPECT_EQ(table_name(steps, 1), "steps_average_step");
+  auto answer = database->ask("SELECT role, time FROM steps_average_step WHERE share > 0.3");
+  ASSERT_TRUE(answer.ok());
+  EXPECT_EQ(report::to_csv(*answer), "role,time\r\nkernel,98600000\r\ndata_loader,59300000\r\n");
+  auto missing = database->ask(
+      "SELECT count(*) AS n FROM steps WHERE total = kernel + memcpy + memset + communication + "
+      "runtime + data_loader + cpu_exec + other");
+  ASSERT_TRUE(missing.ok());
+  EXPECT_EQ(report::to_csv(*missing), "n\r\n6\r\n");
+}
+
+TEST(Sqlite, FilesAreReplacedAndTroubleIsReported) {
+  const std::string path = (std::filesystem::temp_directory_path() / "stepscope_sqlite_test.sqlite").string();
+  for (int i = 0; i < 2; ++i) {
+    auto database = Database::create(path);
+    ASSERT_TRUE(database.ok()) << database.error().message;
+    EXPECT_FALSE(database->add("event", two_events()).has_value());
+  }
+  std::filesystem::remove(path);
+  EXPECT_FALSE(Database::create("/nonexistent/directory/x.sqlite").ok());
+}
+
+TEST(Sqlite, EventsStreamWithArgsAsJson) {
+  std::string text;
+  events(two_events(), [&](const report::Table& piece) {
+    text += report::to_csv(piece);
+    return true;
+  });
+  EXPECT_NE(text.find(R"("{""External id"":7,""Input Dims"":[[2,3]],""note"":""a \""b\"""",""ratio"":0.5}")"),
+            std::string::npos)
+      << text;
+}
+
+TEST(Sqlite, EventsComeInPieces) {
+  std::string many;
+  for (int i = 0; i < 40000; ++i)
+    many += (i == 0 ? "" : ",") +
+            std::string(R"({"ph":"X","cat":"cpu_op","name":"f","pid":1,"tid":1,"ts":)") +
+            std::to_string(i * 10) + R"(,"dur":1,"args":{"i":)" + std::to_string(i) + "}}";
+  const trace::Trace trace = test::open_events(many);
+  std::size_t pieces = 0, rows = 0;
+  events(trace, [&](const report::Table& piece) {
+    ++pieces;
+    rows += piece.rows();
+    EXPECT_EQ(std::get<report::Texts>(piece.column("args")->values).size(), piece.rows());
+    return true;
+  });
+  EXPECT_EQ(rows, 40000u);
+  EXPECT_EQ(pieces, 3u);
+  pieces = 0;
+  events(trace, [&](const report::Table&) { return ++pieces < 2; });
+  EXPECT_EQ(pieces, 2u);
+}
+
+}  // namespace
+}  // namespace stepscope::write

@@ -1,0 +1,414 @@
+"""Runs the program as a person would and looks at what comes out. Usage: cli_test.py PATH_TO_STEPSCOPE"""
+
+import csv
+import gzip
+import html.parser
+import io
+import json
+import os
+import pty
+import select
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = os.path.abspath(sys.argv.pop(1))
+
+
+def made_trace(steps=3):
+    """Steps of 1 ms: an op that launches a kernel, and a name that attacks the terminal."""
+    events = [
+        {"ph": "M", "name": "thread_name", "pid": 1, "tid": 1, "args": {"name": "main"}},
+    ]
+    for step in range(steps):
+        at = step * 1000
+        events += [
+            {"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{step}", "pid": 1, "tid": 1, "ts": at, "dur": 990},
+            {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": at + 10, "dur": 100,
+             "args": {"External id": step + 1}},
+            {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": at + 20, "dur": 10,
+             "args": {"External id": step + 1, "correlation": step + 1}},
+            {"ph": "X", "cat": "kernel", "name": "evil\x1b[31m<script>,\"quoted\"", "pid": 0, "tid": 7, "ts": at + 60,
+             "dur": 400, "args": {"External id": step + 1, "correlation": step + 1, "device": 0, "stream": 7}},
+        ]
+    return {"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "Test GPU"}], "traceEvents": events}
+
+
+def run(*arguments, **options):
+    environment = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "COLUMNS", "CLICOLOR_FORCE")}
+    environment.update({"TERM": "xterm", "COLUMNS": "100"})
+    environment.update(options.pop("env", {}))
+    done = subprocess.run([PROGRAM, *arguments], capture_output=True, env=environment, timeout=120, **options)
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+def on_terminal(*arguments, env=None):
+    """What a terminal of 80 x 24 would get on stdout."""
+    import fcntl
+    import struct
+    import termios
+
+    parent, child = pty.openpty()
+    fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    environment = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "COLUMNS")}
+    environment.update({"TERM": "xterm"})
+    environment.update(env or {})
+    process = subprocess.Popen([PROGRAM, *arguments], stdout=child, stderr=subprocess.DEVNULL, env=environment)
+    os.close(child)
+    out = b""
+    while True:
+        ready, _, _ = select.select([parent], [], [], 60)
+        if not ready:
+            break
+        try:
+            piece = os.read(parent, 65536)
+        except OSError:
+            break
+        if not piece:
+            break
+        out += piece
+    os.close(parent)
+    return process.wait(timeout=60), out.decode()
+
+
+class Folder(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp(prefix="stepscope_cli_")
+        cls.trace = os.path.join(cls.folder, "trace.json")
+        with open(cls.trace, "w") as out:
+            json.dump(made_trace(), out)
+        cls.ranks = os.path.join(cls.folder, "ranks")
+        os.mkdir(cls.ranks)
+        for rank in range(2):
+            with gzip.open(os.path.join(cls.ranks, f"rank{rank}.json.gz"), "wt") as out:
+                json.dump(dict(made_trace(), distributedInfo={"rank": rank, "world_size": 2, "backend": "nccl"}), out)
+        cls.cut = os.path.join(cls.folder, "cut.json")
+        with open(cls.trace) as whole, open(cls.cut, "w") as out:
+            out.write(whole.read()[:-200])
+        code, text, _ = run("list", "--format", "json")
+        assert code == 0
+        cls.analyses = [row[0] for row in json.loads(text)["tables"][0]["rows"]]
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.folder)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+
+class Usage(Folder):
+    def test_nothing_given_teaches(self):
+        code, out, err = run()
+        self.assertEqual(code, 2)
+        self.assertEqual(out, "")
+        self.assertEqual(sum(line.startswith("  stepscope ") for line in err.splitlines()), 3)
+
+    def test_version_and_help(self):
+        self.assertRegex(run("--version")[1], r"^stepscope \d+\.\d+\.\d+\n$")
+        for words in (["--help"], ["-h"], ["help"]):
+            code, out, err = run(*words)
+            self.assertEqual((code, err), (0, ""))
+            self.assertIn("Commands:", out)
+
+    def test_help_of_every_command(self):
+        for command in ("report", "show", "list", "validate", "export", "sql", "completion", "man"):
+            for words in ([command, "--help"], ["help", command]):
+                code, out, err = run(*words)
+                self.assertEqual((code, err), (0, ""), words)
+                self.assertTrue(out.startswith(f"Usage: stepscope {command}"), out)
+                for line in out.splitlines():
+                    self.assertLessEqual(len(line), 100, line)
+
+    def test_help_of_every_analysis(self):
+        self.assertIn("steps", self.analyses)
+        for name in self.analyses:
+            code, out, err = run("show", name, "--help")
+            self.assertEqual((code, err), (0, ""), name)
+            self.assertIn("--top N", out)
+
+    def test_wrong_words_are_answered_with_the_right_ones(self):
+        for words, hint in (
+            (["shwo", "steps"], "Did you mean 'show'?"),
+            (["show", "stesp", self.trace], "Did you mean 'steps'?"),
+            (["show", "steps", self.trace, "--tpo", "3"], "Did you mean '--top'?"),
+            (["show", "steps", self.trace, "--sort", "totl"], "Did you mean 'total'?"),
+            (["show"], "stepscope list"),
+            (["show", "steps"], "needs a trace"),
+            (["steps", self.trace], "stepscope show steps"),
+            (["report"], "needs a trace"),
+            (["show", "steps", self.trace, "--top", "many"], "whole number"),
+            (["show", "steps", self.trace, "--format", "xml"], "text|csv|json|html"),
+            (["export", self.trace], "csv, json or sqlite"),
+            (["export", self.trace, "--format", "csv", "--what", "stpes"], "Did you mean 'steps'?"),
+            (["export", self.trace, "--format", "sqlite"], "-o trace.sqlite"),
+            (["sql", self.trace], "SELECT"),
+            (["completion", "bsah"], "Did you mean 'bash'?"),
+            (["show", "steps", self.trace, "-o", "x.sqlite"], "export"),
+        ):
+            code, out, err = run(*words)
+            self.assertEqual((code, out), (2, ""), words)
+            self.assertIn(hint, err)
+
+    def test_what_cannot_be_read_or_written(self):
+        code, out, err = run("report", "/nowhere/trace.json")
+        self.assertEqual((code, out), (1, ""))
+        self.assertIn("/nowhere/trace.json", err)
+        code, out, err = run("show", "steps", self.trace, "-o", "/nowhere/out.csv")
+        self.assertEqual((code, out), (1, ""))
+        self.assertIn("/nowhere/out.csv", err)
+        if os.path.exists("/dev/full"):
+            code, _, err = run("show", "steps", self.trace, "-o", "/dev/full", "--format", "json")
+            self.assertEqual(code, 1)
+            self.assertIn("No space left", err)
+
+    def test_a_reader_that_goes_away_is_no_error(self):
+        reader, writer = os.pipe()
+        os.close(reader)
+        done = subprocess.run([PROGRAM, "export", self.trace, "--format", "csv"], stdout=writer, stderr=subprocess.PIPE, timeout=60)
+        os.close(writer)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+
+
+class Reports(Folder):
+    def test_a_path_alone_is_report(self):
+        self.assertEqual(run(self.trace), run("report", self.trace))
+
+    def test_standard_input(self):
+        with open(self.trace, "rb") as trace:
+            code, out, _ = run("show", "steps", "-", "--format", "csv", stdin=trace)
+        self.assertEqual(code, 0)
+        self.assertEqual(out, run("show", "steps", self.trace, "--format", "csv")[1])
+
+    def test_first_screen_fits(self):
+        code, out, err = run(self.trace, env={"COLUMNS": "80"})
+        self.assertEqual((code, err), (0, ""))
+        self.assertLessEqual(len(out.splitlines()), 40)
+        for line in out.splitlines():
+            if "stepscope " not in line:
+                self.assertLessEqual(len(line), 80, line)
+        self.assertIn("next  stepscope show", out)
+
+    def test_several_files_are_ranks(self):
+        code, out, _ = run("show", "steps", self.ranks, "--format", "json")
+        self.assertEqual(code, 0)
+        table = json.loads(out)["tables"][0]
+        rank = [column["name"] for column in table["columns"]].index("rank")
+        self.assertEqual({row[rank] for row in table["rows"]}, {0, 1})
+
+    def test_json_is_strict_and_csv_has_the_same_rows(self):
+        def refuse(constant):
+            raise ValueError(constant)
+
+        for name in self.analyses:
+            if name == "event":
+                continue
+            code, text, err = run("show", name, self.trace, "--format", "json")
+            self.assertEqual((code, err), (0, ""), name)
+            report = json.loads(text, parse_constant=refuse)
+            self.assertEqual(report["report"], name)
+            self.assertEqual(set(report), {"report", "tables", "notes"})
+            code, text, _ = run("show", name, self.trace, "--format", "csv")
+            self.assertEqual(code, 0)
+            rows = list(csv.reader(io.StringIO(text, newline="")))
+            at = 0
+            for table in report["tables"]:
+                self.assertEqual(set(table), {"title", "shape", "columns", "rows"})
+                if len(report["tables"]) > 1:
+                    self.assertEqual(rows[at], ["# " + table["title"]] if "," not in table["title"] else rows[at])
+                    at += 1
+                self.assertEqual(rows[at], [column["name"] for column in table["columns"]])
+                for row in table["rows"]:
+                    at += 1
+                    for cell, value in zip(rows[at], row, strict=True):
+                        if value is None:
+                            self.assertEqual(cell, "")
+                        elif isinstance(value, str):
+                            self.assertEqual(cell, value)
+                        else:
+                            self.assertEqual(float(cell), float(value))
+                at += 2
+
+    def test_report_as_json_holds_every_analysis(self):
+        code, text, _ = run("report", self.trace, "--format", "json")
+        self.assertEqual(code, 0)
+        names = [report["report"] for report in json.loads(text)["reports"]]
+        self.assertEqual(names[0], "verdict")
+        self.assertTrue(set(self.analyses) - {"event"} <= set(names), names)
+
+    def test_html_is_one_file_without_scripts(self):
+        path = self.path("page.html")
+        self.assertEqual(run("report", self.trace, "-o", path), (0, "", ""))
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+
+        class Reader(html.parser.HTMLParser):
+            def handle_starttag(self, tag, attributes):
+                names = dict(attributes)
+                outer.assertNotIn(tag, ("script", "link", "img", "iframe", "object"))
+                outer.assertFalse([name for name in names if name.startswith("on")])
+                if "href" in names:
+                    outer.assertTrue(names["href"].startswith("#"), names)
+
+        outer = self
+        Reader().feed(text)
+        self.assertIn("Content-Security-Policy", text)
+        self.assertNotIn("\x1b", text)
+
+    def test_top_and_sort(self):
+        code, out, _ = run("show", "steps", self.trace, "--top", "1", "--format", "json")
+        self.assertEqual(code, 0)
+        self.assertEqual(len(json.loads(out)["tables"][0]["rows"]), 1)
+
+    def test_step_chooses(self):
+        _, out, _ = run("show", "steps", self.trace, "--step", "1", "--format", "json")
+        self.assertEqual([row[0] for row in json.loads(out)["tables"][0]["rows"]], ["1"])
+
+
+class Terminal(Folder):
+    def test_colour_only_where_it_helps(self):
+        self.assertNotIn("\x1b", run(self.trace)[1])
+        self.assertNotIn("\x1b", run(self.trace, env={"CLICOLOR_FORCE": "1"})[1])
+        code, out = on_terminal(self.trace)
+        self.assertEqual(code, 0)
+        self.assertIn("\x1b[1m", out)
+        for env in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+            self.assertNotIn("\x1b", on_terminal(self.trace, env=env)[1])
+
+    def test_names_cannot_reach_the_terminal(self):
+        query = "SELECT name FROM event WHERE kind = 'kernel'"
+        for format in ("text", "csv", "json"):
+            code, out = on_terminal("sql", self.trace, query, "--format", format, env={"NO_COLOR": "1"})
+            self.assertEqual(code, 0)
+            self.assertIn("evil", out)
+            self.assertNotIn("\x1b", out, format)
+
+    def test_text_fits_the_terminal(self):
+        for name in self.analyses:
+            if name == "event":
+                continue
+            _, out = on_terminal("show", name, self.trace, env={"NO_COLOR": "1"})
+            for line in out.split("\r\n"):
+                self.assertLessEqual(len(line), 80, line)
+
+    def test_no_progress_where_nobody_looks(self):
+        self.assertEqual(run("report", self.ranks)[2], "")
+
+
+class Files(Folder):
+    def test_validate(self):
+        code, out, _ = run("validate", self.trace)
+        self.assertEqual(code, 0)
+        self.assertIn("without loss", out)
+        code, out, _ = run("validate", self.cut)
+        self.assertEqual(code, 1)
+        self.assertIn("1 of 1 files are damaged", out)
+        self.assertEqual(run("validate", self.cut, "--format", "json")[0], 1)
+
+    def test_a_cut_file_still_answers(self):
+        self.assertEqual(run(self.cut)[0], 0)
+
+    def test_export_events(self):
+        paths = {kind: self.path("events." + kind) for kind in ("csv", "json", "sqlite")}
+        for path in paths.values():
+            self.assertEqual(run("export", self.trace, "-o", path), (0, "", ""))
+        with open(paths["csv"], newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        with open(paths["json"], encoding="utf-8") as file:
+            table = json.load(file)["tables"][0]
+        names = [column["name"] for column in table["columns"]]
+        self.assertEqual(names, list(rows[0]))
+        self.assertEqual(len(rows), len(table["rows"]))
+        self.assertEqual(len(rows), 12)
+        kernels = [row for row in rows if row["kind"] == "kernel"]
+        self.assertEqual([row["duration_ns"] for row in kernels], ["400000"] * 3)
+        self.assertEqual(kernels[0]["name"], "evil\x1b[31m<script>,\"quoted\"")
+        self.assertEqual(json.loads(kernels[1]["args"])["correlation"], 2)
+        import sqlite3
+
+        with sqlite3.connect(paths["sqlite"]) as database:
+            self.assertEqual(database.execute("SELECT count(*) FROM event").fetchone(), (12,))
+            self.assertEqual(database.execute("SELECT count(*) FROM steps").fetchone(), (3,))
+            tables = {row[0] for row in database.execute("SELECT name FROM sqlite_master")}
+        self.assertTrue({"event", "arg", "track", "rank", "step", "device", "flow"} <= tables, tables)
+
+    def test_export_of_an_analysis_is_what_show_prints(self):
+        path = self.path("steps.json")
+        self.assertEqual(run("export", self.trace, "--what", "steps", "-o", path), (0, "", ""))
+        with open(path, encoding="utf-8") as file:
+            self.assertEqual(file.read(), run("show", "steps", self.trace, "--format", "json")[1])
+
+    def test_sql(self):
+        code, out, err = run("sql", self.trace, "SELECT kind, count(*) AS n FROM event GROUP BY kind ORDER BY kind", "--format", "csv")
+        self.assertEqual((code, err), (0, ""))
+        self.assertEqual(out, "kind,n\r\nannotation,3\r\nkernel,3\r\nop,3\r\nruntime,3\r\n")
+        code, out, err = run("sql", self.trace, "SELECT count(*) AS n FROM STEPS", "--format", "csv")
+        self.assertEqual((code, out), (0, "n\r\n3\r\n"), err)
+        code, out, err = run("sql", self.trace, "SELECT * FROM evnt")
+        self.assertEqual((code, out), (1, ""))
+        self.assertIn("Did you mean 'event'?", err)
+        self.assertIn("The tables are event, arg, track", err)
+        for query in ("DELETE FROM event", "ATTACH 'x' AS x", "PRAGMA journal_mode"):
+            self.assertEqual(run("sql", self.trace, query)[0], 1, query)
+        code, out, _ = run("sql", self.trace, "--tables", "--format", "csv")
+        self.assertEqual(code, 0)
+        self.assertIn("event,duration_ns,integer", out)
+
+
+class Generated(Folder):
+    def test_completion(self):
+        for shell in ("bash", "zsh", "fish"):
+            code, out, err = run("completion", shell)
+            self.assertEqual((code, err), (0, ""))
+            for name in ("report", "validate", "sql", *self.analyses):
+                self.assertIn(name, out)
+            check = shutil.which(shell)
+            if check is None:
+                continue
+            flag = ["-n"] if shell != "fish" else ["--no-execute"]
+            done = subprocess.run([check, *flag, "/dev/stdin"], input=out.encode(), capture_output=True, timeout=60)
+            self.assertEqual((done.returncode, done.stderr), (0, b""), shell)
+
+    @unittest.skipUnless(shutil.which("bash"), "bash is not here")
+    def test_bash_completes(self):
+        script = self.path("completion.bash")
+        with open(script, "w") as out:
+            out.write(run("completion", "bash")[1])
+
+        def completed(*words):
+            body = f"source {script}; COMP_WORDS=({' '.join(words)}); COMP_CWORD={len(words) - 1}"
+            body = body.replace("()", "('')")
+            done = subprocess.run(["bash", "-c", body + "; _stepscope; printf '%s\\n' \"${COMPREPLY[@]}\""],
+                                  capture_output=True, timeout=60, cwd=self.folder)
+            return done.stdout.decode().split()
+
+        self.assertEqual(completed("stepscope", "val"), ["validate"])
+        self.assertEqual(completed("stepscope", "show", "ste"), ["steps"])
+        self.assertEqual(completed("stepscope", "show", "steps", "--form"), ["--format"])
+        self.assertIn("json", completed("stepscope", "show", "steps", "--format", "j"))
+        self.assertIn("trace.json", completed("stepscope", "report", "tr"))
+
+    def test_manual_page(self):
+        code, out, err = run("man")
+        self.assertEqual((code, err), (0, ""))
+        for word in (".TH STEPSCOPE 1", ".SH NAME", ".SH EXIT STATUS", "NO_COLOR"):
+            self.assertIn(word, out)
+        if shutil.which("mandoc"):
+            done = subprocess.run(["mandoc", "-T", "lint", "-W", "warning"], input=out.encode(), capture_output=True, timeout=60)
+            self.assertEqual(done.stdout.decode() + done.stderr.decode(), "")
+        if shutil.which("groff"):
+            done = subprocess.run(["groff", "-man", "-ww", "-Tutf8", "-z"], input=out.encode(), capture_output=True, timeout=60)
+            self.assertEqual(done.stderr.decode(), "")
+
+    def test_docs(self):
+        code, out, _ = run("docs", "analyses")
+        self.assertEqual(code, 0)
+        for name in self.analyses:
+            self.assertIn(f"\n## {name}\n", out)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=1)
