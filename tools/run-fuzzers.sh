@@ -5,13 +5,15 @@ set -eu
 cd "$(dirname "$0")/.."
 seconds=${SECONDS_EACH:-60}
 found=0
-for target in build/fuzz/*_fuzz; do
+for target in build/fuzz/${FUZZ_TARGETS:-*_fuzz}; do
   [ -x "$target" ] || continue
   found=1
   name=$(basename "$target")
   mkdir -p "build/fuzz/corpus/$name"
+  dict=""
+  [ -f "test/corpus/$name.dict" ] && dict="-dict=test/corpus/$name.dict"
   echo "fuzzing $name for $seconds s"
-  if ! "$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -artifact_prefix=build/fuzz/ -print_final_stats=1 \
+  if ! "$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -artifact_prefix=build/fuzz/ -print_final_stats=1 $dict \
       "build/fuzz/corpus/$name" "test/corpus/$name" >"build/fuzz/$name.log" 2>&1; then
     tail -n 40 "build/fuzz/$name.log" >&2
     echo "run-fuzzers: $name failed; the input is named above, run it with: $target FILE" >&2

@@ -17,7 +17,9 @@
   ENTRY(modules, "what each nn.Module took on the host and on the device, forward and backward")       \
   ENTRY(call_tree, "where host and device time went, down the nesting of host ranges")                 \
   ENTRY(python_stacks, "folded Python stacks with their time, for flame graphs")                       \
+  ENTRY(memory_events, "what the allocator held over time, the peak and who held it, what stayed")     \
   ENTRY(tracelens, "TraceLens's tables under its own rules, for comparing numbers with its reports")   \
+  ENTRY(event, "all that is known of one event, every arg of the file included")
 
 namespace stepscope::analyze {
 

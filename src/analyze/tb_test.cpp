@@ -281,7 +281,7 @@ TEST(TbCompat, deepNestsAndEmptyTracesAreAnswered) {
   EXPECT_EQ(value(tb_operators(deep, Params()), "calls", 0), 30'000);
   EXPECT_EQ(tb_devices(deep, Params()).notes.size(), 1u);
   const auto empty = open_text(
-      R"({"traceEvents":[{"ph":"M","name":"process_name","pid":1,"tid":0,"args":{"name":"x"}}]})", "empty");
+      R"({"traceEvents":[{"ph":"i","name":"Record Window End","s":"g","pid":"","tid":"","ts":5}]})", "empty");
   for (const auto analysis : {tb_steps, tb_devices, tb_operators, tb_kernels, tb_recommendations})
     EXPECT_EQ(analysis(empty, Params()).tables.at(0).rows(), 0u);
 }

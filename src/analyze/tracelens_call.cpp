@@ -2,6 +2,8 @@
 
 #include <map>
 
+#include "derive/arg_text.h"
+
 namespace stepscope::analyze::lens {
 
 using report::Role;
@@ -42,10 +44,10 @@ void ArgumentColumns::add(const Lens& lens, const Arguments& arguments, Row row)
   const Arguments::Texts texts = arguments.of(row);
   process_.push_back(track.process);
   thread_.push_back(track.name);
-  dims_.emplace_back(lens.trace.text(texts.dims));
-  types_.emplace_back(lens.trace.text(texts.types));
-  strides_.emplace_back(lens.trace.text(texts.strides));
-  concrete_.emplace_back(lens.trace.text(texts.concrete));
+  dims_.push_back(derive::on_one_line(lens.trace.text(texts.dims)));
+  types_.push_back(derive::on_one_line(lens.trace.text(texts.types)));
+  strides_.push_back(derive::on_one_line(lens.trace.text(texts.strides)));
+  concrete_.push_back(derive::on_one_line(lens.trace.text(texts.concrete)));
 }
 
 KernelDetails::KernelDetails(const trace::Trace& trace)

@@ -38,7 +38,9 @@ std::string types(std::initializer_list<const Arg*> operands) {
   std::string text;
   for (const Arg* operand : operands) {
     if (!text.empty()) text += ", ";
-    text += operand == nullptr ? "None" : derive::name_of(operand->dtype);
+    text += operand == nullptr                         ? "None"
+            : operand->kind == derive::ArgKind::scalar ? "Scalar"
+                                                       : derive::name_of(operand->dtype);
   }
   return text;
 }
@@ -125,7 +127,7 @@ Values normalization(std::string_view op, const OpArgs& args) {
 Values unary(std::string_view op, const OpArgs& args) {
   const bool copies = op.starts_with("aten::copy");
   const Arg& x = args.at(0);
-  const Arg* output = copies ? &args.at(1) : nullptr;
+  const Arg* output = copies && !args.at(1).shape.dims.empty() ? &args.at(1) : nullptr;
   return {shape(x), types({&x, output}), strides(x), output == nullptr ? "" : strides(*output)};
 }
 

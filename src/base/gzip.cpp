@@ -2,6 +2,7 @@
 #include "base/gzip.h"
 
 #include <algorithm>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -32,12 +33,20 @@ class Inflater {
     state_.next_out = reinterpret_cast<std::uint8_t*>(out);
     state_.avail_out = static_cast<std::uint32_t>(out_size);
     const int status = isal_inflate(&state_);
-    in += in_size - state_.avail_in;
+    // ISA-L 2.30 may count one byte more than there is when it meets an error at the end of its input.
+    const std::size_t in_left = state_.avail_in <= in_size ? state_.avail_in : 0;
+    in += in_size - in_left;
     out += out_size - state_.avail_out;
-    in_size = state_.avail_in;
+    in_size = in_left;
     out_size = state_.avail_out;
     if (status < 0) return Inflated::bad;
     return state_.block_state == ISAL_BLOCK_FINISH ? Inflated::member_end : Inflated::more;
+  }
+  /// Text from before an error that did not fit the caller's buffer.
+  std::string_view held_back() const {
+    if (state_.tmp_out_valid <= state_.tmp_out_processed) return {};
+    const auto size = static_cast<std::size_t>(state_.tmp_out_valid - state_.tmp_out_processed);
+    return {reinterpret_cast<const char*>(state_.tmp_out_buffer) + state_.tmp_out_processed, size};
   }
 
  private:
@@ -65,6 +74,8 @@ class Inflater {
     return status == Z_OK || status == Z_BUF_ERROR ? Inflated::more : Inflated::bad;
   }
 
+  std::string_view held_back() const { return {}; }
+
  private:
   z_stream state_{};
 };
@@ -73,7 +84,7 @@ class Inflater {
 
 class GzipBytes : public ByteSource {
  public:
-  explicit GzipBytes(std::unique_ptr<ByteSource> stored) : stored_(std::move(stored)), buffer_(kBuffer) {
+  explicit GzipBytes(std::unique_ptr<ByteSource> stored) : stored_(std::move(stored)), buffer_(kBuffer + kSlack) {
     stored_size = stored_->stored_size;
     compressed = true;
   }
@@ -81,7 +92,11 @@ class GzipBytes : public ByteSource {
   std::size_t read(char* out, std::size_t size) override {
     char* at = out;
     std::size_t left = size;
-    while (left > 0 && !done_) {
+    while (left > 0 && (!done_ || !held_.empty())) {
+      if (!held_.empty()) {
+        give_held(at, left);
+        continue;
+      }
       if (in_size_ == 0 && !refill() && !in_member_ && !finish_input()) break;
       if (seeking_ && !find_member()) continue;
       if (!in_member_) member_ = in_;
@@ -95,6 +110,7 @@ class GzipBytes : public ByteSource {
           clean_ = true;
           break;
         case Inflated::bad:
+          held_ = inflater_.held_back();
           add_fault(offset(), "the gzip data is damaged here; reading goes on at the next gzip member, if any");
           skip_bad_byte(in_before);
           break;
@@ -111,13 +127,20 @@ class GzipBytes : public ByteSource {
   std::int64_t position() const override { return stored_->position(); }
 
  private:
-  static constexpr std::size_t kBuffer = std::size_t{1} << 18;
+  static constexpr std::size_t kBuffer = std::size_t{1} << 18, kSlack = 64;
 
   std::int64_t offset() const { return stored_->position() - static_cast<std::int64_t>(in_size_); }
 
+  void give_held(char*& at, std::size_t& left) {
+    const std::size_t n = held_.copy(at, left);
+    held_.erase(0, n);
+    at += n;
+    left -= n;
+  }
+
   bool refill() {
     in_ = buffer_.data();
-    in_size_ = stored_->read(buffer_.data(), buffer_.size());
+    in_size_ = stored_->read(buffer_.data(), kBuffer);
     if (in_size_ != 0) {
       filled_ = in_size_;
       member_ = nullptr;
@@ -196,6 +219,7 @@ class GzipBytes : public ByteSource {
   std::size_t in_size_ = 0, filled_ = 0;
   const char* member_ = nullptr;  ///< where the member being read starts, if that is in the buffer
   std::int64_t gone_back_ = 0;
+  std::string held_;
   bool in_member_ = false, seeking_ = false, clean_ = true, done_ = false;
 };
 

@@ -129,6 +129,20 @@ TEST(Gzip, EveryByteDamagedOnceLosesAtMostItsMember) {
   }
 }
 
+TEST(Gzip, TextBeforeDamageIsTheSameForPiecesOfAnySize) {
+  const std::string text = words(20000), good = gzip(text);
+  for (std::size_t at : {std::size_t{100}, good.size() / 3, good.size() / 2, good.size() - 10}) {
+    std::string bytes = good;
+    for (std::size_t i = at; i < at + 8; ++i) bytes[i] = static_cast<char>(~bytes[i]);
+    const auto source = memory_bytes(bytes.data(), bytes.size());
+    const std::string expected = drained(*source, text.size() * 2);
+    for (std::size_t piece : {1, 61, 1000, 65536}) {
+      const auto again = memory_bytes(bytes.data(), bytes.size());
+      EXPECT_EQ(drained(*again, piece), expected) << at << ' ' << piece;
+    }
+  }
+}
+
 TEST(Gzip, HostileHeadersTakeBoundedTimeAndMemory) {
   std::string bytes;
   while (bytes.size() < (4u << 20))

@@ -25,6 +25,8 @@ std::string plain(std::string_view text) {
       out += "\\(ha";
     else if (c == '~')
       out += "\\(ti";
+    else if (c == '|')
+      out += "|\\:";  // a long list of choices may break here
     else
       out += c;
   }
@@ -49,7 +51,7 @@ void put_command(std::string& out, const Command& command) {
 
 std::string page() {
   std::string out =
-      fmt::format(".TH STEPSCOPE 1 {} \"stepscope {}\" \"User Commands\"\n", kRevised, STEPSCOPE_VERSION);
+      fmt::format(".TH STEPSCOPE 1 {} \"stepscope {}\" \"User Commands\"\n.ad l\n", kRevised, STEPSCOPE_VERSION);
   out += ".SH NAME\nstepscope \\- say why a training or inference step is slow\n";
   out += ".SH SYNOPSIS\n.B stepscope\n.RI [ command ]\n.RI [ options ]\n.IR trace ...\n";
   out +=

@@ -96,4 +96,17 @@ std::optional<std::string> string_text(std::string_view text) {
 std::optional<std::int64_t> whole_integer(std::string_view text) { return whole<std::int64_t>(text); }
 std::optional<double> whole_number(std::string_view text) { return whole<double>(text); }
 
+std::string on_one_line(std::string_view json) {
+  std::string line;
+  bool quoted = false, escaped = false;
+  for (const char c : json) {
+    if (!quoted && (c == ' ' || c == '\n' || c == '\r' || c == '\t')) continue;
+    line += c;
+    if (!quoted && c == ',') line += ' ';
+    if (c == '"' && !escaped) quoted = !quoted;
+    escaped = quoted && c == '\\' && !escaped;
+  }
+  return line;
+}
+
 }  // namespace stepscope::derive

@@ -23,6 +23,9 @@ std::optional<std::string> string_text(std::string_view text);
 std::optional<std::int64_t> whole_integer(std::string_view text);
 std::optional<double> whole_number(std::string_view text);
 
+/// JSON text without line breaks and blanks, one blank behind each comma; inside strings nothing changes.
+std::string on_one_line(std::string_view json);
+
 std::string_view trimmed(std::string_view text);
 
 }  // namespace stepscope::derive

@@ -99,6 +99,7 @@ class Labels {
     std::merge(labels_.begin(), labels_.end(), fresh.begin(), fresh.end(), merged.begin(),
                [](const Labelled& a, const Labelled& b) { return a.span.begin < b.span.begin; });
     labels_ = std::move(merged);
+
   }
   std::vector<Labelled> finish() {
     const IntervalSet rest = left_;
@@ -231,7 +232,7 @@ std::string_view meaning_of(IdleCause cause) {
 
 std::vector<IdlePiece> idle_pieces(const trace::Trace& trace, const Rank& rank, const std::vector<DeviceBusy>& devices, Interval window) {
   std::vector<Interval> loading;
-  const std::vector<HostTime> threads = host_times(trace, rank, loading);
+  std::vector<HostTime> threads = host_times(trace, rank, loading);
   const IntervalSet input = IntervalSet::of(std::move(loading));
   const std::vector<TrackId> launchers = launching_threads(rank);
   constexpr std::size_t kMostLaunchers = 16;
@@ -240,9 +241,10 @@ std::vector<IdlePiece> idle_pieces(const trace::Trace& trace, const Rank& rank, 
   std::vector<ThreadSets> sets;
   for (std::size_t i = 0; i < std::min(launchers.size(), kMostLaunchers); ++i) {
     ThreadSets own;
-    for (IdleCause cause : kHostCauses) own[static_cast<std::size_t>(cause)] = intersect(all_gaps, IntervalSet::of(threads[launchers[i]].by_cause[static_cast<std::size_t>(cause)]));
+    for (IdleCause cause : kHostCauses) own[static_cast<std::size_t>(cause)] = intersect(all_gaps, IntervalSet::of(std::move(threads[launchers[i]].by_cause[static_cast<std::size_t>(cause)])));
     sets.push_back(std::move(own));
   }
+  for (HostTime& thread : threads) thread.by_cause = {};
   std::map<TrackId, std::vector<Labelled>> labels;
   for (std::size_t i = 0; i < sets.size(); ++i) labels[launchers[i]] = label_gaps(sets, i, input, all_gaps);
   std::vector<IdlePiece> pieces;

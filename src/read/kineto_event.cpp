@@ -122,11 +122,9 @@ bool EventParser::parse_fields(const char*& p, Fields& f) {
     if (p >= end_) return false;
     bool good = true;
     if (key_is(word, "ph\"")) {
-      StringId phase = 0;
-      good = *p == '"' ? parse_text(p, phase) : fail("ph is not a text");
-      if (good) f.phase = words_.strings[phase].size() == 1 ? words_.strings[phase][0] : '?';
+      good = parse_phase(p, f.phase);
     } else if (key_is(word, "cat\"")) {
-      good = *p == '"' ? parse_text(p, f.category) : skip_value(p);
+      good = *p == '"' ? parse_category(p, f.category) : skip_value(p);
       f.has_category = good;
     } else if (key_is(word, "name\"")) {
       good = *p == '"' ? parse_text(p, f.name) : skip_value(p);
@@ -327,13 +325,44 @@ bool EventParser::has_room(const Fields& f) const {
   return f.field_count < kMostFields && words_.schemas.size() < kMostSchemas && words_.schemas.total_fields() < kMostSchemaFields;
 }
 
+bool EventParser::parse_phase(const char*& p, char& phase) {
+  if (*p == '"' && end_ - p > 2 && p[1] != '\\' && p[1] != '"' && p[2] == '"') {
+    phase = p[1];
+    p += 3;
+    return true;
+  }
+  phase = '?';
+  return *p == '"' ? skip_value(p) : fail("ph is not a text");
+}
+
+/// Neighbours nearly always share their category: one comparison then replaces the look-up.
+bool EventParser::parse_category(const char*& p, StringId& id) {
+  const std::string_view last = last_category_.first;
+  const auto size = static_cast<std::ptrdiff_t>(last.size());
+  if (!last.empty() && end_ - p > size + 2 && p[size + 1] == '"' && std::memcmp(p + 1, last.data(), last.size()) == 0) {
+    id = last_category_.second;
+    note_use(id);
+    p += size + 2;
+    return true;
+  }
+  if (!parse_text(p, id)) return false;
+  const std::string_view text = words_.strings[id];
+  const bool plain = text.find_first_of("\\\"") == std::string_view::npos;
+  last_category_ = {plain ? text : std::string_view{}, id};
+  return true;
+}
+
+/// A batch lists its strings in the order of their first use, so that ids can be settled in the file's order.
+void EventParser::note_use(StringId id) {
+  if (id >= words_.used_in.size()) words_.used_in.resize(id + 1 + id / 2);
+  if (words_.used_in[id] == block_) return;
+  words_.used_in[id] = block_;
+  batch_->first_uses.push_back(id);
+}
+
 StringId EventParser::intern(std::string_view text) {
   const StringId id = words_.strings.intern(text);
-  if (id >= words_.used_in.size()) words_.used_in.resize(id + 1 + id / 2);
-  if (words_.used_in[id] != block_) {
-    words_.used_in[id] = block_;
-    batch_->first_uses.push_back(id);
-  }
+  note_use(id);
   return id;
 }
 

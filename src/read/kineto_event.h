@@ -40,6 +40,9 @@ class EventParser {
   bool parse_arg(const char*& p, Fields& f);
   bool parse_arg_value(const char*& p, trace::ArgType& type, std::int64_t& value);
   bool parse_text(const char*& p, trace::StringId& id);
+  bool parse_phase(const char*& p, char& phase);
+  bool parse_category(const char*& p, trace::StringId& id);
+  void note_use(trace::StringId id);
   bool parse_ident(const char*& p, Ident& ident);
   bool parse_time(const char*& p, std::int64_t& time, bool& usable);
   bool skip_value(const char*& p);
@@ -62,6 +65,7 @@ class EventParser {
   std::vector<std::uint8_t> kinds_;      // by category id
   std::pair<TrackKey, trace::TrackId> last_track_[trace::kKinds] = {};
   bool has_last_track_[trace::kKinds] = {};
+  std::pair<std::string_view, trace::StringId> last_category_;
   std::string scratch_;
 };
 

@@ -37,7 +37,7 @@ void put_card(std::string& out, const Table& table, std::size_t row) {
   if (!saving.empty()) out += fmt::format("<span class=\"saves\">saves {} per step</span>", escaped(saving));
   out += "</header><dl>";
   put_line(out, "Do", field(table, "remedy", row));
-  put_line(out, "Why", field(table, "evidence", row));
+  put_line(out, "See", field(table, "evidence", row));
   const std::string because = field(table, "because", row);
   put_line(out, "Confidence", field(table, "confidence", row) + (because.empty() ? "" : ": " + because));
   put_line(out, "Check", field(table, "verify", row));

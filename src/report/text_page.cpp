@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kOpenFindings = 5;
 constexpr std::size_t kOpenRanks = 4;
-constexpr std::size_t kBriefLines = 2;
+constexpr std::size_t kBriefLines = 3;
 constexpr int kLeastTitle = 24;  // cells a title keeps beside its saving
 
 /// `text` behind a short name, at most `most` lines.
@@ -50,9 +50,10 @@ void put_card(Sheet& sheet, const Table& table, std::size_t row, bool brief) {
   const std::size_t most = brief ? kBriefLines : 0;
   put_labelled(sheet, "do", field(table, "remedy", row), most);
   const std::string confidence = field(table, "confidence", row);
-  const std::string sure = confidence.empty() ? "" : confidence + " confidence: ";
-  put_labelled(sheet, "why", sure + field(table, "evidence", row), most);
-  if (!brief) put_labelled(sheet, "sure", field(table, "because", row), 0);
+  const std::string because = field(table, "because", row);
+  const std::string sure = confidence.empty() ? "" : confidence + " confidence" + (because.empty() ? "" : ": ");
+  put_labelled(sheet, "why", sure + because, most);
+  put_labelled(sheet, "see", field(table, "evidence", row), most);
   if (!brief) put_labelled(sheet, "check", field(table, "verify", row), 0);
 }
 

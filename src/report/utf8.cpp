@@ -123,9 +123,13 @@ std::string valid_utf8(std::string_view text) {
 std::string one_line(std::string_view text) {
   std::string out;
   out.reserve(text.size());
+  bool after_break = false;
   while (!text.empty()) {
     const char32_t code = take_code_point(text);
-    if (code == '\t' || code == '\n' || code == '\r')
+    const bool break_here = code == '\t' || code == '\n' || code == '\r';
+    if (after_break && (break_here || code == ' ')) continue;
+    after_break = break_here;
+    if (break_here)
       out += ' ';
     else
       append_utf8(out, is_control(code) || turns_text_around(code) ? kReplacement : code);

@@ -21,7 +21,8 @@ void append_utf8(std::string& out, char32_t code);
 std::string valid_utf8(std::string_view text);
 
 /// One line, safe for a terminal and for a page: wrong bytes become U+FFFD, every control character (C0, DEL,
-/// C1), line separator and bidirectional mark becomes a visible U+FFFD, tab and line break become a space.
+/// C1), line separator and bidirectional mark becomes a visible U+FFFD; a run of tabs and line breaks, with
+/// the spaces in it, becomes one space.
 std::string one_line(std::string_view text);
 
 /// Terminal cells `code` takes: 0 for combining marks, 2 for wide East Asian characters and emoji, else 1.

@@ -15,7 +15,7 @@ std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
 
 std::uint64_t load(const char* p, std::size_t n) {
   std::uint64_t word = 0;
-  std::memcpy(&word, p, n);
+  if (n != 0) std::memcpy(&word, p, n);
   return word;
 }
 
@@ -33,6 +33,7 @@ std::uint64_t StringPool::hash(std::string_view text) {
 }
 
 std::string_view StringPool::store(std::string_view text) {
+  if (text.empty()) return "";
   if (text.size() > arena_left_) {
     const std::size_t size = std::max(kArenaBlock, text.size());
     arena_.push_back(std::make_unique_for_overwrite<char[]>(size));

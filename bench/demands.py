@@ -1,0 +1,133 @@
+"""What stepscope promises about its speed, held against one run. Changing a limit is changing a promise."""
+from dataclasses import dataclass
+
+from fit import exponent, growth_points
+from peer_setup import PEERS, without_places
+
+MIB = 1 << 20
+WALL_S = {False: (0.60, 0.40), True: (0.70, 0.45)}  # packed: (limit, goal)
+PEAK_MIB = (300, 200)
+EVENTS_WALL_S = 2.5
+EVENTS_PEAK_BYTES = 0.8e9
+GROWTH_EXPONENT = 1.10
+LARGE_BYTES = 1.9e9
+MANY_EVENTS = 5_000_000
+NOT_MET = "**not met**"
+
+
+@dataclass
+class Demand:
+    text: str
+    limit: str
+    goal: str
+    measured: str
+    verdict: str
+
+
+def judged(text, limit, goal, measured, met, reached=None):
+    """`reached` is None where there is no goal; a limit without a measurement is not met."""
+    return Demand(text, limit, goal, measured, NOT_MET if not met else "goal met" if reached else "met")
+
+
+def unmeasured(text, limit, reason):
+    return Demand(text, limit, "", "–", reason)
+
+
+def title(result):
+    return f"{result.source.title}, {'gz' if result.input.text_bytes else 'plain'}"
+
+
+def file_demands(result):
+    packed = bool(result.input.text_bytes)
+    name = title(result)
+    mine = result.figures["report"]
+    (most, goal), (peak_most, peak_goal) = WALL_S[packed], PEAK_MIB
+    if not mine.ok:
+        return [Demand(f"{name}: report", f"{most:.2f} s", f"{goal:.2f} s", without_places(mine.failed), NOT_MET)]
+    peak = mine.peak / MIB
+    return [judged(f"{name}: report", f"{most:.2f} s", f"{goal:.2f} s", f"{mine.wall:.3f} s", mine.wall <= most,
+                   mine.wall <= goal),
+            judged(f"{name}: peak memory", f"{peak_most} MiB", f"{peak_goal} MiB", f"{peak:.0f} MiB", peak <= peak_most,
+                   peak <= peak_goal)]
+
+
+def ratio_demands(result, missing):
+    mine = result.figures["report"]
+    found = []
+    for peer in PEERS:
+        if not peer.demanded:
+            continue
+        text = f"{title(result)}: faster than {peer.title}"
+        limit = f"{peer.demanded:.0f} ×"
+        theirs = result.figures.get(peer.key)
+        if peer.key in missing or theirs is None:
+            found.append(unmeasured(text, limit, "not measured: peer missing"))
+        elif not mine.ok:
+            found.append(unmeasured(text, limit, NOT_MET))
+        elif theirs.ok or theirs.stopped_s:
+            ratio = (theirs.wall if theirs.ok else theirs.stopped_s) / mine.wall
+            least = "" if theirs.ok else "at least "
+            met = ratio >= peer.demanded
+            verdict = judged(text, limit, "", f"{least}{ratio:.1f} ×", met)
+            if not met and not theirs.ok:
+                verdict.verdict = "not known: peer stopped"
+            found.append(verdict)
+        else:
+            found.append(unmeasured(text, limit, "not measured: peer failed"))
+    return found
+
+
+def thread_demand(run):
+    good = all(each.ok for _, figures in run.threads for each in figures.values())
+    same = all(len({one.digest for each in figures.values() for one in each.outputs}) == 1
+               for _, figures in run.threads)
+    counts = ", ".join(run.threads[0][1])
+    return judged(f"same bytes from {counts} threads", "all files", "",
+                  f"{len(run.threads)} files" if good and same else "differs or failed", good and same)
+
+
+def growth_demands(run):
+    found = []
+    points = growth_points(run, lambda figures: figures.wall)
+    if len(points) > 2 and len(points) == len(run.growth):
+        power = exponent(points)
+        sizes = f"{points[0][0] / 1e6:.0f} MB to {points[-1][0] / 1e6:,.0f} MB"
+        found.append(judged(f"linear from {sizes}", f"power {GROWTH_EXPONENT:.2f}", "", f"power {power:.2f}",
+                            power <= GROWTH_EXPONENT))
+    else:
+        found.append(unmeasured("linear growth", f"power {GROWTH_EXPONENT:.2f}", "not measured"))
+    large = [result for result in run.growth if result.input.bytes >= LARGE_BYTES]
+    if not large:
+        found.append(unmeasured("2 GB opens", "all events", "not measured: no such file"))
+    for result in large[-1:]:
+        mine = result.figures["report"]
+        found.append(judged(f"{result.input.bytes / 1e6:,.0f} MB opens", "all events", "",
+                            f"{result.read_events:,} of {result.input.events:,} events", mine.ok and result.complete))
+    many = [result for result in run.growth if result.input.events >= MANY_EVENTS]
+    if not many:
+        found.append(unmeasured(f"{MANY_EVENTS:,} events", f"{EVENTS_WALL_S} s", "not measured: no such file"))
+    for result in many[:1]:
+        mine = result.figures["report"]
+        name = f"{result.input.events:,} events"
+        if mine.ok:
+            found.append(judged(name, f"{EVENTS_WALL_S} s", "", f"{mine.wall:.2f} s", mine.wall <= EVENTS_WALL_S))
+            found.append(judged(f"{name}: peak memory", f"{EVENTS_PEAK_BYTES / 1e9:.1f} GB", "", f"{mine.peak / 1e9:.2f} GB",
+                                mine.peak <= EVENTS_PEAK_BYTES))
+        else:
+            found.append(Demand(name, f"{EVENTS_WALL_S} s", "", without_places(mine.failed), NOT_MET))
+    return found
+
+
+def demands(run):
+    found = []
+    for result in run.files:
+        found += file_demands(result)
+    for result in run.files:
+        found += ratio_demands(result, run.peers.missing)
+    if run.threads:
+        found.append(thread_demand(run))
+    found += growth_demands(run) if run.growth else []
+    if run.options.quick:
+        for demand in found:
+            demand.verdict = "a trial"
+    return found

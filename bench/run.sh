@@ -1,0 +1,26 @@
+#!/bin/bash
+# Builds stepscope as users get it, measures it beside its peers, and writes bench/RESULTS.md: `make bench`.
+#   bench/run.sh [OPTIONS of bench/measure.py, e.g. --no-peers]
+# Inputs (about 6 GB) and peers are kept in ${XDG_CACHE_HOME:-~/.cache}/stepscope-bench; removing that folder is safe.
+# The first run makes them (some minutes); a run takes about a quarter of an hour, most of it in the slow peers.
+# Nothing else should run meanwhile: the document says how much of the machine others used.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+for tool in cmake ninja python3 c++; do
+  command -v "$tool" >/dev/null || { echo "bench: $tool is missing; tools/install-deps.sh test installs it" >&2; exit 1; }
+done
+
+case " $* " in
+  *" -h "* | *" --help "*) exec python3 bench/measure.py --help ;;
+esac
+
+echo "bench: building" >&2
+cmake --preset release >/dev/null
+targets="stepscope make_trace bench_simdjson"
+build_ninja=$(cat build/release/build.ninja)
+case $build_ninja in *bench_limits*) targets="$targets bench_limits" ;; esac
+# shellcheck disable=SC2086  # a list of targets
+ninja -C build/release $targets >build/release/bench-build.log || { tail -n 20 build/release/bench-build.log >&2; exit 1; }
+
+exec python3 bench/measure.py "$@"

@@ -1,0 +1,12 @@
+#!/bin/sh
+# Writes the pages that are printed from the program's own lists. A test compares them with the program.
+set -eu
+cd "$(dirname "$0")/.."
+program=${STEPSCOPE:-build/release/stepscope}
+if [ ! -x "$program" ]; then
+  tools/install-deps.sh build
+  cmake --preset release -DSTEPSCOPE_TESTS=OFF -DSTEPSCOPE_BENCH=OFF >/dev/null
+  cmake --build --preset release --target stepscope
+fi
+"$program" docs analyses > docs/analyses.md
+echo "docs/analyses.md is written."

@@ -1,0 +1,94 @@
+#include "make_rank.h"
+
+namespace stepscope {
+namespace {
+
+using test::Cells;
+using test::cells;
+
+// Device 0 held 1,000 bytes before. aten::add [0,100) holds aten::empty [10,20), which allocates A of 400 at
+// 15; add itself allocates B of 200 at 30 and frees A at 50. B stays. The host allocates and frees 8 outside
+// of operators, at the same address as A. The free at 100 is of something older; at 100 aten::add is over.
+constexpr const char* kEvents = R"J(
+  {"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 5, "tid": 5, "ts": 0, "dur": 100},
+  {"ph": "X", "cat": "cpu_op", "name": "aten::empty", "pid": 5, "tid": 5, "ts": 10, "dur": 10},
+  {"ph": "X", "cat": "cpu_op", "name": "aten::busy", "pid": 5, "tid": 6, "ts": 0, "dur": 300},
+  {"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "s": "t", "pid": 5, "tid": 5, "ts": 15, "args": {"Device Type": 1, "Device Id": 0, "Addr": 64, "Bytes": 400, "Total Allocated": 1400, "Total Reserved": 2000}},
+  {"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "s": "t", "pid": 5, "tid": 5, "ts": 30, "args": {"Device Type": 1, "Device Id": 0, "Addr": 128, "Bytes": 200, "Total Allocated": 1600, "Total Reserved": 2000}},
+  {"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "s": "t", "pid": 5, "tid": 5, "ts": 50, "args": {"Device Type": 1, "Device Id": 0, "Addr": 64, "Bytes": -400, "Total Allocated": 1200, "Total Reserved": 2000}},
+  {"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "s": "t", "pid": 5, "tid": 5, "ts": 100, "args": {"Device Type": 1, "Device Id": 0, "Addr": 999, "Bytes": -300, "Total Allocated": 900, "Total Reserved": 2000}},
+  {"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "s": "t", "pid": 5, "tid": 5, "ts": 200, "args": {"Device Type": 0, "Device Id": -1, "Addr": 64, "Bytes": 8, "Total Allocated": 0, "Total Reserved": 0}},
+  {"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "s": "t", "pid": 5, "tid": 5, "ts": 210, "args": {"Device Type": 0, "Device Id": -1, "Addr": 64, "Bytes": -8, "Total Allocated": 0, "Total Reserved": 0}})J";
+
+TEST(MemoryEvents, PeakAndWhatWasAlive) {
+  const report::Report report = test::answer("memory_events", test::open_events(kEvents));
+  const report::Table& peaks = report.tables[0];
+  EXPECT_EQ(cells(peaks, "device"), (Cells{"device 0", "host"}));
+  EXPECT_EQ(cells(peaks, "peak_allocated"), (Cells{"1600", "0"}));
+  EXPECT_EQ(cells(peaks, "peak_reserved"), (Cells{"2000", "0"}));
+  EXPECT_EQ(cells(peaks, "peak_time"), (Cells{"30000", "200000"}));
+  EXPECT_EQ(cells(peaks, "peak_change"), (Cells{"600", "8"}));
+  EXPECT_EQ(cells(peaks, "end_change"), (Cells{"-100", "0"}));  // 400 + 200 − 400 − 300
+  EXPECT_EQ(cells(peaks, "frees"), (Cells{"2", "1"}));
+  const report::Table& alive = report.tables[1];
+  EXPECT_EQ(cells(alive, "op"), (Cells{"allocated before the recording", "aten::add (aten::empty)",
+                                       "aten::add", "outside operators"}));
+  EXPECT_EQ(cells(alive, "bytes"), (Cells{"1000", "400", "200", "8"}));
+  EXPECT_EQ(cells(alive, "share"), (Cells{"0.625", "0.25", "0.125", "1"}));
+}
+
+TEST(MemoryEvents, OperatorsAndWhatStayed) {
+  const report::Report report = test::answer("memory_events", test::open_events(kEvents));
+  const report::Table& ops = report.tables[2];
+  EXPECT_EQ(cells(ops, "op"), (Cells{"aten::empty", "aten::add", "outside operators", "outside operators"}));
+  EXPECT_EQ(cells(ops, "calls"), (Cells{"1", "1", "-", "-"}));
+  EXPECT_EQ(cells(ops, "self_size_increase"), (Cells{"400", "-200", "-300", "0"}));  // add: 200 − 400
+  EXPECT_EQ(cells(ops, "size_increase"), (Cells{"400", "200", "-", "-"}));
+  EXPECT_EQ(cells(ops, "allocation_count"), (Cells{"1", "2", "-", "-"}));
+  EXPECT_EQ(cells(ops, "self_allocation_size"), (Cells{"400", "200", "0", "8"}));
+  EXPECT_EQ(cells(ops, "never_freed"), (Cells{"0", "200", "0", "0"}));
+  const report::Table& kept = report.tables[3];
+  EXPECT_EQ(cells(kept, "bytes"), (Cells{"200"}));
+  EXPECT_EQ(cells(kept, "op"), (Cells{"aten::add"}));
+  EXPECT_EQ(cells(kept, "event"), (Cells{"4"}));
+}
+
+TEST(MemoryEvents, CurveKeepsExtremes) {
+  std::string events =
+      R"({"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 5, "tid": 5, "ts": 0, "dur": 1})";
+  for (int i = 0; i < 1'000; ++i)  // one high at 501 and one low at 777
+    events += R"(, {"ph": "i", "name": "[memory]", "s": "t", "pid": 5, "tid": 5, "ts": )" +
+              std::to_string(i + 1) +
+              R"(, "args": {"Device Type": 1, "Device Id": 0, "Bytes": 4, "Total Allocated": )" +
+              std::to_string(i == 500   ? 90'000
+                             : i == 776 ? 1
+                                        : 5'000) +
+              R"(, "Total Reserved": 100000}})";
+  const report::Report report =
+      test::answer("memory_events", test::open_events(events), test::params({{"points", "50"}}));
+  const report::Table& curve = report.tables[4];
+  EXPECT_LE(curve.rows(), 50u);
+  const Cells times = cells(curve, "time"), levels = cells(curve, "allocated");
+  EXPECT_EQ(times.front(), "1000");
+  EXPECT_EQ(times.back(), "1000000");
+  const auto high = std::find(levels.begin(), levels.end(), "90000"),
+             low = std::find(levels.begin(), levels.end(), "1");
+  ASSERT_TRUE(high != levels.end() && low != levels.end());
+  EXPECT_EQ(times[static_cast<std::size_t>(high - levels.begin())], "501000");
+  EXPECT_EQ(times[static_cast<std::size_t>(low - levels.begin())], "777000");
+}
+
+// The oldest files have no totals and no addresses: the change is known, what lived how long is not.
+TEST(MemoryEvents, WithoutTotals) {
+  const report::Report report = test::answer("memory_events", test::open_events(R"J(
+    {"ph": "i", "name": "[memory]", "s": "t", "pid": 5, "tid": 5, "ts": 1, "args": {"Device Type": 1, "Device Id": 0, "Bytes": 100}},
+    {"ph": "i", "name": "[memory]", "s": "t", "pid": 5, "tid": 5, "ts": 2, "args": {"Device Type": 1, "Device Id": 0, "Bytes": -40}})J"));
+  EXPECT_EQ(cells(report.tables[0], "peak_allocated"), (Cells{"-"}));
+  EXPECT_EQ(cells(report.tables[0], "peak_change"), (Cells{"100"}));
+  EXPECT_EQ(report.tables[1].rows(), 0u);
+  EXPECT_EQ(cells(report.tables[2], "never_freed"), (Cells{"-"}));
+  EXPECT_EQ(report.notes.size(), 2u);
+}
+
+}  // namespace
+}  // namespace stepscope

@@ -1,0 +1,130 @@
+#include "derive/memory_records.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+
+#include "derive/innermost.h"
+
+namespace stepscope::derive {
+
+using trace::ArgReader;
+using trace::EventTable;
+using trace::Kind;
+using trace::kNoRow;
+using trace::Row;
+
+namespace {
+
+struct Args {
+  Args(const trace::Trace& trace, const trace::Rank& rank)
+      : type(trace, rank, "Device Type"),
+        id(trace, rank, "Device Id"),
+        bytes(trace, rank, "Bytes"),
+        address(trace, rank, "Addr"),
+        allocated(trace, rank, "Total Allocated"),
+        reserved(trace, rank, "Total Reserved"),
+        index(trace, rank, "Ev Idx") {}
+  ArgReader type, id, bytes, address, allocated, reserved, index;
+};
+
+/// The innermost host range of every memory record, by row of the record. One walk over each track: a range
+/// that has ended is never looked at again.
+std::vector<Row> ranges_of_records(const trace::Rank& rank, const std::vector<Row>& records) {
+  const EventTable& e = rank.events;
+  std::vector<Row> ranges(records.size(), kNoRow);
+  std::size_t next = 0;  // records come in row order
+  for (const trace::Track& track : rank.tracks) {
+    Row open = kNoRow;
+    for (Row row = track.begin; row < track.end && next < records.size(); ++row) {
+      if (row == records[next]) {
+        open = open_at(e, open, e.start[row]);
+        ranges[next++] = open;
+      } else if (is_host_range(e.kind[row])) {
+        open = row;
+      }
+    }
+  }
+  return ranges;
+}
+
+std::int64_t bounded_sum(std::int64_t a, std::int64_t b) {
+  std::int64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? a : sum;
+}
+
+void pair_frees(MemoryRecords& records, const std::vector<std::int64_t>& addresses) {
+  std::unordered_map<std::int64_t, std::uint32_t> open;
+  records.freed.assign(records.size(), MemoryRecords::kNever);
+  for (std::uint32_t i = 0; i < records.size(); ++i) {
+    if (addresses[i] == MemoryRecords::kAbsent) continue;
+    records.addressed = true;
+    const auto found = open.find(addresses[i]);
+    if (found != open.end()) records.freed[found->second] = i;
+    if (records.bytes[i] > 0)
+      open[addresses[i]] = i;
+    else if (found != open.end())
+      open.erase(found);
+  }
+}
+
+}  // namespace
+
+std::string MemoryDevice::name() const {
+  if (host()) return "host";
+  // CUDA, HIP, XPU, HPU, MTIA and out-of-tree devices: one of them is in use at a time.
+  const bool usual = type == 1 || type == 6 || type == 12 || type == 15 || type == 19 || type == 20;
+  return (usual ? "" : "type " + std::to_string(type) + " ") + "device " + std::to_string(id);
+}
+
+std::vector<MemoryRecords> memory_records(const trace::Trace& trace, const trace::Rank& rank) {
+  const EventTable& e = rank.events;
+  const Args args(trace, rank);
+  std::vector<Row> rows;
+  for (Row row = 0; row < e.size(); ++row)
+    if (e.kind[row] == Kind::memory) rows.push_back(row);
+  const std::vector<Row> ranges = ranges_of_records(rank, rows);
+  struct When {
+    std::int64_t time, index;
+    std::uint32_t source, at;  // position in rows
+  };
+  std::vector<When> order;
+  for (std::uint32_t i = 0; i < rows.size(); ++i)
+    order.push_back({e.start[rows[i]], args.index.integer_or(rows[i], -1), e.source[rows[i]], i});
+  std::sort(order.begin(), order.end(), [](const When& a, const When& b) {
+    return std::tie(a.time, a.index, a.source) < std::tie(b.time, b.index, b.source);
+  });
+
+  std::map<std::pair<std::int64_t, std::int64_t>, std::pair<MemoryRecords, std::vector<std::int64_t>>>
+      devices;
+  for (const When& when : order) {
+    const Row row = rows[when.at];
+    const auto bytes = args.bytes.integer(row);
+    const MemoryDevice device{args.type.integer_or(row, 0), args.id.integer_or(row, -1)};
+    auto& [records, addresses] = devices[{device.type, device.id}];
+    records.device = device;
+    if (trace.name(rank, row) == "[OutOfMemory]") {
+      ++records.out_of_memory;
+      continue;
+    }
+    if (!bytes || *bytes == 0 || *bytes == INT64_MIN) continue;
+    records.row.push_back(row);
+    records.range.push_back(ranges[when.at]);
+    records.bytes.push_back(*bytes);
+    records.allocated.push_back(args.allocated.integer_or(row, MemoryRecords::kAbsent));
+    records.reserved.push_back(args.reserved.integer_or(row, MemoryRecords::kAbsent));
+    records.change.push_back(bounded_sum(records.change.empty() ? 0 : records.change.back(), *bytes));
+    addresses.push_back(args.address.integer_or(row, MemoryRecords::kAbsent));
+  }
+  std::vector<MemoryRecords> out;
+  for (auto& [key, device] : devices) {
+    pair_frees(device.first, device.second);
+    out.push_back(std::move(device.first));
+  }
+  std::stable_partition(out.begin(), out.end(),
+                        [](const MemoryRecords& records) { return !records.device.host(); });
+  return out;
+}
+
+}  // namespace stepscope::derive

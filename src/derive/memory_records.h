@@ -1,0 +1,44 @@
+// The allocator's reports, in order, each with the operator it happened in and the record that ended or began
+// it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "trace/trace.h"
+
+namespace stepscope::derive {
+
+/// One memory: that of the host or of one device.
+struct MemoryDevice {
+  std::int64_t type = 0, id = 0;  ///< `Device Type` and `Device Id` as recorded
+  bool host() const { return type == 0; }
+  std::string name() const;  ///< "host", "device 0"
+  friend bool operator==(const MemoryDevice&, const MemoryDevice&) = default;
+};
+
+/// Allocations and frees of one memory, in time order. Numbers that are not recorded are kAbsent.
+struct MemoryRecords {
+  static constexpr std::int64_t kAbsent = INT64_MIN;
+  static constexpr std::uint32_t kNever = 0xFFFFFFFF;
+
+  MemoryDevice device;
+  std::vector<trace::Row> row;
+  std::vector<trace::Row> range;        ///< innermost host range of the record's thread, kNoRow outside
+  std::vector<std::int64_t> bytes;      ///< negative for frees
+  std::vector<std::int64_t> allocated;  ///< total after the record as recorded, or kAbsent
+  std::vector<std::int64_t> reserved;   ///< likewise
+  std::vector<std::int64_t> change;     ///< sum of bytes since the first record
+  std::vector<std::uint32_t> freed;     ///< of an allocation: index of its free, kNever if there is none
+  bool addressed = false;               ///< addresses are recorded, so `freed` means something
+  std::int64_t out_of_memory = 0;       ///< failed allocations
+  std::size_t size() const { return row.size(); }
+};
+
+/// One entry per memory with records, devices before the host. Frees pair with the last allocation at their
+/// address in the same memory; an allocation whose address is given out again counts as freed there. O(n log
+/// n) in records.
+std::vector<MemoryRecords> memory_records(const trace::Trace& trace, const trace::Rank& rank);
+
+}  // namespace stepscope::derive

@@ -1,0 +1,22 @@
+// The whole engine over hostile text: read, seal, derive, every analysis; the invariants of a Trace must
+// hold.
+#include <cstdint>
+#include <string_view>
+
+#include "support/check_trace.h"
+#include "support/open_text.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace stepscope;
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const auto whole = test::open_text(text, {1, {1 << 14, 1 << 20}});
+  if (whole.ok()) {
+    test::check_trace(*whole);
+    test::check_analyses(*whole);
+  }
+  const unsigned threads = size % 4 == 0 ? 2 : 1;  // starting threads is most of the cost
+  const auto pieces = test::open_text(text, {threads, {97, 1 << 20}});
+  CHECK(pieces.ok() == whole.ok());
+  if (whole.ok()) CHECK(test::dump(*pieces) == test::dump(*whole));
+  return 0;
+}
