@@ -4,7 +4,9 @@
 #include <charconv>
 #include <unordered_map>
 
+#include "derive/conv_hints.h"
 #include "derive/op_args.h"
+#include "derive/work_tally.h"
 
 namespace stepscope::derive {
 namespace {
@@ -18,12 +20,13 @@ using trace::StringId;
 
 struct ArgKey {
   StringId name, dims, types, strides, concrete;
+  StringId hint = trace::kEmptyString;  ///< sizes of another op that were needed
   friend bool operator==(const ArgKey&, const ArgKey&) = default;
 };
 struct ArgKeyHash {
   std::size_t operator()(const ArgKey& k) const {
     std::uint64_t h = k.name;
-    for (StringId id : {k.dims, k.types, k.strides, k.concrete}) h = (h ^ id) * 0x9E3779B97F4A7C15ULL;
+    for (StringId id : {k.dims, k.types, k.strides, k.concrete, k.hint}) h = (h ^ id) * 0x9E3779B97F4A7C15ULL;
     return static_cast<std::size_t>(h ^ (h >> 29));
   }
 };
@@ -33,26 +36,36 @@ class WorkCache {
  public:
   WorkCache(const trace::Trace& trace, const Rank& rank, Convention convention, std::vector<Work>& works)
       : trace_(trace), rank_(rank), convention_(convention), works_(works), dims_(trace, rank, "Input Dims"), old_dims_(trace, rank, "Input dims"),
-        types_(trace, rank, "Input type"), strides_(trace, rank, "Input Strides"), concrete_(trace, rank, "Concrete Inputs") {}
+        types_(trace, rank, "Input type"), strides_(trace, rank, "Input Strides"), concrete_(trace, rank, "Concrete Inputs"), conv_hints_(trace, rank) {}
 
   std::uint32_t of(Row row) {
     StringId dims = dims_.id(row);
     if (dims == trace::kEmptyString) dims = old_dims_.id(row);
-    const ArgKey key{rank_.events.name[row], dims, types_.id(row), strides_.id(row), concrete_.id(row)};
+    ArgKey key{rank_.events.name[row], dims, types_.id(row), strides_.id(row), concrete_.id(row)};
+    const std::uint32_t work = counted(key, {});
+    if (works_[work].unknown_reason != kNoConcrete) return work;
+    const ConvHint hint = conv_hints_.of(row);
+    if (hint.source == trace::kEmptyString) return work;
+    key.hint = hint.source;
+    return counted(key, hint);
+  }
+
+ private:
+  std::uint32_t counted(const ArgKey& key, const ConvHint& hint) {
     const auto [found, added] = by_args_.try_emplace(key, static_cast<std::uint32_t>(works_.size()));
     if (added) {
       const OpArgs args = parse_op_args(trace_.text(key.dims), trace_.text(key.types), trace_.text(key.strides), trace_.text(key.concrete));
-      works_.push_back(work_of(trace_.text(key.name), args, convention_));
+      works_.push_back(work_of(trace_.text(key.name), args, convention_, {.output_spatial = hint.output_spatial, .weight_dims = hint.weight, .input_dims = hint.input}));
     }
     return found->second;
   }
 
- private:
   const trace::Trace& trace_;
   const Rank& rank_;
   const Convention convention_;
   std::vector<Work>& works_;
   trace::ArgReader dims_, old_dims_, types_, strides_, concrete_;
+  ConvHints conv_hints_;
   std::unordered_map<ArgKey, std::uint32_t, ArgKeyHash> by_args_;
 };
 

@@ -47,6 +47,8 @@ struct WorkHints {
   std::span<const std::int64_t> output_spatial = {};
   /// Sizes of the weight for a leaf that lacks them (`cudnn_convolution_backward_weight`).
   std::span<const std::int64_t> weight_dims = {};
+  /// Sizes of the input for a leaf that lacks them (`cudnn_convolution_backward_input`).
+  std::span<const std::int64_t> input_dims = {};
   /// Element type of recorded tensor lists, whose `Input type` says only "TensorList".
   DType list_dtype = DType::unknown;
 };

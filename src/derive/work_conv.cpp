@@ -247,9 +247,10 @@ Work conv_backward_input_work(const Call& call) {
   tally.matrix({2, numel(grad.shape), filter_elements(weight.shape)});
   tally.read(grad);
   tally.read(weight);
-  const auto input = integers_of(call.at(0));
-  if (input) {
-    tally.write(numel(Shape{*input, {}}) * bytes_per_element(grad.dtype));
+  const Shape input{
+      integers_of(call.at(0)).value_or(Sizes(call.hints.input_dims.begin(), call.hints.input_dims.end())), {}};
+  if (!input.dims.empty()) {
+    tally.write(numel(input) * bytes_per_element(grad.dtype));
   } else {
     tally.bytes_unknown(kNoConcrete);
   }
