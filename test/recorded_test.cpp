@@ -11,7 +11,8 @@ void check_table(const report::Table& table, const std::string& where) {
     if (reals == nullptr) continue;
     for (std::size_t row = 0; row < reals->size(); ++row) {
       if (column.unit != report::Unit::share || column.missing(row)) continue;
-      if (column.name == "share_of_roof") continue;  // data in a cache beats the memory's roof; it is flagged, not clamped
+      if (column.name == "share_of_roof")
+        continue;  // data in a cache beats the memory's roof; it is flagged, not clamped
       const double share = (*reals)[row];
       EXPECT_TRUE(share >= 0 && share <= 1 + 1e-9) << where << " " << column.name << " " << share;
     }

@@ -1,8 +1,8 @@
 #include "advise/bound.h"
 
-#include <array>
-
 #include <fmt/format.h>
+
+#include <array>
 
 #include "report/names.h"
 #include "report/units.h"
@@ -19,7 +19,9 @@ constexpr std::int64_t kLeastWork = 1'000'000;  // ns
 std::string ns(std::int64_t time) { return format_value(time, Unit::ns); }
 std::string percent(double share) { return format_value(share, Unit::share); }
 
-struct CausePhrase { std::string_view cause, phrase; };
+struct CausePhrase {
+  std::string_view cause, phrase;
+};
 constexpr std::array kPhrases = {
     CausePhrase{"input", "while the data loader is waited for"},
     CausePhrase{"sync", "while the host sits in blocking calls"},
@@ -34,10 +36,12 @@ constexpr std::array kPhrases = {
 };
 
 std::string per_step(const Evidence& e) {
-  return e.fact("complete_steps") > 0 ? fmt::format("each {} step", ns(e.step_length())) : fmt::format("the recorded {}", ns(e.window()));
+  return e.fact("complete_steps") > 0 ? fmt::format("each {} step", ns(e.step_length()))
+                                      : fmt::format("the recorded {}", ns(e.window()));
 }
 
-/// What the device does most, for a step that the device limits: its busiest kernel and the use of matrix units.
+/// What the device does most, for a step that the device limits: its busiest kernel and the use of matrix
+/// units.
 std::string limit(const Evidence& e) {
   const report::Table* kernels = table_of(e.reports().kernels, "Kernels");
   const report::Table* devices = table_of(e.reports().devices, "Devices");
@@ -50,27 +54,37 @@ std::string limit(const Evidence& e) {
     for (std::size_t row = 0; row < totals.size(); ++row) {
       if (!e.mine(*kernels, row)) continue;
       sum += totals[row];
-      if (totals[row] > most) { most = totals[row]; top = row; }
+      if (totals[row] > most) {
+        most = totals[row];
+        top = row;
+      }
     }
-    if (sum > 0) text += fmt::format(" The largest kernel, {}, takes {} of kernel time", report::short_name(names[top], 48), percent(static_cast<double>(most) / static_cast<double>(sum)));
+    if (sum > 0)
+      text +=
+          fmt::format(" The largest kernel, {}, takes {} of kernel time", report::short_name(names[top], 48),
+                      percent(static_cast<double>(most) / static_cast<double>(sum)));
   }
   if (!text.empty() && devices != nullptr && reals_of(*devices, "tensor_core_share") != nullptr) {
     const report::Reals& matrix = *reals_of(*devices, "tensor_core_share");
     for (std::size_t row = 0; row < matrix.size(); ++row)
-      if (e.mine(*devices, row) && matrix[row] >= 0) return text + fmt::format("; matrix units carry {} of compute time.", percent(matrix[row]));
+      if (e.mine(*devices, row) && matrix[row] >= 0)
+        return text + fmt::format("; matrix units carry {} of compute time.", percent(matrix[row]));
   }
   return text.empty() ? text : text + ".";
 }
 
 std::string largest_part_of_host(const Evidence& e) {
   const std::int64_t loading = e.fact("host_data_loading");
-  return loading * 20 > e.window() ? fmt::format("; data loading takes {} of it", percent(e.share(loading))) : "";
+  return loading * 20 > e.window() ? fmt::format("; data loading takes {} of it", percent(e.share(loading)))
+                                   : "";
 }
 
 }  // namespace
 
 std::string_view name_of(Bound bound) {
-  constexpr std::string_view kNames[] = {"unknown", "too little to judge", "host times only", "host-bound", "communication-bound", "device-bound", "mixed"};
+  constexpr std::string_view kNames[] = {"unknown",    "too little to judge", "host times only",
+                                         "host-bound", "communication-bound", "device-bound",
+                                         "mixed"};
   return kNames[static_cast<std::size_t>(bound)];
 }
 
@@ -80,7 +94,8 @@ Bound bound_of(const Evidence& e, const Permission& permission) {
   if (!permission.device) return Bound::unknown;
   if (events < kFewestEvents || e.fact("busy") < kLeastWork) return Bound::too_little;
   if (!permission.host) return Bound::unknown;
-  const double late = e.share(e.fact("idle_late")), blocked = e.share(e.fact("blocked")), idle = e.share(e.fact("idle"));
+  const double late = e.share(e.fact("idle_late")), blocked = e.share(e.fact("blocked")),
+               idle = e.share(e.fact("idle"));
   if (late >= 0.15 && blocked <= 0.05) return Bound::host;
   if (e.share(e.fact("exposed_communication")) >= 0.10) return Bound::communication;
   if (idle <= 0.10 || (blocked >= 0.10 && late <= 0.05)) return Bound::device;
@@ -92,7 +107,10 @@ std::string_view largest_cause(const Evidence& e) {
   std::int64_t most = 0;
   for (const CausePhrase& known : kPhrases) {
     const std::int64_t time = e.idle(known.cause);
-    if (time > most) { most = time; largest = known.cause; }
+    if (time > most) {
+      most = time;
+      largest = known.cause;
+    }
   }
   return largest;
 }
@@ -104,19 +122,29 @@ std::string headline(const Evidence& e, Bound bound, const std::vector<Health>& 
     if (known.cause == cause) phrase = known.phrase;
   const std::string idle = percent(e.share(e.fact("idle")));
   switch (bound) {
-    case Bound::unknown: return "Cannot tell: " + (health.empty() ? std::string("the recording lacks what the verdict needs.") : health.front().what);
+    case Bound::unknown:
+      return "Cannot tell: " + (health.empty() ? std::string("the recording lacks what the verdict needs.")
+                                               : health.front().what);
     case Bound::too_little:
-      return fmt::format("Too little to judge: {} of device work in the recording is not a training or inference step.", ns(e.fact("busy")));
+      return fmt::format(
+          "Too little to judge: {} of device work in the recording is not a training or inference step.",
+          ns(e.fact("busy")));
     case Bound::host_only:
-      return fmt::format("Host times only: no device activity is recorded in {}{}.", per_step(e), largest_part_of_host(e));
+      return fmt::format("Host times only: no device activity is recorded in {}{}.", per_step(e),
+                         largest_part_of_host(e));
     case Bound::host:
-      return fmt::format("Host-bound: the device idles {} of {}, most of it ({} per step) {}.", idle, per_step(e), ns(e.idle(cause) / e.steps()), phrase);
+      return fmt::format("Host-bound: the device idles {} of {}, most of it ({} per step) {}.", idle,
+                         per_step(e), ns(e.idle(cause) / e.steps()), phrase);
     case Bound::communication:
-      return fmt::format("Communication-bound: in {} of {} only communication runs, hidden behind nothing.", percent(e.share(e.fact("exposed_communication"))), per_step(e));
+      return fmt::format("Communication-bound: in {} of {} only communication runs, hidden behind nothing.",
+                         percent(e.share(e.fact("exposed_communication"))), per_step(e));
     case Bound::device:
-      return fmt::format("Device-bound: the device is busy {} of {}; host work and launches are hidden behind it.{}", percent(e.share(e.fact("busy"))), per_step(e), limit(e));
+      return fmt::format(
+          "Device-bound: the device is busy {} of {}; host work and launches are hidden behind it.{}",
+          percent(e.share(e.fact("busy"))), per_step(e), limit(e));
     case Bound::mixed:
-      return fmt::format("Mixed: the device is busy {} of {} and idles {}, most of that {}.", percent(e.share(e.fact("busy"))), per_step(e), idle,
+      return fmt::format("Mixed: the device is busy {} of {} and idles {}, most of that {}.",
+                         percent(e.share(e.fact("busy"))), per_step(e), idle,
                          phrase.empty() ? "with work launched and not started" : phrase);
   }
   return "";

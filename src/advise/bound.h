@@ -22,7 +22,8 @@ enum class Bound : std::uint8_t {
 std::string_view name_of(Bound bound);
 
 /// Tests in this order, first match wins: late idle ≥ 15 % of the window and blocked ≤ 5 % → host; exposed
-/// communication ≥ 10 % → communication; idle ≤ 10 %, or blocked ≥ 10 % and late idle ≤ 5 % → device; else mixed.
+/// communication ≥ 10 % → communication; idle ≤ 10 %, or blocked ≥ 10 % and late idle ≤ 5 % → device; else
+/// mixed.
 Bound bound_of(const Evidence& evidence, const Permission& permission);
 
 /// The idle cause with the most time besides `pending`, "" when there is none.

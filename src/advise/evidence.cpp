@@ -25,7 +25,9 @@ const Values* values_of(const Table& table, std::string_view column) {
 }  // namespace
 
 const Ints* ints_of(const Table& table, std::string_view column) { return values_of<Ints>(table, column); }
-const report::Reals* reals_of(const Table& table, std::string_view column) { return values_of<report::Reals>(table, column); }
+const report::Reals* reals_of(const Table& table, std::string_view column) {
+  return values_of<report::Reals>(table, column);
+}
 const Texts* texts_of(const Table& table, std::string_view column) { return values_of<Texts>(table, column); }
 
 bool Evidence::mine(const Table& table, std::size_t row) const {
@@ -41,7 +43,8 @@ std::int64_t Evidence::fact(std::string_view name) const {
       if (facts == nullptr) continue;
       const Ints* values = ints_of(table, table.column("time") != nullptr ? "time" : "count");
       for (std::size_t row = 0; row < facts->size(); ++row)
-        if ((*facts)[row] == name && mine(table, row)) return (*values)[row] == report::kNoInt ? 0 : (*values)[row];
+        if ((*facts)[row] == name && mine(table, row))
+          return (*values)[row] == report::kNoInt ? 0 : (*values)[row];
     }
   }
   return 0;

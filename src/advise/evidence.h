@@ -18,7 +18,8 @@ struct Reports {
 /// One rank's view of the reports.
 class Evidence {
  public:
-  Evidence(const Reports& reports, std::int64_t rank, bool several_ranks) : reports_(reports), rank_(rank), several_(several_ranks) {}
+  Evidence(const Reports& reports, std::int64_t rank, bool several_ranks)
+      : reports_(reports), rank_(rank), several_(several_ranks) {}
 
   std::int64_t rank() const { return rank_; }
   const Reports& reports() const { return reports_; }

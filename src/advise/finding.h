@@ -1,4 +1,5 @@
-// A finding: one cause, what it costs per step as a range, how sure we are and why, what to change, how to check.
+// A finding: one cause, what it costs per step as a range, how sure we are and why, what to change, how to
+// check.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,8 @@ struct Finding {
   std::string category;  ///< input, host, sync, copy, kernel, precision, communication, memory, graph
   std::string title;     ///< one sentence with its number
   std::int64_t rank = -1;
-  std::int64_t saving_low = report::kNoInt, saving_high = report::kNoInt;  ///< ns per step; absent: a fact without a saving
+  std::int64_t saving_low = report::kNoInt,
+               saving_high = report::kNoInt;  ///< ns per step; absent: a fact without a saving
   Confidence confidence = Confidence::low;
   std::string because;   ///< why this confidence
   std::string evidence;  ///< analysis, rows and time spans that show it
@@ -35,9 +37,9 @@ struct Health {
   std::string id;  ///< e.g. "Q04"
   HealthClass grade = HealthClass::C;
   std::int64_t rank = -1;
-  std::string what;      ///< a sentence with its number
-  std::string suffers;   ///< which conclusions
-  std::string remedy;    ///< the line to add
+  std::string what;     ///< a sentence with its number
+  std::string suffers;  ///< which conclusions
+  std::string remedy;   ///< the line to add
 };
 
 }  // namespace stepscope::advise

@@ -1,8 +1,8 @@
 #include "advise/health.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "report/units.h"
 
@@ -18,122 +18,165 @@ std::string ns(std::int64_t time) { return format_value(time, Unit::ns); }
 std::string count(std::int64_t n) { return format_value(n, Unit::count); }
 std::string percent(double share) { return format_value(share, Unit::share); }
 
-Health row(const Evidence& e, const char* id, HealthClass grade, std::string what, std::string suffers, std::string remedy) {
+Health row(const Evidence& e, const char* id, HealthClass grade, std::string what, std::string suffers,
+           std::string remedy) {
   return {id, grade, e.rank(), std::move(what), std::move(suffers), std::move(remedy)};
 }
 
 std::int64_t device_rows(const Evidence& e) { return e.fact("kernels") + e.fact("copies") + e.fact("fills"); }
 
-double ratio(std::int64_t part, std::int64_t whole) { return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0; }
+double ratio(std::int64_t part, std::int64_t whole) {
+  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
+}
 
 std::optional<Health> no_warm_up(const Evidence& e) {
   const std::int64_t warm_up = e.fact("warm_up");
   if (warm_up <= 0) return std::nullopt;
   const bool grave = e.share(warm_up) > 0.5;
   return row(e, "Q01", grave ? HealthClass::A : HealthClass::B,
-             fmt::format("{} of the window went to loading, context or stream creation: the recording began without a warm-up.", ns(warm_up)),
-             "step times, idle time, every saving", "Record later: schedule=torch.profiler.schedule(wait=1, warmup=2, active=5).");
+             fmt::format("{} of the window went to loading, context or stream creation: the recording began "
+                         "without a warm-up.",
+                         ns(warm_up)),
+             "step times, idle time, every saving",
+             "Record later: schedule=torch.profiler.schedule(wait=1, warmup=2, active=5).");
 }
 
 std::optional<Health> launches_without_device(const Evidence& e) {
   const double share = ratio(e.fact("launches_without_device"), e.fact("launches"));
   if (share <= 0.01 || device_rows(e) == 0) return std::nullopt;
   return row(e, "Q02", share > 0.3 ? HealthClass::A : HealthClass::B,
-             fmt::format("{} of {} launches have no device event in the file.", count(e.fact("launches_without_device")), count(e.fact("launches"))),
+             fmt::format("{} of {} launches have no device event in the file.",
+                         count(e.fact("launches_without_device")), count(e.fact("launches"))),
              "device busy time, idle time",
-             "Synchronize before the profiler stops, or give it a larger device buffer (ACTIVITIES_MAX_GPU_BUFFER_SIZE_MB).");
+             "Synchronize before the profiler stops, or give it a larger device buffer "
+             "(ACTIVITIES_MAX_GPU_BUFFER_SIZE_MB).");
 }
 
 std::optional<Health> device_without_launch(const Evidence& e) {
   const double share = ratio(e.fact("device_without_launch"), device_rows(e));
   if (share <= 0.01) return std::nullopt;
   return row(e, "Q03", share > 0.1 ? HealthClass::B : HealthClass::C,
-             fmt::format("{} of {} device events were launched before the recording began, or their call is missing.", count(e.fact("device_without_launch")), count(device_rows(e))),
-             "causes of idle time, work per op", "Record more steps; the first part belongs to an earlier step.");
+             fmt::format(
+                 "{} of {} device events were launched before the recording began, or their call is missing.",
+                 count(e.fact("device_without_launch")), count(device_rows(e))),
+             "causes of idle time, work per op",
+             "Record more steps; the first part belongs to an earlier step.");
 }
 
 std::optional<Health> blind_wait(const Evidence& e) {
   const std::int64_t blind = e.fact("blind_wait"), pending = e.fact("pending_long");
   if (device_rows(e) == 0 || (blind < kMillisecond && e.share(pending) <= 0.05)) return std::nullopt;
-  return row(e, "Q04", HealthClass::A,
-             blind >= kMillisecond ? fmt::format("The host waits {} for a device that has no events in that time: device records are missing.", ns(blind))
-                                   : fmt::format("Work was launched and did not start for {} in all, with nothing running: device records are missing.", ns(pending)),
-             "idle time, waits, launches, utilization",
-             "Record longer and without sampling; check that no other tool reads this device's activity at the same time.");
+  return row(
+      e, "Q04", HealthClass::A,
+      blind >= kMillisecond
+          ? fmt::format(
+                "The host waits {} for a device that has no events in that time: device records are missing.",
+                ns(blind))
+          : fmt::format("Work was launched and did not start for {} in all, with nothing running: device "
+                        "records are missing.",
+                        ns(pending)),
+      "idle time, waits, launches, utilization",
+      "Record longer and without sampling; check that no other tool reads this device's activity at the same "
+      "time.");
 }
 
 std::optional<Health> profiler_cost(const Evidence& e) {
   const double share = ratio(e.fact("profiler_estimate"), e.fact("host_span"));
   if (share < 0.05) return std::nullopt;
   return row(e, "Q05", share >= 0.2 ? HealthClass::B : HealthClass::C,
-             fmt::format("Recording itself cost about {} of the host's time ({} Python calls, {} ops).", percent(share), count(e.fact("python_calls")), count(e.fact("ops"))),
-             "host times, launch-bound verdicts", "Compare with a run without with_stack and profile_memory.");
+             fmt::format("Recording itself cost about {} of the host's time ({} Python calls, {} ops).",
+                         percent(share), count(e.fact("python_calls")), count(e.fact("ops"))),
+             "host times, launch-bound verdicts",
+             "Compare with a run without with_stack and profile_memory.");
 }
 
 std::optional<Health> few_steps(const Evidence& e) {
   const std::int64_t steps = e.fact("complete_steps");
   if (steps >= 3) return std::nullopt;
   return row(e, "Q06", steps <= 1 ? HealthClass::B : HealthClass::C,
-             steps == 0 ? "No profiler steps are marked." : fmt::format("Only {} complete step{} recorded.", steps, steps == 1 ? " is" : "s are"),
-             "spread, outliers, trends", "Call prof.step() once per iteration and record five: schedule(wait=1, warmup=2, active=5).");
+             steps == 0
+                 ? "No profiler steps are marked."
+                 : fmt::format("Only {} complete step{} recorded.", steps, steps == 1 ? " is" : "s are"),
+             "spread, outliers, trends",
+             "Call prof.step() once per iteration and record five: schedule(wait=1, warmup=2, active=5).");
 }
 
 std::optional<Health> damaged(const Evidence& e) {
   if (e.fact("lost_stretches") == 0 && e.fact("document_complete") != 0) return std::nullopt;
   return row(e, "Q07", HealthClass::B,
-             e.fact("lost_stretches") == 0 ? std::string("The file ends early; what it holds was read.")
-                                           : fmt::format("{} damaged stretch{} of the file could not be read.", count(e.fact("lost_stretches")), e.fact("lost_stretches") == 1 ? "" : "es"),
+             e.fact("lost_stretches") == 0
+                 ? std::string("The file ends early; what it holds was read.")
+                 : fmt::format("{} damaged stretch{} of the file could not be read.",
+                               count(e.fact("lost_stretches")), e.fact("lost_stretches") == 1 ? "" : "es"),
              "totals and counts", "See `stepscope validate` for the byte offsets; record again if you can.");
 }
 
 std::optional<Health> no_source(const Evidence& e) {
   if (e.fact("python_calls") > 0 || e.fact("ops_with_stacks") > 0) return std::nullopt;
-  return row(e, "Q08", HealthClass::C, "No Python stacks: findings can name ops, not lines of code.", "source lines",
+  return row(e, "Q08", HealthClass::C, "No Python stacks: findings can name ops, not lines of code.",
+             "source lines",
              "with_stack=True in a second, short run names the line; times of this run stay valid.");
 }
 
 std::optional<Health> clocks(const Evidence& e) {
   if (ratio(e.fact("device_before_launch"), device_rows(e)) <= 0.01) return std::nullopt;
-  return row(e, "Q09", HealthClass::B,
-             fmt::format("{} device events begin before their launch, by up to {}: the clocks of host and device disagree.", count(e.fact("device_before_launch")), ns(e.fact("largest_lead"))),
-             "launch delays, spans between host and device", "Delays are clipped at 0; trust spans between host and device no finer than that.");
+  return row(
+      e, "Q09", HealthClass::B,
+      fmt::format(
+          "{} device events begin before their launch, by up to {}: the clocks of host and device disagree.",
+          count(e.fact("device_before_launch")), ns(e.fact("largest_lead"))),
+      "launch delays, spans between host and device",
+      "Delays are clipped at 0; trust spans between host and device no finer than that.");
 }
 
 std::optional<Health> no_device(const Evidence& e) {
   if (device_rows(e) > 0) return std::nullopt;
-  return row(e, "Q10", HealthClass::A, "No device activity is recorded: host times only.", "everything about devices",
-             "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA] (XPU, MTIA …); if it was there, another tool may hold the device's tracing.");
+  return row(e, "Q10", HealthClass::A, "No device activity is recorded: host times only.",
+             "everything about devices",
+             "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA] (XPU, MTIA …); if it was there, "
+             "another tool may hold the device's tracing.");
 }
 
 std::optional<Health> device_lags(const Evidence& e) {
   if (e.share(e.fact("device_lag")) <= 0.1) return std::nullopt;
   return row(e, "Q11", HealthClass::C,
-             fmt::format("The device finishes {} after the host's last step: the host runs ahead, and its step marks are no step times.", ns(e.fact("device_lag"))),
+             fmt::format("The device finishes {} after the host's last step: the host runs ahead, and its "
+                         "step marks are no step times.",
+                         ns(e.fact("device_lag"))),
              "host-side step lengths", "Step lengths here are taken from the device.");
 }
 
 std::optional<Health> unseen(const Evidence& e) {
   if (e.share(e.fact("unseen")) <= 0.5) return std::nullopt;
   return row(e, "Q12", HealthClass::A,
-             fmt::format("In {} of the window nothing at all is recorded, on the host or the device.", percent(e.share(e.fact("unseen")))), "causes on the host",
-             "with_stack=True, or mark the region with record_function, to see compilation, file work or a paused job.");
+             fmt::format("In {} of the window nothing at all is recorded, on the host or the device.",
+                         percent(e.share(e.fact("unseen")))),
+             "causes on the host",
+             "with_stack=True, or mark the region with record_function, to see compilation, file work or a "
+             "paused job.");
 }
 
 std::optional<Health> serialised(const Evidence& e) {
   if (e.fact("range_metrics") == 0) return std::nullopt;
-  return row(e, "Q13", HealthClass::A, "Counters were collected by replaying kernels: their times are not those of a normal run.", "overlap, idle time, step times",
-             "Record again without performance-counter ranges.");
+  return row(e, "Q13", HealthClass::A,
+             "Counters were collected by replaying kernels: their times are not those of a normal run.",
+             "overlap, idle time, step times", "Record again without performance-counter ranges.");
 }
 
 std::optional<Health> no_shapes(const Evidence& e) {
   if (e.fact("ops") == 0 || e.fact("ops_with_shapes") > 0) return std::nullopt;
-  return row(e, "Q14", HealthClass::C, "No shapes: FLOPs and bytes per op are unknown.", "roofline, FLOPs", "record_shapes=True.");
+  return row(e, "Q14", HealthClass::C, "No shapes: FLOPs and bytes per op are unknown.", "roofline, FLOPs",
+             "record_shapes=True.");
 }
 
 std::optional<Health> foreign(const Evidence& e) {
   if (e.fact("unknown_category") == 0) return std::nullopt;
-  return row(e, "Q15", HealthClass::C, fmt::format("{} events have a category this version does not know; they are kept and not counted as work.", count(e.fact("unknown_category"))),
-             "completeness", "`stepscope sql TRACE 'select category, count(*) from event group by 1'` lists them.");
+  return row(
+      e, "Q15", HealthClass::C,
+      fmt::format(
+          "{} events have a category this version does not know; they are kept and not counted as work.",
+          count(e.fact("unknown_category"))),
+      "completeness", "`stepscope sql TRACE 'select category, count(*) from event group by 1'` lists them.");
 }
 
 constexpr HealthRule kRules[] = {
@@ -162,15 +205,18 @@ std::vector<Health> check_health(const Evidence& evidence) {
   std::vector<Health> rows;
   for (const HealthRule& rule : health_rules())
     if (auto health = rule.check(evidence)) rows.push_back(std::move(*health));
-  std::stable_sort(rows.begin(), rows.end(), [](const Health& a, const Health& b) { return a.grade < b.grade; });
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const Health& a, const Health& b) { return a.grade < b.grade; });
   return rows;
 }
 
 Permission permission_of(const std::vector<Health>& health) {
   Permission permission;
   for (const Health& row : health) {
-    if (row.grade == HealthClass::A && row.id == "Q12") permission.host = false;
-    else if (row.grade == HealthClass::A) permission.device = false;
+    if (row.grade == HealthClass::A && row.id == "Q12")
+      permission.host = false;
+    else if (row.grade == HealthClass::A)
+      permission.device = false;
     if (row.id == "Q05" && row.grade == HealthClass::B) ++permission.doubt;
     if (row.id == "Q02" || row.id == "Q06") permission.doubt += row.grade == HealthClass::B;
   }

@@ -1,4 +1,5 @@
-// Capture health: what the recording cannot prove, asked before anything else. One function per row, one array.
+// Capture health: what the recording cannot prove, asked before anything else. One function per row, one
+// array.
 #pragma once
 
 #include <optional>

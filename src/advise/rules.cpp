@@ -1,8 +1,8 @@
 #include "advise/rules.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "report/units.h"
 
@@ -19,13 +19,15 @@ std::string ns(std::int64_t time) { return format_value(time, Unit::ns); }
 std::string percent(double share) { return format_value(share, Unit::share); }
 
 /// Thresholds and ranges, each with its source.
-constexpr double kLoaderShare = 0.05;        // the TensorBoard plugin's; below it a worker's queue costs as much as it saves
-constexpr double kWorkerPessimism = 0.6;     // measured on a pair of runs: 36.5 of 59 ms were gained by num_workers 0 -> 4
-constexpr double kCommunicationShare = 0.10; // the plugin's
+constexpr double kLoaderShare =
+    0.05;  // the TensorBoard plugin's; below it a worker's queue costs as much as it saves
+constexpr double kWorkerPessimism =
+    0.6;  // measured on a pair of runs: 36.5 of 59 ms were gained by num_workers 0 -> 4
+constexpr double kCommunicationShare = 0.10;  // the plugin's
 constexpr double kLateIdleShare = 0.10;
 constexpr double kSyncShare = 0.03;
 constexpr double kPlainCoreShare = 0.10;
-constexpr double kMemoryShare = 0.90;        // the plugin's
+constexpr double kMemoryShare = 0.90;  // the plugin's
 
 Finding finding(const Evidence& e, const char* id, const char* category, std::string title) {
   Finding f;
@@ -57,18 +59,28 @@ std::optional<Finding> slow_loader(const Evidence& e, Bound bound) {
   if (e.share(waited) < kLoaderShare) return std::nullopt;
   const std::int64_t per_step = waited / e.steps();
   const bool in_main = loader_kind(e).find("single") != std::string::npos;
-  Finding f = finding(e, in_main ? "I01" : "I02", "input",
-                      fmt::format("{} of {} per step: {} {}", ns(per_step), ns(e.step_length()), host_only ? "the program" : "the device",
-                                  in_main ? "waits while the training process itself loads data (num_workers=0)" : "waits for the data loader"));
+  Finding f =
+      finding(e, in_main ? "I01" : "I02", "input",
+              fmt::format("{} of {} per step: {} {}", ns(per_step), ns(e.step_length()),
+                          host_only ? "the program" : "the device",
+                          in_main ? "waits while the training process itself loads data (num_workers=0)"
+                                  : "waits for the data loader"));
   save(f, per_step, in_main ? kWorkerPessimism : 0.5, 1.0);
   f.confidence = in_main ? Confidence::high : Confidence::medium;
-  f.because = in_main ? "the loader's class runs in the training process, and the wait is measured where the device is idle"
-                      : "the wait is measured where the device is idle; why the workers are late is not in this file";
-  f.evidence = fmt::format("idle: cause input, {} in the window ({}); input_wait: per step", ns(waited), percent(e.share(waited)));
+  f.because =
+      in_main ? "the loader's class runs in the training process, and the wait is measured where the device "
+                "is idle"
+              : "the wait is measured where the device is idle; why the workers are late is not in this file";
+  f.evidence = fmt::format("idle: cause input, {} in the window ({}); input_wait: per step", ns(waited),
+                           percent(e.share(waited)));
   const std::int64_t rest = std::max<std::int64_t>(1, e.step_length() - per_step);
   const std::int64_t workers = std::clamp<std::int64_t>((per_step + rest - 1) / rest + 1, 2, 32);
-  f.remedy = in_main ? fmt::format("DataLoader(..., num_workers={}, persistent_workers=True, pin_memory=True): loading takes {} a batch, the rest of the step {}.", workers, ns(per_step), ns(rest))
-                     : "More workers up to the cores; if they are busy, move decoding out of them or cache it; raise prefetch_factor.";
+  f.remedy = in_main ? fmt::format(
+                           "DataLoader(..., num_workers={}, persistent_workers=True, pin_memory=True): "
+                           "loading takes {} a batch, the rest of the step {}.",
+                           workers, ns(per_step), ns(rest))
+                     : "More workers up to the cores; if they are busy, move decoding out of them or cache "
+                       "it; raise prefetch_factor.";
   f.verify = "The loader's share of the step falls under 2 %, and other host rows grow by less than 10 %.";
   f.effort = Effort::option;
   return f;
@@ -77,12 +89,18 @@ std::optional<Finding> slow_loader(const Evidence& e, Bound bound) {
 std::optional<Finding> blocking(const Evidence& e, Bound) {
   const std::int64_t cost = e.idle("sync") + e.idle("refill");
   if (e.share(cost) < kSyncShare) return std::nullopt;
-  Finding f = finding(e, "S01", "sync", fmt::format("{} of {} per step: blocking calls drain the device's queue", ns(cost / e.steps()), ns(e.step_length())));
+  Finding f = finding(e, "S01", "sync",
+                      fmt::format("{} of {} per step: blocking calls drain the device's queue",
+                                  ns(cost / e.steps()), ns(e.step_length())));
   save(f, cost / e.steps(), 0.5, 1.0);
   f.confidence = Confidence::medium;
   f.because = "the device is idle inside these calls and after them until the next launch";
-  f.evidence = fmt::format("idle: causes sync and refill, {} in the window; synchronizations: the calls, their ops and lines", ns(cost));
-  f.remedy = "Keep values on the device: drop .item(), .cpu(), nonzero and print in the step, or do them once every N steps; copy with non_blocking=True from pinned memory.";
+  f.evidence = fmt::format(
+      "idle: causes sync and refill, {} in the window; synchronizations: the calls, their ops and lines",
+      ns(cost));
+  f.remedy =
+      "Keep values on the device: drop .item(), .cpu(), nonzero and print in the step, or do them once every "
+      "N steps; copy with non_blocking=True from pinned memory.";
   f.verify = "`stepscope show synchronizations` no longer lists the call with a cost.";
   f.effort = Effort::one_line;
   return f;
@@ -91,32 +109,43 @@ std::optional<Finding> blocking(const Evidence& e, Bound) {
 std::optional<Finding> allocation(const Evidence& e, Bound) {
   const std::int64_t cost = e.idle("alloc");
   if (e.share(cost) < 0.01) return std::nullopt;
-  Finding f = finding(e, "A01", "memory", fmt::format("{} of {} per step: device memory is allocated or freed inside the step", ns(cost / e.steps()), ns(e.step_length())));
+  Finding f = finding(e, "A01", "memory",
+                      fmt::format("{} of {} per step: device memory is allocated or freed inside the step",
+                                  ns(cost / e.steps()), ns(e.step_length())));
   save(f, cost / e.steps(), 0.5, 1.0);
   f.confidence = Confidence::medium;
   f.because = "a warm caching allocator makes no such calls";
   f.evidence = fmt::format("idle: cause alloc, {} in the window", ns(cost));
-  f.remedy = "Remove empty_cache() from the loop; PYTORCH_ALLOC_CONF=expandable_segments:True; keep shapes fixed.";
+  f.remedy =
+      "Remove empty_cache() from the loop; PYTORCH_ALLOC_CONF=expandable_segments:True; keep shapes fixed.";
   f.verify = "No malloc or free calls of the runtime remain in steady steps.";
   return f;
 }
 
 std::optional<Finding> launch_bound(const Evidence& e, Bound bound) {
   std::int64_t late = 0;
-  for (const char* cause : {"launch", "runtime", "op", "python", "annotation", "untraced"}) late += e.idle(cause);
+  for (const char* cause : {"launch", "runtime", "op", "python", "annotation", "untraced"})
+    late += e.idle(cause);
   if (e.share(late) < kLateIdleShare || (bound != Bound::host && bound != Bound::mixed)) return std::nullopt;
   const std::int64_t kernels = e.fact("kernels") / e.steps();
   const std::int64_t mean = e.fact("kernels") > 0 ? e.fact("busy") / e.fact("kernels") : 0;
   Finding f = finding(e, "H01", "host",
-                      fmt::format("The device idles {} of the time because the host issues its {} kernels per step (mean {}) too slowly", percent(e.share(late)),
-                                  format_value(kernels, Unit::count), ns(mean)));
+                      fmt::format("The device idles {} of the time because the host issues its {} kernels "
+                                  "per step (mean {}) too slowly",
+                                  percent(e.share(late)), format_value(kernels, Unit::count), ns(mean)));
   save(f, late / e.steps(), 0.3, 0.9);
   f.confidence = e.share(e.fact("profiler_estimate")) >= 0.2 ? Confidence::low : Confidence::medium;
-  f.because = f.confidence == Confidence::low ? "recording itself slowed the host visibly" : "the gaps end with launches that the host made late";
-  f.evidence = fmt::format("idle: causes op {}, python {}, annotation {}, launch {}, untraced {} in the window", ns(e.idle("op")), ns(e.idle("python")), ns(e.idle("annotation")),
-                           ns(e.idle("launch") + e.idle("runtime")), ns(e.idle("untraced")));
-  f.remedy = "In this order: a larger batch if memory allows; torch.compile(model, mode=\"reduce-overhead\"); CUDA or HIP graphs for fixed shapes; fused optimizers and modules.";
-  f.verify = "Idle time under 10 %, graph launches appear, kernels start later than 10 µs after their launch.";
+  f.because = f.confidence == Confidence::low ? "recording itself slowed the host visibly"
+                                              : "the gaps end with launches that the host made late";
+  f.evidence =
+      fmt::format("idle: causes op {}, python {}, annotation {}, launch {}, untraced {} in the window",
+                  ns(e.idle("op")), ns(e.idle("python")), ns(e.idle("annotation")),
+                  ns(e.idle("launch") + e.idle("runtime")), ns(e.idle("untraced")));
+  f.remedy =
+      "In this order: a larger batch if memory allows; torch.compile(model, mode=\"reduce-overhead\"); CUDA "
+      "or HIP graphs for fixed shapes; fused optimizers and modules.";
+  f.verify =
+      "Idle time under 10 %, graph launches appear, kernels start later than 10 µs after their launch.";
   f.effort = Effort::one_line;
   return f;
 }
@@ -124,14 +153,22 @@ std::optional<Finding> launch_bound(const Evidence& e, Bound bound) {
 std::optional<Finding> exposed_communication(const Evidence& e, Bound bound) {
   const std::int64_t exposed = e.fact("exposed_communication");
   if (e.share(exposed) < kCommunicationShare || bound == Bound::host) return std::nullopt;
-  const double hidden = e.fact("communication") > 0 ? 1 - static_cast<double>(exposed) / static_cast<double>(e.fact("communication")) : 0;
-  Finding f = finding(e, "N01", "communication",
-                      fmt::format("{} of {} per step only communication runs ({} of it is hidden behind compute)", ns(exposed / e.steps()), ns(e.step_length()), percent(hidden)));
+  const double hidden = e.fact("communication") > 0
+                            ? 1 - static_cast<double>(exposed) / static_cast<double>(e.fact("communication"))
+                            : 0;
+  Finding f =
+      finding(e, "N01", "communication",
+              fmt::format("{} of {} per step only communication runs ({} of it is hidden behind compute)",
+                          ns(exposed / e.steps()), ns(e.step_length()), percent(hidden)));
   save(f, exposed / e.steps(), 0.2, 0.8);
   f.confidence = Confidence::medium;
   f.because = "one rank's file cannot tell transfer from waiting for other ranks";
-  f.evidence = fmt::format("devices: exposed_communication {} of the window; kernels: collectives by name", percent(e.share(exposed)));
-  f.remedy = "Overlap or shrink it: DDP buckets (bucket_cap_mb), bf16 gradients (ddp_comm_hooks.default_hooks.bf16_compress_hook), gradient accumulation with no_sync(), larger micro-batches.";
+  f.evidence = fmt::format("devices: exposed_communication {} of the window; kernels: collectives by name",
+                           percent(e.share(exposed)));
+  f.remedy =
+      "Overlap or shrink it: DDP buckets (bucket_cap_mb), bf16 gradients "
+      "(ddp_comm_hooks.default_hooks.bf16_compress_hook), gradient accumulation with no_sync(), larger "
+      "micro-batches.";
   f.verify = "Exposed communication under 5 % of the step.";
   f.effort = Effort::code;
   return f;
@@ -145,15 +182,23 @@ std::optional<Finding> plain_cores(const Evidence& e, Bound bound) {
   if (plain == nullptr || busy == nullptr) return std::nullopt;
   for (std::size_t row = 0; row < plain->size(); ++row) {
     if (!e.mine(*devices, row) || !((*plain)[row] >= kPlainCoreShare)) continue;
-    const auto time = static_cast<std::int64_t>((*plain)[row] * static_cast<double>(e.fact("compute"))) / e.steps();
-    Finding f = finding(e, "P01", "precision",
-                        fmt::format("{} of kernel time ({} per step) is matrix work on plain cores; this device has matrix units", percent((*plain)[row]), ns(time)));
+    const auto time =
+        static_cast<std::int64_t>((*plain)[row] * static_cast<double>(e.fact("compute"))) / e.steps();
+    Finding f = finding(
+        e, "P01", "precision",
+        fmt::format(
+            "{} of kernel time ({} per step) is matrix work on plain cores; this device has matrix units",
+            percent((*plain)[row]), ns(time)));
     const bool limits = bound == Bound::device || bound == Bound::communication;
     save(f, time, limits ? 0.1 : 0.0, limits ? 0.5 : 0.05);
     f.confidence = Confidence::medium;
-    f.because = limits ? "kernel names show it; how much a lower precision gains depends on memory traffic" : "the device is not what limits the step now: little is gained until the findings above are fixed";
+    f.because = limits ? "kernel names show it; how much a lower precision gains depends on memory traffic"
+                       : "the device is not what limits the step now: little is gained until the findings "
+                         "above are fixed";
     f.evidence = "devices: plain_core_share; kernels: tensor_cores = no";
-    f.remedy = "torch.autocast(\"cuda\", dtype=torch.bfloat16) (float16 with GradScaler on V100), or torch.set_float32_matmul_precision(\"high\") on Ampere and later.";
+    f.remedy =
+        "torch.autocast(\"cuda\", dtype=torch.bfloat16) (float16 with GradScaler on V100), or "
+        "torch.set_float32_matmul_precision(\"high\") on Ampere and later.";
     f.verify = "Kernel names with matrix units appear; the loss curve stays.";
     f.effort = Effort::one_line;
     return f;
@@ -164,7 +209,9 @@ std::optional<Finding> plain_cores(const Evidence& e, Bound bound) {
 std::optional<Finding> data_parallel(const Evidence& e, Bound) {
   const Table* devices = table_of(e.reports().devices, "Devices");
   if (e.fact("data_parallel_calls") == 0 || devices == nullptr || devices->rows() < 2) return std::nullopt;
-  Finding f = finding(e, "H08", "host", fmt::format("torch.nn.DataParallel drives {} devices from one process", devices->rows()));
+  Finding f =
+      finding(e, "H08", "host",
+              fmt::format("torch.nn.DataParallel drives {} devices from one process", devices->rows()));
   f.confidence = Confidence::high;
   f.because = "its forward is in the trace";
   f.evidence = "operators: DataParallel.forward";
@@ -176,8 +223,11 @@ std::optional<Finding> data_parallel(const Evidence& e, Bound) {
 
 std::optional<Finding> slow_backend(const Evidence& e, Bound bound) {
   const std::string_view backend = e.configuration("distributed backend");
-  if (bound == Bound::host_only || e.fact("ddp_calls") == 0 || backend.empty() || backend.find("nccl") != std::string_view::npos) return std::nullopt;
-  Finding f = finding(e, "N04", "communication", fmt::format("Gradients travel over the {} backend although devices are used", backend));
+  if (bound == Bound::host_only || e.fact("ddp_calls") == 0 || backend.empty() ||
+      backend.find("nccl") != std::string_view::npos)
+    return std::nullopt;
+  Finding f = finding(e, "N04", "communication",
+                      fmt::format("Gradients travel over the {} backend although devices are used", backend));
   f.confidence = Confidence::high;
   f.because = "the file names the backend";
   f.evidence = "overview: distributed backend";
@@ -197,14 +247,21 @@ std::optional<Finding> memory_limit(const Evidence& e, Bound) {
   if (where == nullptr || peak == nullptr || device == nullptr || total == nullptr) return std::nullopt;
   for (std::size_t p = 0; p < peak->size(); ++p) {
     for (std::size_t d = 0; d < device->size(); ++d) {
-      if (!e.mine(*peaks, p) || !e.mine(*devices, d) || (*total)[d] <= 0 || !(*where)[p].ends_with(" " + std::to_string((*device)[d]))) continue;
+      if (!e.mine(*peaks, p) || !e.mine(*devices, d) || (*total)[d] <= 0 ||
+          !(*where)[p].ends_with(" " + std::to_string((*device)[d])))
+        continue;
       const double share = static_cast<double>((*peak)[p]) / static_cast<double>((*total)[d]);
       if (share <= kMemoryShare) continue;
-      Finding f = finding(e, "A02", "memory", fmt::format("Device {} is nearly full: peak {} of {}", (*device)[d], format_value((*peak)[p], Unit::bytes), format_value((*total)[d], Unit::bytes)));
+      Finding f =
+          finding(e, "A02", "memory",
+                  fmt::format("Device {} is nearly full: peak {} of {}", (*device)[d],
+                              format_value((*peak)[p], Unit::bytes), format_value((*total)[d], Unit::bytes)));
       f.confidence = Confidence::medium;
       f.because = "the allocator reports it; a risk, not a cost of time";
       f.evidence = "memory_events: peak, and what was alive then";
-      f.remedy = "Checkpoint activations, zero_grad(set_to_none=True), mixed precision, a smaller micro-batch with accumulation.";
+      f.remedy =
+          "Checkpoint activations, zero_grad(set_to_none=True), mixed precision, a smaller micro-batch with "
+          "accumulation.";
       f.verify = "Peak under 90 %.";
       f.effort = Effort::code;
       return f;
@@ -214,7 +271,8 @@ std::optional<Finding> memory_limit(const Evidence& e, Bound) {
 }
 
 constexpr Rule kRules[] = {
-    {"I01", "input", "the training process itself loads data, or its workers are late (I02)", false, slow_loader},
+    {"I01", "input", "the training process itself loads data, or its workers are late (I02)", false,
+     slow_loader},
     {"S01", "sync", "blocking calls drain the queue", true, blocking},
     {"A01", "memory", "device memory is allocated inside the step", true, allocation},
     {"H01", "host", "kernels are issued too slowly", true, launch_bound},

@@ -18,13 +18,16 @@ using report::Unit;
 
 constexpr std::int64_t kLeastSaving = 50'000;  // ns per step; less is not worth a reader's time
 
-const char* word_of(Confidence c) { return c == Confidence::high ? "high" : c == Confidence::medium ? "medium" : "low"; }
+const char* word_of(Confidence c) {
+  return c == Confidence::high ? "high" : c == Confidence::medium ? "medium" : "low";
+}
 
 /// Expected saving: the middle of the range, weighed by confidence.
 double expected(const Finding& f) {
   if (f.saving_high == report::kNoInt) return 0;
   constexpr double kWeight[] = {0.4, 0.7, 1.0};
-  return (static_cast<double>(f.saving_low) + static_cast<double>(f.saving_high)) / 2 * kWeight[static_cast<std::size_t>(f.confidence)];
+  return (static_cast<double>(f.saving_low) + static_cast<double>(f.saving_high)) / 2 *
+         kWeight[static_cast<std::size_t>(f.confidence)];
 }
 
 bool ranks_before(const Finding& a, const Finding& b) {
@@ -38,13 +41,16 @@ bool worth_showing(const Finding& f, std::int64_t step) {
 }
 
 void doubt(Finding& f, int levels, const std::vector<Health>& health) {
-  for (; levels > 0 && f.confidence != Confidence::low; --levels) f.confidence = static_cast<Confidence>(static_cast<int>(f.confidence) - 1);
+  for (; levels > 0 && f.confidence != Confidence::low; --levels)
+    f.confidence = static_cast<Confidence>(static_cast<int>(f.confidence) - 1);
   for (const Health& h : health)
-    if (h.grade == HealthClass::B && (h.id == "Q05" || h.id == "Q06" || h.id == "Q02")) f.because += "; lowered by " + h.id;
+    if (h.grade == HealthClass::B && (h.id == "Q05" || h.id == "Q06" || h.id == "Q02"))
+      f.because += "; lowered by " + h.id;
 }
 
 struct Tables {
-  report::Table verdict{"Verdict", Shape::table, {}}, findings{"Findings", Shape::table, {}}, health{"Health", Shape::table, {}};
+  report::Table verdict{"Verdict", Shape::table, {}}, findings{"Findings", Shape::table, {}},
+      health{"Health", Shape::table, {}};
 };
 
 void add_findings(report::Table& table, const std::vector<Finding>& findings, bool several) {
@@ -99,10 +105,16 @@ void add_health(report::Table& table, const std::vector<Health>& rows, bool seve
 Reports gather(const trace::Trace& trace, const report::Params& params, unsigned threads) {
   Reports reports;
   const std::vector<std::pair<const char*, report::Report*>> wanted = {
-      {"overview", &reports.overview}, {"idle", &reports.idle}, {"memory_events", &reports.memory_events},
-      {"kernels", &reports.kernels}, {"steps", &reports.steps}, {"devices", &reports.devices}, {"input_wait", &reports.input_wait}};
+      {"overview", &reports.overview},
+      {"idle", &reports.idle},
+      {"memory_events", &reports.memory_events},
+      {"kernels", &reports.kernels},
+      {"steps", &reports.steps},
+      {"devices", &reports.devices},
+      {"input_wait", &reports.input_wait}};
   parallel_for(wanted.size(), thread_count(threads), [&](std::size_t i) {
-    if (const analyze::Analysis* analysis = analyze::find(wanted[i].first)) *wanted[i].second = analysis->run(trace, params);
+    if (const analyze::Analysis* analysis = analyze::find(wanted[i].first))
+      *wanted[i].second = analysis->run(trace, params);
   });
   return reports;
 }

@@ -1,11 +1,10 @@
 // The answer to "why is my step slow": one sentence, ranked findings, and what the recording cannot prove.
 #pragma once
 
+#include "advise/evidence.h"
 #include "report/params.h"
 #include "report/table.h"
 #include "trace/trace.h"
-
-#include "advise/evidence.h"
 
 namespace stepscope::advise {
 

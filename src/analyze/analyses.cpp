@@ -28,10 +28,12 @@ void note_absent_step(const trace::Trace& trace, const report::Params& params, r
   for (const trace::Rank& rank : trace.ranks) {
     for (const trace::Step& step : rank.steps) {
       if (choice.includes(step)) return;
-      if (step.row != trace::kNoRow && has.size() < 60) has += (has.empty() ? "" : ", ") + std::to_string(step.number);
+      if (step.row != trace::kNoRow && has.size() < 60)
+        has += (has.empty() ? "" : ", ") + std::to_string(step.number);
     }
   }
-  report.notes.push_back("The trace has no step " + std::string(params.text("step")) + (has.empty() ? "; no steps are marked in it." : "; it has " + has + "."));
+  report.notes.push_back("The trace has no step " + std::string(params.text("step")) +
+                         (has.empty() ? "; no steps are marked in it." : "; it has " + has + "."));
 }
 
 std::string columns_of(const report::Report& report) {
@@ -51,10 +53,14 @@ report::Report run(const Analysis& analysis, const trace::Trace& trace, const re
   const std::string_view sort = params.text("sort");
   bool sorted = sort.empty();
   for (report::Table& table : report.tables) {
-    if (!sort.empty() && report::sort_and_cut(table, sort, top)) sorted = true;
-    else report::cut(table, top);
+    if (!sort.empty() && report::sort_and_cut(table, sort, top))
+      sorted = true;
+    else
+      report::cut(table, top);
   }
-  if (!sorted) report.notes.push_back("There is no column '" + std::string(sort) + "' to sort by; the columns are " + columns_of(report) + ".");
+  if (!sorted)
+    report.notes.push_back("There is no column '" + std::string(sort) + "' to sort by; the columns are " +
+                           columns_of(report) + ".");
   return report;
 }
 

@@ -1,4 +1,5 @@
-// Every analysis there is, in one visible array. CLI, HTTP, Python, the web menu and docs/analyses.md all read it.
+// Every analysis there is, in one visible array. CLI, HTTP, Python, the web menu and docs/analyses.md all
+// read it.
 #pragma once
 
 #include <span>
@@ -12,7 +13,8 @@ namespace stepscope::analyze {
 
 /// What an analysis says of itself, beside its code.
 struct About {
-  std::string_view doc;  ///< definitions in Markdown: each column's numerator, denominator, unit, what is excluded
+  std::string_view
+      doc;  ///< definitions in Markdown: each column's numerator, denominator, unit, what is excluded
   std::span<const report::ParamSpec> params;  ///< its own; report::common_params() come on top
 };
 

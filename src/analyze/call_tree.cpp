@@ -169,9 +169,11 @@ bool has_device_work(const Rank& rank) {
 
 constexpr report::ParamSpec kParams[] = {
     {"depth", report::ParamSpec::Type::integer, "0", "", "levels to show; 0 shows all"},
-    {"min-share", report::ParamSpec::Type::text, "0.1", "", "hide rows under this percentage of both host and device time"}};
+    {"min-share", report::ParamSpec::Type::text, "0.1", "",
+     "hide rows under this percentage of both host and device time"}};
 
-constinit const About call_tree_about = {R"(Operators, annotations, runtime calls and, when recorded, Python frames, merged by path: ranges of one name below the same path are one row.
+constinit const About call_tree_about = {
+    R"(Operators, annotations, runtime calls and, when recorded, Python frames, merged by path: ranges of one name below the same path are one row.
 Roots are kinds of threads: the main thread (it has the step marks), backward threads (they run autograd's functions), other threads. All
 steps are one node. Rows come in pre-order, siblings by host time; a row is identified by its names from the root down.
 
@@ -184,7 +186,7 @@ steps are one node. Rows come in pre-order, siblings by host time; a row is iden
 | device_total | device_self and that of all rows below |
 
 With `--step`, ranges that begin in that step and device events launched in it.)",
-                                          kParams};
+    kParams};
 
 report::Report call_tree(const trace::Trace& trace, const report::Params& params) {
   const StepChoice choice(params);

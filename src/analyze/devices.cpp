@@ -1,7 +1,7 @@
 // How busy each device was, and how full when it was busy.
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "analyze/list.h"
 #include "analyze/question.h"
@@ -22,7 +22,9 @@ using trace::Kind;
 using trace::Rank;
 using trace::Row;
 
-double share(std::int64_t part, std::int64_t whole) { return whole == 0 ? report::kNoReal : static_cast<double>(part) / static_cast<double>(whole); }
+double share(std::int64_t part, std::int64_t whole) {
+  return whole == 0 ? report::kNoReal : static_cast<double>(part) / static_cast<double>(whole);
+}
 
 /// What the launch parameters of a device's kernels say, over a window.
 struct Fill {
@@ -63,14 +65,16 @@ Fill fill_of(const Rank& rank, const KernelArgs& args, std::int64_t device, Inte
   if (spans.empty() || window.length() == 0) return fill;
   fill.resident = timeline::sum_levels(spans, blocks);
   double full = 0;
-  for (const timeline::Level& level : fill.resident) full += std::min(level.value, 1.0) * static_cast<double>(level.span.length());
+  for (const timeline::Level& level : fill.resident)
+    full += std::min(level.value, 1.0) * static_cast<double>(level.span.length());
   fill.sm_efficiency = full / static_cast<double>(window.length());
   return fill;
 }
 
 /// Time of a device's compute kernels by whether they ran on matrix units.
 struct MatrixUse {
-  std::int64_t compute = 0, matrix = 0, plain = 0, unknown = 0;  ///< ns; plain: products and convolutions on plain cores
+  std::int64_t compute = 0, matrix = 0, plain = 0,
+               unknown = 0;  ///< ns; plain: products and convolutions on plain cores
   bool has_units = false;
 };
 
@@ -80,7 +84,9 @@ derive::KernelSetting setting_of(const trace::Device* device) {
   setting.vendor = derive::vendor_of(device->name);
   setting.compute_major = device->compute_major;
   setting.compute_minor = device->compute_minor;
-  const auto peaks = derive::peaks_of(device->name, device->compute_major, device->compute_minor, static_cast<int>(device->sm_count), static_cast<double>(device->total_memory));
+  const auto peaks =
+      derive::peaks_of(device->name, device->compute_major, device->compute_minor,
+                       static_cast<int>(device->sm_count), static_cast<double>(device->total_memory));
   if (peaks) setting.vendor = peaks->vendor;
   return setting;
 }
@@ -90,13 +96,15 @@ bool plain_matrix_work(const derive::MatrixCoreUse& use) {
   return use.cores == derive::MatrixCores::no && (use.rule == 7 || use.rule == 9 || use.rule == 11);
 }
 
-MatrixUse matrix_use_of(const trace::Trace& trace, const Rank& rank, std::int64_t device, const derive::KernelSetting& setting, Interval window) {
+MatrixUse matrix_use_of(const trace::Trace& trace, const Rank& rank, std::int64_t device,
+                        const derive::KernelSetting& setting, Interval window) {
   const trace::EventTable& e = rank.events;
   std::vector<std::int64_t> by_name(trace.strings.size());
   for (const trace::Track& track : rank.tracks) {
     if (track.side != trace::Track::Side::device || track.device != device) continue;
     for (Row row = track.begin; row < track.end; ++row)
-      if (e.work[row] == trace::Work::compute) by_name[e.name[row]] += timeline::overlap({e.start[row], e.end[row]}, window);
+      if (e.work[row] == trace::Work::compute)
+        by_name[e.name[row]] += timeline::overlap({e.start[row], e.end[row]}, window);
   }
   MatrixUse use;
   use.has_units = setting.vendor == derive::Vendor::nvidia && setting.compute_major >= 7;
@@ -114,26 +122,39 @@ MatrixUse matrix_use_of(const trace::Trace& trace, const Rank& rank, std::int64_
 
 struct Summary {
   explicit Summary(const trace::Trace& trace)
-      : rank(table, trace), device(table.ints("device", Unit::none, Role::key)), name(table.texts("name", Role::detail)),
-        utilization(table.reals("utilization", Unit::share, Role::share)), kernels(table.reals("kernel_share", Unit::share, Role::share)),
-        exposed(table.reals("exposed_communication", Unit::share, Role::share)), copies(table.reals("exposed_copy", Unit::share, Role::share)),
-        sm(table.reals("sm_efficiency", Unit::share, Role::share)), occupancy(table.reals("occupancy", Unit::share, Role::share)),
-        tensor_core(table.reals("tensor_core_share", Unit::share, Role::share)), plain_core(table.reals("plain_core_share", Unit::share, Role::share)),
-        unknown_core(table.reals("unknown_core_share", Unit::share, Role::detail)), busy(table.ints("busy", Unit::ns)), window(table.ints("window", Unit::ns)), memory(table.ints("memory", Unit::bytes, Role::detail)),
+      : rank(table, trace),
+        device(table.ints("device", Unit::none, Role::key)),
+        name(table.texts("name", Role::detail)),
+        utilization(table.reals("utilization", Unit::share, Role::share)),
+        kernels(table.reals("kernel_share", Unit::share, Role::share)),
+        exposed(table.reals("exposed_communication", Unit::share, Role::share)),
+        copies(table.reals("exposed_copy", Unit::share, Role::share)),
+        sm(table.reals("sm_efficiency", Unit::share, Role::share)),
+        occupancy(table.reals("occupancy", Unit::share, Role::share)),
+        tensor_core(table.reals("tensor_core_share", Unit::share, Role::share)),
+        plain_core(table.reals("plain_core_share", Unit::share, Role::share)),
+        unknown_core(table.reals("unknown_core_share", Unit::share, Role::detail)),
+        busy(table.ints("busy", Unit::ns)),
+        window(table.ints("window", Unit::ns)),
+        memory(table.ints("memory", Unit::bytes, Role::detail)),
         compute(table.texts("compute_capability", Role::detail)) {}
   report::Table table{"Devices", Shape::table, {}};
   RankColumn rank;
   report::Ints& device;
   report::Texts& name;
-  report::Reals &utilization, &kernels, &exposed, &copies, &sm, &occupancy, &tensor_core, &plain_core, &unknown_core;
+  report::Reals &utilization, &kernels, &exposed, &copies, &sm, &occupancy, &tensor_core, &plain_core,
+      &unknown_core;
   report::Ints &busy, &window, &memory;
   report::Texts& compute;
 };
 
 struct Series {
   explicit Series(const trace::Trace& trace)
-      : rank(table, trace), device(table.ints("device", Unit::none, Role::key)), time(table.ints("time", Unit::ns, Role::key)),
-        busy(table.reals("utilization", Unit::share)), sm(table.reals("sm_efficiency", Unit::share)) {}
+      : rank(table, trace),
+        device(table.ints("device", Unit::none, Role::key)),
+        time(table.ints("time", Unit::ns, Role::key)),
+        busy(table.reals("utilization", Unit::share)),
+        sm(table.reals("sm_efficiency", Unit::share)) {}
   report::Table table{"Utilization over time", Shape::curve, {}};
   RankColumn rank;
   report::Ints &device, &time;
@@ -148,38 +169,47 @@ void add_series(Series& out, const Rank& rank, const DeviceBusy& busy, const Fil
   const double width = static_cast<double>(window.length()) / kBuckets;
   for (const timeline::Level& level : fill.resident) {
     const auto first = static_cast<std::size_t>(static_cast<double>(level.span.begin - window.begin) / width);
-    const auto last = static_cast<std::size_t>(static_cast<double>(level.span.end - 1 - window.begin) / width);
+    const auto last =
+        static_cast<std::size_t>(static_cast<double>(level.span.end - 1 - window.begin) / width);
     for (std::size_t b = first; b <= std::min(last, kBuckets - 1); ++b) {
-      const double from = std::max(static_cast<double>(level.span.begin - window.begin), static_cast<double>(b) * width);
-      const double to = std::min(static_cast<double>(level.span.end - window.begin), static_cast<double>(b + 1) * width);
+      const double from =
+          std::max(static_cast<double>(level.span.begin - window.begin), static_cast<double>(b) * width);
+      const double to =
+          std::min(static_cast<double>(level.span.end - window.begin), static_cast<double>(b + 1) * width);
       if (to > from) full[b] += std::min(level.value, 1.0) * (to - from) / width;
     }
   }
   for (std::size_t b = 0; b < kBuckets; ++b) {
     out.rank.add(rank);
     out.device.push_back(busy.device);
-    out.time.push_back(window.begin - origin_of(rank) + static_cast<std::int64_t>(static_cast<double>(b) * width));
+    out.time.push_back(window.begin - origin_of(rank) +
+                       static_cast<std::int64_t>(static_cast<double>(b) * width));
     out.busy.push_back(shares[b]);
     out.sm.push_back(fill.resident.empty() ? report::kNoReal : std::min(full[b], 1.0));
   }
 }
 
-void add_device(Summary& out, const trace::Trace& trace, const Rank& rank, const DeviceBusy& busy, const Fill& fill, Interval window) {
+void add_device(Summary& out, const trace::Trace& trace, const Rank& rank, const DeviceBusy& busy,
+                const Fill& fill, Interval window) {
   const std::int64_t length = window.length();
   out.rank.add(rank);
   out.device.push_back(busy.device);
-  const auto about = std::find_if(rank.devices.begin(), rank.devices.end(), [&](const trace::Device& d) { return d.id == busy.device; });
+  const auto about = std::find_if(rank.devices.begin(), rank.devices.end(),
+                                  [&](const trace::Device& d) { return d.id == busy.device; });
   const bool known = about != rank.devices.end();
   out.name.push_back(known ? about->name : "");
   out.memory.push_back(known && about->total_memory > 0 ? about->total_memory : report::kNoInt);
-  out.compute.push_back(known && about->compute_major > 0 ? fmt::format("{}.{}", about->compute_major, about->compute_minor) : "");
+  out.compute.push_back(known && about->compute_major > 0
+                            ? fmt::format("{}.{}", about->compute_major, about->compute_minor)
+                            : "");
   out.utilization.push_back(share(busy.all.length_in(window), length));
   out.kernels.push_back(share(busy.kernels.length_in(window), length));
   out.exposed.push_back(share(subtract(busy.communication, busy.compute).length_in(window), length));
   out.copies.push_back(share(subtract(busy.copy, busy.kernels).length_in(window), length));
   out.sm.push_back(fill.sm_efficiency);
   out.occupancy.push_back(fill.occupancy);
-  const MatrixUse use = matrix_use_of(trace, rank, busy.device, setting_of(known ? &*about : nullptr), window);
+  const MatrixUse use =
+      matrix_use_of(trace, rank, busy.device, setting_of(known ? &*about : nullptr), window);
   out.tensor_core.push_back(share(use.matrix, use.compute));
   out.plain_core.push_back(use.has_units ? share(use.plain, use.compute) : report::kNoReal);
   out.unknown_core.push_back(share(use.unknown, use.compute));
@@ -191,7 +221,8 @@ void add_device(Summary& out, const trace::Trace& trace, const Rank& rank, const
 
 constexpr report::ParamSpec kParams[] = {kTbCompat};
 
-constinit const About devices_about = {R"(All shares are of the window: the complete steps (or those of `--step`); without step marks, the whole recording.
+constinit const About devices_about = {
+    R"(All shares are of the window: the complete steps (or those of `--step`); without step marks, the whole recording.
 
 | column | numerator ÷ denominator |
 |---|---|
@@ -207,7 +238,7 @@ constinit const About devices_about = {R"(All shares are of the window: the comp
 
 `busy`, `window` in ns; `memory` in bytes as the file states it. Empty columns were not recorded (ROCm records no occupancy).
 *Utilization over time*: the same shares in 100 equal parts of the window.)",
-                                          kParams};
+    kParams};
 
 report::Report devices(const trace::Trace& trace, const report::Params& params) {
   if (params.flag("tb-compat")) return tb_devices(trace, params);
@@ -224,7 +255,9 @@ report::Report devices(const trace::Trace& trace, const report::Params& params) 
       if (window.length() > 0) add_series(series, rank, busy, fill, window);
     }
   }
-  if (summary.table.rows() == 0) report.notes.push_back("No device activity is recorded. Record with ProfilerActivity.CUDA (or XPU, MTIA …) beside CPU.");
+  if (summary.table.rows() == 0)
+    report.notes.push_back(
+        "No device activity is recorded. Record with ProfilerActivity.CUDA (or XPU, MTIA …) beside CPU.");
   report.tables.push_back(std::move(summary.table));
   report.tables.push_back(std::move(series.table));
   return report;

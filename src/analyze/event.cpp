@@ -123,10 +123,11 @@ constexpr report::ParamSpec kParams[] = {
     {"id", report::ParamSpec::Type::integer, "", "", "position in the file's list of events, from 0; needed"},
     {"rank", report::ParamSpec::Type::integer, "", "", "only in this rank"}};
 
-constinit const About event_about = {R"(One row per fact. `part` is `event` (what every event has; `start` and `end` count from the first event of the file, `start_in_file` is the
+constinit const About event_about = {
+    R"(One row per fact. `part` is `event` (what every event has; `start` and `end` count from the first event of the file, `start_in_file` is the
 recorded time), `derived` (what it belongs to: other events by id and name) or `arg`: each arg with its key, value and `type`, lists and objects
 as JSON text from the file.)",
-                                          kParams};
+    kParams};
 
 report::Report event(const trace::Trace& trace, const report::Params& params) {
   Columns out(trace);

@@ -1,8 +1,8 @@
 // Why each device was idle, gap by gap.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
-
-#include <fmt/format.h>
 
 #include "analyze/list.h"
 #include "analyze/question.h"
@@ -23,8 +23,13 @@ using trace::Row;
 
 struct CauseTable {
   explicit CauseTable(const trace::Trace& trace)
-      : rank(table, trace), device(table.ints("device", Unit::none, Role::key)), cause(table.texts("cause")), pieces(table.ints("pieces", Unit::count)),
-        time(table.ints("time", Unit::ns)), per_step(table.ints("per_step", Unit::ns)), share(table.reals("share", Unit::share, Role::share)),
+      : rank(table, trace),
+        device(table.ints("device", Unit::none, Role::key)),
+        cause(table.texts("cause")),
+        pieces(table.ints("pieces", Unit::count)),
+        time(table.ints("time", Unit::ns)),
+        per_step(table.ints("per_step", Unit::ns)),
+        share(table.reals("share", Unit::share, Role::share)),
         meaning(table.texts("meaning", Role::detail)) {}
   report::Table table{"Idle time by what the host did", Shape::bars, {}};
   RankColumn rank;
@@ -37,7 +42,8 @@ struct CauseTable {
 
 /// The totals that verdicts rest on, per rank, as means over its devices.
 struct TotalTable {
-  explicit TotalTable(const trace::Trace& trace) : rank(table, trace), fact(table.texts("fact")), time(table.ints("time", Unit::ns)) {}
+  explicit TotalTable(const trace::Trace& trace)
+      : rank(table, trace), fact(table.texts("fact")), time(table.ints("time", Unit::ns)) {}
   report::Table table{"Idle totals", Shape::table, {}};
   RankColumn rank;
   report::Texts& fact;
@@ -51,9 +57,16 @@ struct TotalTable {
 
 struct GapTable {
   explicit GapTable(const trace::Trace& trace)
-      : rank(table, trace), device(table.ints("device", Unit::none, Role::key)), start(table.ints("start", Unit::ns, Role::key)), length(table.ints("length", Unit::ns)),
-        step(table.texts("step", Role::detail)), cause(table.texts("cause", Role::value)), ender(table.texts("ended_by", Role::detail)),
-        thread(table.texts("thread", Role::detail)), region(table.texts("region", Role::detail)), op(table.texts("op", Role::detail)) {}
+      : rank(table, trace),
+        device(table.ints("device", Unit::none, Role::key)),
+        start(table.ints("start", Unit::ns, Role::key)),
+        length(table.ints("length", Unit::ns)),
+        step(table.texts("step", Role::detail)),
+        cause(table.texts("cause", Role::value)),
+        ender(table.texts("ended_by", Role::detail)),
+        thread(table.texts("thread", Role::detail)),
+        region(table.texts("region", Role::detail)),
+        op(table.texts("op", Role::detail)) {}
   report::Table table{"Longest idle stretches", Shape::table, {}};
   RankColumn rank;
   report::Ints &device, &start, &length;
@@ -64,11 +77,13 @@ struct GapTable {
 std::string_view region_of(const trace::Trace& trace, const Rank& rank, Row row) {
   std::string_view region;
   for (Row at = rank.events.parent[row]; at != kNoRow; at = rank.events.parent[at])
-    if (rank.events.kind[at] == trace::Kind::annotation && !trace.name(rank, at).starts_with("ProfilerStep")) region = trace.name(rank, at);
+    if (rank.events.kind[at] == trace::Kind::annotation && !trace.name(rank, at).starts_with("ProfilerStep"))
+      region = trace.name(rank, at);
   return region;
 }
 
-void add_gap(GapTable& out, const trace::Trace& trace, const Rank& rank, const IdlePiece& piece, std::int64_t device, std::int64_t origin) {
+void add_gap(GapTable& out, const trace::Trace& trace, const Rank& rank, const IdlePiece& piece,
+             std::int64_t device, std::int64_t origin) {
   out.rank.add(rank);
   out.device.push_back(device);
   out.start.push_back(piece.span.begin - origin);
@@ -76,11 +91,14 @@ void add_gap(GapTable& out, const trace::Trace& trace, const Rank& rank, const I
   out.cause.emplace_back(name_of(piece.cause));
   const trace::EventTable& e = rank.events;
   const Row launch = piece.ender == kNoRow ? kNoRow : e.launch[piece.ender];
-  out.step.push_back(piece.ender != kNoRow && e.step[piece.ender] >= 0 ? std::to_string(rank.steps[static_cast<std::size_t>(e.step[piece.ender])].number) : "");
+  out.step.push_back(piece.ender != kNoRow && e.step[piece.ender] >= 0
+                         ? std::to_string(rank.steps[static_cast<std::size_t>(e.step[piece.ender])].number)
+                         : "");
   out.ender.emplace_back(piece.ender == kNoRow ? "end of the window" : trace.name(rank, piece.ender));
   out.thread.push_back(launch == kNoRow ? "" : rank.tracks[e.track[launch]].tid);
   out.region.emplace_back(launch == kNoRow ? "" : region_of(trace, rank, launch));
-  out.op.emplace_back(piece.ender == kNoRow || e.op[piece.ender] == kNoRow ? "" : trace.name(rank, e.op[piece.ender]));
+  out.op.emplace_back(
+      piece.ender == kNoRow || e.op[piece.ender] == kNoRow ? "" : trace.name(rank, e.op[piece.ender]));
 }
 
 constexpr std::size_t kLongest = 50;
@@ -88,7 +106,8 @@ constexpr std::size_t kLongest = 50;
 /// Launched and not started for so long with nothing running: no launch takes it, records are missing.
 constexpr std::int64_t kLongPending = 500'000;  // ns
 
-void add_totals(TotalTable& out, const Rank& rank, const std::vector<IdlePiece>& pieces, std::int64_t devices) {
+void add_totals(TotalTable& out, const Rank& rank, const std::vector<IdlePiece>& pieces,
+                std::int64_t devices) {
   std::int64_t pending = 0, late = 0, long_pending = 0;
   for (const IdlePiece& piece : pieces) {
     const bool waits = piece.cause == IdleCause::pending;
@@ -100,13 +119,15 @@ void add_totals(TotalTable& out, const Rank& rank, const std::vector<IdlePiece>&
   out.add(rank, "pending_long", long_pending / devices);
 }
 
-void add_rank(const trace::Trace& trace, const Rank& rank, const StepChoice& choice, CauseTable& causes, TotalTable& totals, GapTable& gaps) {
+void add_rank(const trace::Trace& trace, const Rank& rank, const StepChoice& choice, CauseTable& causes,
+              TotalTable& totals, GapTable& gaps) {
   const auto devices = derive::busy_devices(rank);
   const Interval window = window_of(rank, choice);
   auto pieces = derive::idle_pieces(trace, rank, devices, window);
   if (!devices.empty()) add_totals(totals, rank, pieces, static_cast<std::int64_t>(devices.size()));
   std::int64_t steps = 0;
-  for (const StepSpan& s : step_spans(rank)) steps += choice.includes(rank.steps[s.index]) && !(s.partial && choice.all());
+  for (const StepSpan& s : step_spans(rank))
+    steps += choice.includes(rank.steps[s.index]) && !(s.partial && choice.all());
   for (std::size_t d = 0; d < devices.size(); ++d) {
     std::array<std::int64_t, derive::kIdleCauses> time{}, count{};
     for (const IdlePiece& piece : pieces) {
@@ -116,7 +137,8 @@ void add_rank(const trace::Trace& trace, const Rank& rank, const StepChoice& cho
     }
     std::array<std::size_t, derive::kIdleCauses> order{};
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return time[a] > time[b]; });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return time[a] > time[b]; });
     for (std::size_t c : order) {
       if (time[c] == 0) continue;
       causes.rank.add(rank);
@@ -125,7 +147,8 @@ void add_rank(const trace::Trace& trace, const Rank& rank, const StepChoice& cho
       causes.pieces.push_back(count[c]);
       causes.time.push_back(time[c]);
       causes.per_step.push_back(steps == 0 ? report::kNoInt : time[c] / steps);
-      causes.share.push_back(window.length() == 0 ? 0 : static_cast<double>(time[c]) / static_cast<double>(window.length()));
+      causes.share.push_back(
+          window.length() == 0 ? 0 : static_cast<double>(time[c]) / static_cast<double>(window.length()));
       causes.meaning.emplace_back(derive::meaning_of(static_cast<IdleCause>(c)));
     }
   }
@@ -137,12 +160,14 @@ void add_rank(const trace::Trace& trace, const Rank& rank, const StepChoice& cho
   const auto cut = longest.begin() + static_cast<std::ptrdiff_t>(std::min(kLongest, longest.size()));
   std::partial_sort(longest.begin(), cut, longest.end(), longer);
   for (auto piece = longest.begin(); piece != cut; ++piece)
-    add_gap(gaps, trace, rank, *piece, devices[static_cast<std::size_t>(piece->device)].device, origin_of(rank));
+    add_gap(gaps, trace, rank, *piece, devices[static_cast<std::size_t>(piece->device)].device,
+            origin_of(rank));
 }
 
 }  // namespace
 
-constinit const About idle_about = {R"(Idle time of a device: the window without any kernel, copy or fill on any of its streams. The window is the complete steps
+constinit const About idle_about = {
+    R"(Idle time of a device: the window without any kernel, copy or fill on any of its streams. The window is the complete steps
 (or those of `--step`); without step marks, the whole recording. The times of all causes add up to the idle time.
 
 A gap ends with a device event; that event's launch L on thread t decides the cause. From L's start on the gap is `pending`:
@@ -154,7 +179,7 @@ call returns inside the gap, what follows until L is `refill`: the price of havi
 `time` (ns) and `pieces` over the window; `per_step`: time ÷ complete steps; `share`: time ÷ window. *Idle totals*, means over
 devices: `idle_late` all causes but pending, `idle_pending`, and of that `pending_long`, pieces of 0.5 ms and more.
 *Longest idle stretches*: the 50 longest pieces, with the event that ended each, its thread, outermost user range and op.)",
-                                          {}};
+    {}};
 
 report::Report idle(const trace::Trace& trace, const report::Params& params) {
   const StepChoice choice(params);
@@ -163,7 +188,10 @@ report::Report idle(const trace::Trace& trace, const report::Params& params) {
   GapTable gaps(trace);
   for (const Rank& rank : trace.ranks) add_rank(trace, rank, choice, causes, totals, gaps);
   report::Report report{"idle", {}, {}};
-  if (causes.table.rows() == 0) report.notes.push_back("No idle time can be stated: no device activity is recorded. Record with ProfilerActivity.CUDA (or XPU, MTIA …) beside CPU.");
+  if (causes.table.rows() == 0)
+    report.notes.push_back(
+        "No idle time can be stated: no device activity is recorded. Record with ProfilerActivity.CUDA (or "
+        "XPU, MTIA …) beside CPU.");
   report.tables.push_back(std::move(causes.table));
   report.tables.push_back(std::move(totals.table));
   report.tables.push_back(std::move(gaps.table));

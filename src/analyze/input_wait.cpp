@@ -230,7 +230,8 @@ void add_waits(LoaderTable& loaders, WaitTable& each, const Rank& rank, const St
 
 }  // namespace
 
-constinit const About input_wait_about = {R"(A wait is an outermost range named `enumerate(DataLoader)#…` or `enumerate(DataPipe)#…` on any thread; where there is none, a `__next__` frame
+constinit const About input_wait_about = {
+    R"(A wait is an outermost range named `enumerate(DataLoader)#…` or `enumerate(DataPipe)#…` on any thread; where there is none, a `__next__` frame
 of `dataloader.py`. With `num_workers=0` it is the loading itself.
 
 **Waiting for data by step**
@@ -246,7 +247,7 @@ of `dataloader.py`. With `num_workers=0` it is the loading itself.
 
 **Loaders**: the waits by name; **Each wait**: one row each, `start` from the first event of the file. `exposed` is the part of the wait
 itself in which no device worked.)",
-                                          {}};
+    {}};
 
 report::Report input_wait(const trace::Trace& trace, const report::Params& params) {
   const StepChoice choice(params);

@@ -350,10 +350,12 @@ void add_copies(CopyTable& out, const trace::Trace& trace, const Rank& rank, con
 
 }  // namespace
 
-constexpr report::ParamSpec kParams[] = {
-    {"group", report::ParamSpec::Type::choice, "name", "name|properties", "one row per kernel name, or per name, op and launch properties"}, kTbCompat};
+constexpr report::ParamSpec kParams[] = {{"group", report::ParamSpec::Type::choice, "name", "name|properties",
+                                          "one row per kernel name, or per name, op and launch properties"},
+                                         kTbCompat};
 
-constinit const About kernels_about = {R"(Kernels only; copies and fills have a table of their own. With `--step`, events launched in that step.
+constinit const About kernels_about = {
+    R"(Kernels only; copies and fills have a table of their own. With `--step`, events launched in that step.
 
 **Kernels by name**, or by name, op and launch properties with `--group properties`; longest total first.
 
@@ -372,7 +374,7 @@ constinit const About kernels_about = {R"(Kernels only; copies and fills have a 
 The rows include each other.
 
 **Copies and fills**: `bytes` as recorded, `bytes_per_s` = bytes / time of those copies whose size is recorded.)",
-                                          kParams};
+    kParams};
 
 report::Report kernels(const trace::Trace& trace, const report::Params& params) {
   if (params.flag("tb-compat")) return tb_kernels(trace, params);

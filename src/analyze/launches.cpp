@@ -323,7 +323,8 @@ void add_graphs(GraphTable& out, const trace::Trace& trace, const Rank& rank, co
 
 }  // namespace
 
-constinit const About launches_about = {R"(Device events are kernels, copies and fills; a launch is the runtime call with the same correlation id.
+constinit const About launches_about = {
+    R"(Device events are kernels, copies and fills; a launch is the runtime call with the same correlation id.
 
 **Launch delay and queue by stream**
 
@@ -345,7 +346,7 @@ ended it.
 
 **Graph launches**: `events` launched by `count` graph launches of one `graph` id (where recorded); `call_time` in the calls, `device_time`
 the sum of the events' durations.)",
-                                          {}};
+    {}};
 
 report::Report launches(const trace::Trace& trace, const report::Params& params) {
   const StepChoice choice(params);

@@ -23,8 +23,8 @@
 
 namespace stepscope::analyze {
 
-#define STEPSCOPE_DECLARE(name, one_line)                                        \
-  report::Report name(const trace::Trace& trace, const report::Params& params);  \
+#define STEPSCOPE_DECLARE(name, one_line)                                       \
+  report::Report name(const trace::Trace& trace, const report::Params& params); \
   extern const About name##_about;
 STEPSCOPE_ANALYSES(STEPSCOPE_DECLARE)
 #undef STEPSCOPE_DECLARE

@@ -388,10 +388,11 @@ void add_curve(CurveTable& out, const Memory& memory, std::int64_t origin, std::
 
 }  // namespace
 
-constexpr report::ParamSpec kParams[] = {
-    {"points", report::ParamSpec::Type::integer, "2000", "", "most points of each memory's curve; lows and highs are kept"}};
+constexpr report::ParamSpec kParams[] = {{"points", report::ParamSpec::Type::integer, "2000", "",
+                                          "most points of each memory's curve; lows and highs are kept"}};
 
-constinit const About memory_events_about = {R"(From the `[memory]` records of `profile_memory=True`. A memory is the host's or a device's. A record belongs to the innermost operator that is
+constinit const About memory_events_about = {
+    R"(From the `[memory]` records of `profile_memory=True`. A memory is the host's or a device's. A record belongs to the innermost operator that is
 open on its own thread (start ≤ time < end). A free belongs to the last allocation at its address in the same memory. Times count from the
 first event of the file. With `--step`, records in that step.
 
@@ -423,7 +424,7 @@ An operator inside one of the same name is not counted again in the columns with
 **Never freed**: allocations without a free in the recording, largest first; `event` is the record's id.
 
 **Memory over time**: after each record, thinned to `--points`; `change` is the sum of bytes since the first record.)",
-                                          kParams};
+    kParams};
 
 report::Report memory_events(const trace::Trace& trace, const report::Params& params) {
   const StepChoice choice(params);

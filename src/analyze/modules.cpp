@@ -266,7 +266,8 @@ void add_rank(Columns& out, const Rank& rank, const Modules& modules, std::int64
 
 }  // namespace
 
-constinit const About modules_about = {R"(Modules are Python ranges named `nn.Module: …`, nested as they called each other; where there are none, the `Module Hierarchy` of operators.
+constinit const About modules_about = {
+    R"(Modules are Python ranges named `nn.Module: …`, nested as they called each other; where there are none, the `Module Hierarchy` of operators.
 Rows come in pre-order, siblings by device time (host time without a device); a row is identified by its names from the root down.
 
 | column | meaning |
@@ -280,7 +281,7 @@ Rows come in pre-order, siblings by device time (host time without a device); a 
 | backward_device_self | the same of events launched by backward operators outside any module, by the module of their forward operator (equal `Sequence number`; of several the one that started last) |
 | backward_device | backward_device_self and that of all modules below |
 | device_share | (device_total + backward_device) / sum of the durations of all device events of the rank |)",
-                                          {}};
+    {}};
 
 report::Report modules(const trace::Trace& trace, const report::Params& params) {
   const StepChoice choice(params);

@@ -1,8 +1,9 @@
-// What each operator costs on the host and the device, how much work it does, and how near that is to the device's roof.
+// What each operator costs on the host and the device, how much work it does, and how near that is to the
+// device's roof.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <unordered_map>
-
-#include <fmt/format.h>
 
 #include "analyze/list.h"
 #include "analyze/question.h"
@@ -35,7 +36,8 @@ Grouping grouping_of(const report::Params& params) {
 
 /// Ranges that frame work and are no operators: step marks, loaders, optimizers, data-parallel wrappers.
 bool frames_work(std::string_view name) {
-  for (std::string_view head : {"ProfilerStep", "enumerate(DataLoader)#", "enumerate(DataPipe)#", "Optimizer.", "DataParallel.forward", "DistributedDataParallel.forward"})
+  for (std::string_view head : {"ProfilerStep", "enumerate(DataLoader)#", "enumerate(DataPipe)#",
+                                "Optimizer.", "DataParallel.forward", "DistributedDataParallel.forward"})
     if (name.starts_with(head)) return true;
   return false;
 }
@@ -43,7 +45,7 @@ bool frames_work(std::string_view name) {
 struct Group {
   StringId name = 0, detail = 0;
   std::int64_t calls = 0, host_total = 0, host_self = 0, device_total = 0, device_self = 0;
-  std::int64_t matrix_time = 0;             ///< device time of its own kernels that use matrix units
+  std::int64_t matrix_time = 0;  ///< device time of its own kernels that use matrix units
   bool eligible = false, counted_above = false;
   // Work of the calls that claim, and the device time under them.
   std::int64_t claims = 0, unknown_claims = 0, work_time = 0, roof_measured = 0;
@@ -58,7 +60,9 @@ struct GroupKey {
   friend bool operator==(const GroupKey&, const GroupKey&) = default;
 };
 struct GroupKeyHash {
-  std::size_t operator()(const GroupKey& k) const { return (std::uint64_t{k.name} << 32 | k.detail) * 0x9E3779B97F4A7C15ULL >> 7; }
+  std::size_t operator()(const GroupKey& k) const {
+    return (std::uint64_t{k.name} << 32 | k.detail) * 0x9E3779B97F4A7C15ULL >> 7;
+  }
 };
 
 /// Device and kernel facts that a roof needs, per device of a rank.
@@ -67,7 +71,8 @@ class Roofs {
   Roofs(const trace::Trace& trace, const Rank& rank, std::string_view device_name) : trace_(trace) {
     for (const trace::Device& d : rank.devices) {
       const std::string_view name = device_name.empty() ? std::string_view(d.name) : device_name;
-      peaks_[d.id] = derive::peaks_of(name, d.compute_major, d.compute_minor, static_cast<int>(d.sm_count), static_cast<double>(d.total_memory));
+      peaks_[d.id] = derive::peaks_of(name, d.compute_major, d.compute_minor, static_cast<int>(d.sm_count),
+                                      static_cast<double>(d.total_memory));
     }
     if (!device_name.empty()) fallback_ = derive::peaks_of(device_name);
   }
@@ -88,7 +93,8 @@ class Roofs {
   derive::Roof of(const Work& work, const Claim& claim) const {
     const derive::DevicePeaks* p = peaks(claim.device);
     if (p == nullptr) return {};
-    const derive::Precision precision = derive::precision_of(work.compute, trace_.text(claim.longest_kernel), setting(claim.device));
+    const derive::Precision precision =
+        derive::precision_of(work.compute, trace_.text(claim.longest_kernel), setting(claim.device));
     return derive::roof_of(work, precision, *p, claim.kernels, claim.largest_grid);
   }
 
@@ -101,10 +107,20 @@ class Roofs {
 /// Gathers one rank's calls into groups.
 class Gatherer {
  public:
-  Gatherer(const trace::Trace& trace, const Rank& rank, const StepChoice& choice, Grouping grouping, derive::Convention convention, std::string_view device_name)
-      : trace_(trace), rank_(rank), e_(rank.events), choice_(choice), grouping_(grouping), times_(derive::row_times(rank)),
-        work_(derive::op_work(trace, rank, convention)), roofs_(trace, rank, device_name), dims_(trace, rank, "Input Dims"), old_dims_(trace, rank, "Input dims"),
-        stack_(trace, rank, "Call stack"), frame_(trace.strings.size(), -1) {}
+  Gatherer(const trace::Trace& trace, const Rank& rank, const StepChoice& choice, Grouping grouping,
+           derive::Convention convention, std::string_view device_name)
+      : trace_(trace),
+        rank_(rank),
+        e_(rank.events),
+        choice_(choice),
+        grouping_(grouping),
+        times_(derive::row_times(rank)),
+        work_(derive::op_work(trace, rank, convention)),
+        roofs_(trace, rank, device_name),
+        dims_(trace, rank, "Input Dims"),
+        old_dims_(trace, rank, "Input dims"),
+        stack_(trace, rank, "Call stack"),
+        frame_(trace.strings.size(), -1) {}
 
   std::vector<Group> run() {
     group_of_.assign(e_.size(), kNoGroup);
@@ -199,7 +215,8 @@ class Gatherer {
       group.roof_time += roof.seconds * 1e9;
       group.roof_measured += measured;
     }
-    group.eligible |= derive::matrix_eligible(trace_.text(e_.name[claim.row]), with_dtype(roofs_.setting(claim.device), work.compute));
+    group.eligible |= derive::matrix_eligible(trace_.text(e_.name[claim.row]),
+                                              with_dtype(roofs_.setting(claim.device), work.compute));
   }
 
   static derive::KernelSetting with_dtype(derive::KernelSetting setting, derive::DType dtype) {
@@ -212,7 +229,10 @@ class Gatherer {
     for (Row row = 0; row < e_.size(); ++row) {
       if (e_.kind[row] != Kind::kernel || e_.op[row] == kNoRow || group_of_[e_.op[row]] == kNoGroup) continue;
       std::int8_t& use = uses[e_.name[row]];
-      if (use < 0) use = derive::matrix_cores_of(trace_.text(e_.name[row]), roofs_.setting(rank_.tracks[e_.track[row]].device)).cores == derive::MatrixCores::yes;
+      if (use < 0)
+        use = derive::matrix_cores_of(trace_.text(e_.name[row]),
+                                      roofs_.setting(rank_.tracks[e_.track[row]].device))
+                  .cores == derive::MatrixCores::yes;
       if (use == 1) groups_[group_of_[e_.op[row]]].matrix_time += e_.duration(row);
     }
   }
@@ -237,15 +257,28 @@ class Gatherer {
 
 struct Columns {
   Columns(const trace::Trace& trace, Grouping grouping)
-      : rank(table, trace), name(table.texts("name")),
-        detail(grouping == Grouping::name ? nullptr : &table.texts(grouping == Grouping::shape ? "input_shape" : "call_stack")), calls(table.ints("calls", Unit::count)),
-        device_self(table.ints("device_self", Unit::ns)), device_total(table.ints("device_total", Unit::ns)), host_self(table.ints("host_self", Unit::ns)),
-        host_total(table.ints("host_total", Unit::ns)), eligible(table.texts("tensor_core_eligible", Role::detail)),
-        matrix(table.reals("tensor_core_share", Unit::share, Role::detail)), matrix_flops(table.reals("matrix_flops", Unit::flop, Role::detail)),
-        flops(table.reals("flops", Unit::flop, Role::detail)), bytes(table.reals("bytes", Unit::bytes, Role::detail)), work_time(table.ints("work_time", Unit::ns, Role::detail)),
-        flop_rate(table.reals("flop_rate", Unit::flop_per_s)), byte_rate(table.reals("byte_rate", Unit::bytes_per_s)),
-        intensity(table.reals("intensity", Unit::flop_per_byte, Role::detail)), bound(table.texts("bound", Role::value)),
-        roof(table.reals("share_of_roof", Unit::share, Role::value)), work(table.texts("work", Role::detail)) {}
+      : rank(table, trace),
+        name(table.texts("name")),
+        detail(grouping == Grouping::name
+                   ? nullptr
+                   : &table.texts(grouping == Grouping::shape ? "input_shape" : "call_stack")),
+        calls(table.ints("calls", Unit::count)),
+        device_self(table.ints("device_self", Unit::ns)),
+        device_total(table.ints("device_total", Unit::ns)),
+        host_self(table.ints("host_self", Unit::ns)),
+        host_total(table.ints("host_total", Unit::ns)),
+        eligible(table.texts("tensor_core_eligible", Role::detail)),
+        matrix(table.reals("tensor_core_share", Unit::share, Role::detail)),
+        matrix_flops(table.reals("matrix_flops", Unit::flop, Role::detail)),
+        flops(table.reals("flops", Unit::flop, Role::detail)),
+        bytes(table.reals("bytes", Unit::bytes, Role::detail)),
+        work_time(table.ints("work_time", Unit::ns, Role::detail)),
+        flop_rate(table.reals("flop_rate", Unit::flop_per_s)),
+        byte_rate(table.reals("byte_rate", Unit::bytes_per_s)),
+        intensity(table.reals("intensity", Unit::flop_per_byte, Role::detail)),
+        bound(table.texts("bound", Role::value)),
+        roof(table.reals("share_of_roof", Unit::share, Role::value)),
+        work(table.texts("work", Role::detail)) {}
   report::Table table{"Operators", Shape::table, {}};
   RankColumn rank;
   report::Texts& name;
@@ -264,7 +297,8 @@ std::string_view dominant_bound(const Group& g) {
   std::size_t most = 0;
   for (std::size_t i = 1; i < std::size(g.time_by_bound); ++i)
     if (g.time_by_bound[i] > g.time_by_bound[most]) most = i;
-  return g.time_by_bound[most] > 0 && most != 0 ? derive::name_of(static_cast<derive::Bound>(most)) : std::string_view{};
+  return g.time_by_bound[most] > 0 && most != 0 ? derive::name_of(static_cast<derive::Bound>(most))
+                                                : std::string_view{};
 }
 
 double rate(double amount, double ns) { return ns > 0 ? amount / (ns * 1e-9) : report::kNoReal; }
@@ -279,7 +313,9 @@ void add_group(Columns& out, const trace::Trace& trace, const Rank& rank, const 
   out.host_self.push_back(g.host_self);
   out.host_total.push_back(g.host_total);
   out.eligible.emplace_back(g.claims == 0 ? "" : g.eligible ? "yes" : "no");
-  out.matrix.push_back(g.device_self > 0 ? std::min(1.0, static_cast<double>(g.matrix_time) / static_cast<double>(g.device_self)) : report::kNoReal);
+  out.matrix.push_back(g.device_self > 0 ? std::min(1.0, static_cast<double>(g.matrix_time) /
+                                                             static_cast<double>(g.device_self))
+                                         : report::kNoReal);
   const bool has_flops = g.flops_known, has_bytes = g.bytes_known;
   out.matrix_flops.push_back(has_flops ? g.matrix_flops : report::kNoReal);
   out.flops.push_back(has_flops ? g.matrix_flops + g.vector_flops : report::kNoReal);
@@ -287,10 +323,14 @@ void add_group(Columns& out, const trace::Trace& trace, const Rank& rank, const 
   out.work_time.push_back(g.claims > 0 ? g.work_time : report::kNoInt);
   out.flop_rate.push_back(rate(g.timed_flops, g.flop_time));
   out.byte_rate.push_back(rate(g.timed_bytes, g.byte_time));
-  out.intensity.push_back(has_flops && g.bytes > 0 ? (g.matrix_flops + g.vector_flops) / g.bytes : report::kNoReal);
+  out.intensity.push_back(has_flops && g.bytes > 0 ? (g.matrix_flops + g.vector_flops) / g.bytes
+                                                   : report::kNoReal);
   out.bound.emplace_back(dominant_bound(g));
-  out.roof.push_back(g.roof_measured > 0 ? g.roof_time / static_cast<double>(g.roof_measured) : report::kNoReal);
-  out.work.emplace_back(g.claims > 0 ? (g.unknown_claims > 0 ? "partly known" : "counted here") : g.counted_above ? "counted above" : "unknown");
+  out.roof.push_back(g.roof_measured > 0 ? g.roof_time / static_cast<double>(g.roof_measured)
+                                         : report::kNoReal);
+  out.work.emplace_back(g.claims > 0      ? (g.unknown_claims > 0 ? "partly known" : "counted here")
+                        : g.counted_above ? "counted above"
+                                          : "unknown");
 }
 
 void note_coverage(const Rank& rank, const std::vector<Group>& groups, report::Report& report) {
@@ -301,20 +341,30 @@ void note_coverage(const Rank& rank, const std::vector<Group>& groups, report::R
   }
   bool shapes = false;
   for (const Group& g : groups) shapes |= g.claims > 0;
-  if (!shapes && !groups.empty()) report.notes.push_back(fmt::format("{}: no shapes were recorded, so FLOPs and bytes are empty. Record with record_shapes=True.", rank.path));
-  else if (device > 0) report.notes.push_back(fmt::format("FLOPs or bytes are known for operators that hold {:.1f} % of the device time launched by operators.", 100.0 * static_cast<double>(std::min(covered, device)) / static_cast<double>(device)));
+  if (!shapes && !groups.empty())
+    report.notes.push_back(fmt::format(
+        "{}: no shapes were recorded, so FLOPs and bytes are empty. Record with record_shapes=True.",
+        rank.path));
+  else if (device > 0)
+    report.notes.push_back(fmt::format(
+        "FLOPs or bytes are known for operators that hold {:.1f} % of the device time launched by operators.",
+        100.0 * static_cast<double>(std::min(covered, device)) / static_cast<double>(device)));
 }
 
 }  // namespace
 
 constexpr report::ParamSpec kParams[] = {
-    {"group", report::ParamSpec::Type::choice, "name", "name|shape|stack", "a row per operator, or per operator and input shape or call stack"},
-    {"convention", report::ParamSpec::Type::choice, "exact", "exact|torch|tracelens", "whose FLOPs: ours, torch's FlopCounterMode, or TraceLens's"},
-    {"device-name", report::ParamSpec::Type::text, "", "", "the device whose peaks apply, e.g. H100, when the file does not say"},
+    {"group", report::ParamSpec::Type::choice, "name", "name|shape|stack",
+     "a row per operator, or per operator and input shape or call stack"},
+    {"convention", report::ParamSpec::Type::choice, "exact", "exact|torch|tracelens",
+     "whose FLOPs: ours, torch's FlopCounterMode, or TraceLens's"},
+    {"device-name", report::ParamSpec::Type::text, "", "",
+     "the device whose peaks apply, e.g. H100, when the file does not say"},
     kTbCompat,
 };
 
-constinit const About operators_about = {R"(One row per operator name (`--group shape`: and input shapes; `--group stack`: and call stack). Ranges that only frame work
+constinit const About operators_about = {
+    R"(One row per operator name (`--group shape`: and input shapes; `--group stack`: and call stack). Ranges that only frame work
 (steps, loaders, optimizers, data-parallel wrappers) are left out.
 
 | column | is |
@@ -336,18 +386,21 @@ constinit const About operators_about = {R"(One row per operator name (`--group 
 | `work` | `counted here`, `counted above` (an enclosing operator claims it), `partly known`, `unknown` |
 
 Empty means unknown, never 0. Formulas and peaks: docs/roofline.md.)",
-                                          kParams};
+    kParams};
 
 report::Report operators(const trace::Trace& trace, const report::Params& params) {
   if (params.flag("tb-compat")) return tb_operators(trace, params);
   const StepChoice choice(params);
   const Grouping grouping = grouping_of(params);
   const std::string_view convention = params.text("convention", "exact");
-  const auto whose = convention == "torch" ? derive::Convention::torch : convention == "tracelens" ? derive::Convention::tracelens : derive::Convention::exact;
+  const auto whose = convention == "torch"       ? derive::Convention::torch
+                     : convention == "tracelens" ? derive::Convention::tracelens
+                                                 : derive::Convention::exact;
   report::Report report{"operators", {}, {}};
   Columns out(trace, grouping);
   for (const Rank& rank : trace.ranks) {
-    std::vector<Group> groups = Gatherer(trace, rank, choice, grouping, whose, params.text("device-name")).run();
+    std::vector<Group> groups =
+        Gatherer(trace, rank, choice, grouping, whose, params.text("device-name")).run();
     std::sort(groups.begin(), groups.end(), [&](const Group& a, const Group& b) {
       if (a.device_self != b.device_self) return a.device_self > b.device_self;
       if (a.host_self != b.host_self) return a.host_self > b.host_self;

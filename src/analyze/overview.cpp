@@ -1,7 +1,7 @@
 // What was recorded, on what, how long a step takes, and the facts that decide what the recording can prove.
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "analyze/list.h"
 #include "analyze/question.h"
@@ -21,7 +21,8 @@ using timeline::IntervalSet;
 using trace::Rank;
 
 struct Configuration {
-  explicit Configuration(const trace::Trace& trace) : rank(table, trace), what(table.texts("what")), value(table.texts("value", Role::value)) {}
+  explicit Configuration(const trace::Trace& trace)
+      : rank(table, trace), what(table.texts("what")), value(table.texts("value", Role::value)) {}
   report::Table table{"Configuration", Shape::table, {}};
   RankColumn rank;
   report::Texts &what, &value;
@@ -35,7 +36,10 @@ struct Configuration {
 
 struct Facts {
   Facts(const trace::Trace& trace, std::string title, const char* column, Unit unit)
-      : table{std::move(title), Shape::table, {}}, rank(table, trace), fact(table.texts("fact")), value(table.ints(column, unit)) {}
+      : table{std::move(title), Shape::table, {}},
+        rank(table, trace),
+        fact(table.texts("fact")),
+        value(table.ints(column, unit)) {}
   report::Table table;
   RankColumn rank;
   report::Texts& fact;
@@ -50,8 +54,10 @@ struct Facts {
 std::string devices_text(const Rank& rank, const std::vector<DeviceBusy>& used) {
   std::string text;
   for (const DeviceBusy& busy : used) {
-    const auto about = std::find_if(rank.devices.begin(), rank.devices.end(), [&](const trace::Device& d) { return d.id == busy.device; });
-    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", busy.device, about != rank.devices.end() && !about->name.empty() ? about->name : "unnamed device");
+    const auto about = std::find_if(rank.devices.begin(), rank.devices.end(),
+                                    [&](const trace::Device& d) { return d.id == busy.device; });
+    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", busy.device,
+                        about != rank.devices.end() && !about->name.empty() ? about->name : "unnamed device");
   }
   return text.empty() ? "none used" : text;
 }
@@ -59,11 +65,15 @@ std::string devices_text(const Rank& rank, const std::vector<DeviceBusy>& used) 
 void describe(Configuration& out, const Rank& rank, const std::vector<DeviceBusy>& used) {
   out.add(rank, "file", rank.path);
   out.add(rank, "devices", devices_text(rank, used));
-  if (rank.rank >= 0) out.add(rank, "rank", rank.world_size > 0 ? fmt::format("{} of {}", rank.rank, rank.world_size) : std::to_string(rank.rank));
+  if (rank.rank >= 0)
+    out.add(rank, "rank",
+            rank.world_size > 0 ? fmt::format("{} of {}", rank.rank, rank.world_size)
+                                : std::to_string(rank.rank));
   out.add(rank, "distributed backend", rank.backend);
   std::string steps;
   for (const trace::Step& step : rank.steps)
-    if (step.row != trace::kNoRow && steps.size() < 60) steps += fmt::format("{}{}", steps.empty() ? "" : ", ", step.number);
+    if (step.row != trace::kNoRow && steps.size() < 60)
+      steps += fmt::format("{}{}", steps.empty() ? "" : ", ", step.number);
   out.add(rank, "steps", steps.empty() ? "not marked" : steps);
 }
 
@@ -109,11 +119,14 @@ std::vector<std::int64_t> device_lengths(const Rank& rank, const StepChoice& cho
   return lengths;
 }
 
-void measure(Facts& out, const Rank& rank, const Capture& c, const std::vector<DeviceBusy>& devices, const std::vector<std::int64_t>& lengths, Interval window) {
+void measure(Facts& out, const Rank& rank, const Capture& c, const std::vector<DeviceBusy>& devices,
+             const std::vector<std::int64_t>& lengths, Interval window) {
   out.add(rank, "window", window.length());
   out.add(rank, "step_median", median(lengths));
-  out.add(rank, "step_shortest", lengths.empty() ? report::kNoInt : *std::min_element(lengths.begin(), lengths.end()));
-  out.add(rank, "step_longest", lengths.empty() ? report::kNoInt : *std::max_element(lengths.begin(), lengths.end()));
+  out.add(rank, "step_shortest",
+          lengths.empty() ? report::kNoInt : *std::min_element(lengths.begin(), lengths.end()));
+  out.add(rank, "step_longest",
+          lengths.empty() ? report::kNoInt : *std::max_element(lengths.begin(), lengths.end()));
   out.add(rank, "first_step", lengths.empty() ? report::kNoInt : lengths.front());
   IntervalSet compute, communication, copy;
   for (const DeviceBusy& device : devices) {
@@ -142,18 +155,32 @@ void measure(Facts& out, const Rank& rank, const Capture& c, const std::vector<D
 void note_reading(const Rank& rank, report::Report& report) {
   const trace::Reading& r = rank.reading;
   for (const trace::Loss& loss : r.first_losses)
-    report.notes.push_back(fmt::format("{}: at byte {}: {}{}", rank.path, loss.byte, loss.reason, loss.bytes > 0 ? fmt::format(" ({} bytes left out)", loss.bytes) : ""));
-  if (r.losses > static_cast<std::int64_t>(r.first_losses.size())) report.notes.push_back(fmt::format("{}: {} damaged stretches in all; the first {} are named.", rank.path, r.losses, r.first_losses.size()));
-  if (!r.complete) report.notes.push_back(fmt::format("{}: the document does not end as it should; what was read up to there is shown.", rank.path));
-  if (r.clamped_times > 0) report.notes.push_back(fmt::format("{}: {} events had a missing, negative or absurd time; it was set to zero length or the event left out.", rank.path, r.clamped_times));
-  if (r.unmatched_ends > 0) report.notes.push_back(fmt::format("{}: {} begin or end events have no partner.", rank.path, r.unmatched_ends));
+    report.notes.push_back(
+        fmt::format("{}: at byte {}: {}{}", rank.path, loss.byte, loss.reason,
+                    loss.bytes > 0 ? fmt::format(" ({} bytes left out)", loss.bytes) : ""));
+  if (r.losses > static_cast<std::int64_t>(r.first_losses.size()))
+    report.notes.push_back(fmt::format("{}: {} damaged stretches in all; the first {} are named.", rank.path,
+                                       r.losses, r.first_losses.size()));
+  if (!r.complete)
+    report.notes.push_back(fmt::format(
+        "{}: the document does not end as it should; what was read up to there is shown.", rank.path));
+  if (r.clamped_times > 0)
+    report.notes.push_back(
+        fmt::format("{}: {} events had a missing, negative or absurd time; it was set to zero length or the "
+                    "event left out.",
+                    rank.path, r.clamped_times));
+  if (r.unmatched_ends > 0)
+    report.notes.push_back(
+        fmt::format("{}: {} begin or end events have no partner.", rank.path, r.unmatched_ends));
 }
 
 }  // namespace
 
-constexpr report::ParamSpec kParams[] = {{"tb-compat", report::ParamSpec::Type::flag, "", "", "the TensorBoard plugin's recommendations instead"}};
+constexpr report::ParamSpec kParams[] = {
+    {"tb-compat", report::ParamSpec::Type::flag, "", "", "the TensorBoard plugin's recommendations instead"}};
 
-constinit const About overview_about = {R"(*Configuration*: the file, the devices that did work, rank, backend, steps. *Times of the window* (ns) and *What was recorded*
+constinit const About overview_about = {
+    R"(*Configuration*: the file, the devices that did work, rank, backend, steps. *Times of the window* (ns) and *What was recorded*
 (counts of the whole file) are the facts that verdicts rest on.
 
 Of the window (complete steps; without marks the whole recording): `compute`, `communication`: union over devices and streams
@@ -166,14 +193,15 @@ any host thread, step marks aside, and no device work. `profiler_estimate`: 0.7 
 
 Counts: `launches_without_device`: launch calls whose correlation no device event has; `device_without_launch`: device events
 whose call is not in the file; `device_before_launch`: device events over 5 µs before their launch.)",
-                                          kParams};
+    kParams};
 
 report::Report overview(const trace::Trace& trace, const report::Params& params) {
   if (params.flag("tb-compat")) return tb_recommendations(trace, params);
   const StepChoice choice(params);
   report::Report report{"overview", {}, {}};
   Configuration configuration(trace);
-  Facts counts(trace, "What was recorded", "count", Unit::count), times(trace, "Times of the window", "time", Unit::ns);
+  Facts counts(trace, "What was recorded", "count", Unit::count),
+      times(trace, "Times of the window", "time", Unit::ns);
   for (const std::string& reason : trace.unread) report.notes.push_back("Not read: " + reason);
   for (const Rank& rank : trace.ranks) {
     const auto devices = derive::busy_devices(rank);
@@ -181,7 +209,10 @@ report::Report overview(const trace::Trace& trace, const report::Params& params)
     const Capture capture = derive::capture_of(trace, rank, devices, window);
     const auto lengths = device_lengths(rank, choice);
     describe(configuration, rank, devices);
-    count(counts, rank, capture, rank.steps.empty() || rank.steps.front().row == trace::kNoRow ? 0 : static_cast<std::int64_t>(lengths.size()));
+    count(counts, rank, capture,
+          rank.steps.empty() || rank.steps.front().row == trace::kNoRow
+              ? 0
+              : static_cast<std::int64_t>(lengths.size()));
     measure(times, rank, capture, devices, lengths, window);
     note_reading(rank, report);
   }

@@ -160,9 +160,11 @@ bool add_rank(Columns& out, const Rank& rank, const Stacks& stacks, const std::v
 }  // namespace
 
 constexpr report::ParamSpec kParams[] = {
-    {"metric", report::ParamSpec::Type::choice, "host", "host|device", "time in the frame itself on the host, or of the device events launched from it"}};
+    {"metric", report::ParamSpec::Type::choice, "host", "host|device",
+     "time in the frame itself on the host, or of the device events launched from it"}};
 
-constinit const About python_stacks_about = {R"(One row per stack, outermost frame first, joined by `;` (a `;` inside a frame becomes `:`), longest time first; stacks without time are left out.
+constinit const About python_stacks_about = {
+    R"(One row per stack, outermost frame first, joined by `;` (a `;` inside a frame becomes `:`), longest time first; stacks without time are left out.
 Frames are Python ranges as they nest on their thread; where none are recorded, the `Call stack` of operators.
 
 | column | meaning |
@@ -171,7 +173,7 @@ Frames are Python ranges as they nest on their thread; where none are recorded, 
 | calls | ranges merged |
 
 The lines of `time` add up to the host time of the outermost frames, or to the device time launched below frames.)",
-                                          kParams};
+    kParams};
 
 report::Report python_stacks(const trace::Trace& trace, const report::Params& params) {
   const StepChoice choice(params);

@@ -50,7 +50,8 @@ std::vector<StepSpan> step_spans(const trace::Rank& rank) {
   if (first_device_start != std::numeric_limits<std::int64_t>::max()) {
     // Work of the step before the first one is not the first one's time.
     for (trace::Row row = 0; row < e.size(); ++row)
-      if (is_device_work(e.kind[row]) && (e.step[row] < 0 || e.launch[row] == trace::kNoRow) && e.end[row] <= first_device_start)
+      if (is_device_work(e.kind[row]) && (e.step[row] < 0 || e.launch[row] == trace::kNoRow) &&
+          e.end[row] <= first_device_start)
         previous_end = std::max(previous_end, e.end[row]);
   }
   for (std::size_t i = 0; i < rank.steps.size(); ++i) {

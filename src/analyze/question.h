@@ -1,4 +1,5 @@
-// The parts of a question that analyses share: which steps, and whose row is this when several ranks are open.
+// The parts of a question that analyses share: which steps, and whose row is this when several ranks are
+// open.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +12,15 @@
 
 namespace stepscope::analyze {
 
-/// `--step`: one step's number, or a range "3-5". Without it every row is meant, also those outside all steps.
+/// `--step`: one step's number, or a range "3-5". Without it every row is meant, also those outside all
+/// steps.
 class StepChoice {
  public:
   explicit StepChoice(const report::Params& params);
   bool all() const { return first_ > last_; }
-  bool includes(const trace::Step& step) const { return all() || (first_ <= step.number && step.number <= last_); }
+  bool includes(const trace::Step& step) const {
+    return all() || (first_ <= step.number && step.number <= last_);
+  }
   bool includes(const trace::Rank& rank, trace::Row row) const {
     if (all()) return true;
     const std::int32_t step = rank.events.step[row];
@@ -31,8 +35,11 @@ class StepChoice {
 class RankColumn {
  public:
   RankColumn(report::Table& table, const trace::Trace& trace)
-      : values_(trace.ranks.size() > 1 ? &table.ints("rank", report::Unit::none, report::Role::key) : nullptr) {}
-  void add(const trace::Rank& rank) { if (values_ != nullptr) values_->push_back(rank.rank); }
+      : values_(trace.ranks.size() > 1 ? &table.ints("rank", report::Unit::none, report::Role::key)
+                                       : nullptr) {}
+  void add(const trace::Rank& rank) {
+    if (values_ != nullptr) values_->push_back(rank.rank);
+  }
 
  private:
   report::Ints* values_;
@@ -41,16 +48,17 @@ class RankColumn {
 /// Earliest start of any timed row: the zero of every time an analysis prints.
 std::int64_t origin_of(const trace::Rank& rank);
 
-/// The stretch that shares and averages are taken over: first chosen step's start to the last one's device end.
+/// The stretch that shares and averages are taken over: first chosen step's start to the last one's device
+/// end.
 timeline::Interval window_of(const trace::Rank& rank, const StepChoice& steps);
 
-/// A step as the device saw it: steps are contiguous, each ends with the last device event it launched (or with its
-/// host range when that ends later), and the next begins there.
+/// A step as the device saw it: steps are contiguous, each ends with the last device event it launched (or
+/// with its host range when that ends later), and the next begins there.
 struct StepSpan {
-  std::size_t index;            ///< into Rank::steps
+  std::size_t index;  ///< into Rank::steps
   timeline::Interval span;
-  std::int64_t device_events;   ///< launched in it
-  bool partial;                 ///< a last step with under 80 % of the previous one's device events
+  std::int64_t device_events;  ///< launched in it
+  bool partial;                ///< a last step with under 80 % of the previous one's device events
 };
 std::vector<StepSpan> step_spans(const trace::Rank& rank);
 

@@ -19,7 +19,8 @@ std::int64_t total(const StepParts& s) { return s.span.span.length(); }
 const StepParts& median_step(const std::vector<StepParts>& steps) {
   std::vector<const StepParts*> by_length;
   for (const StepParts& s : steps) by_length.push_back(&s);
-  std::stable_sort(by_length.begin(), by_length.end(), [](const StepParts* a, const StepParts* b) { return total(*a) < total(*b); });
+  std::stable_sort(by_length.begin(), by_length.end(),
+                   [](const StepParts* a, const StepParts* b) { return total(*a) < total(*b); });
   return *by_length[(by_length.size() - 1) / 2];
 }
 
@@ -28,16 +29,20 @@ std::vector<std::int64_t> host_self(const trace::Trace& trace, const Rank& rank,
   const trace::EventTable& e = rank.events;
   std::vector<std::int64_t> self(trace.strings.size());
   for (Row row = 0; row < e.size(); ++row) {
-    if (!is_host_range(e.kind[row]) || e.step[row] != static_cast<std::int32_t>(step) || row == rank.steps[step].row) continue;
+    if (!is_host_range(e.kind[row]) || e.step[row] != static_cast<std::int32_t>(step) ||
+        row == rank.steps[step].row)
+      continue;
     self[e.name[row]] += e.duration(row);
-    if (const Row parent = e.parent[row]; parent != trace::kNoRow && parent != rank.steps[step].row) self[e.name[parent]] -= e.duration(row);
+    if (const Row parent = e.parent[row]; parent != trace::kNoRow && parent != rank.steps[step].row)
+      self[e.name[parent]] -= e.duration(row);
   }
   return self;
 }
 
 class Rows {
  public:
-  Rows(report::Table& table, const Rank& rank, const trace::Step& step) : table_(table), rank_(rank), step_(step) {}
+  Rows(report::Table& table, const Rank& rank, const trace::Step& step)
+      : table_(table), rank_(rank), step_(step) {}
   void add(const char* lane, std::string_view what, std::int64_t time, std::int64_t usual) {
     if (table_.column("rank") != nullptr) ints("rank").push_back(rank_.rank);
     texts("step").push_back(std::to_string(step_.number));
@@ -64,15 +69,20 @@ class Rows {
   const trace::Step& step_;
 };
 
-void explain(Rows& rows, const trace::Trace& trace, const Rank& rank, const StepParts& slow, const StepParts& usual, std::span<const char* const> roles) {
+void explain(Rows& rows, const trace::Trace& trace, const Rank& rank, const StepParts& slow,
+             const StepParts& usual, std::span<const char* const> roles) {
   rows.add("step", "total", total(slow), total(usual));
   std::vector<std::size_t> order(roles.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return slow.parts[a] - usual.parts[a] > slow.parts[b] - usual.parts[b]; });
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return slow.parts[a] - usual.parts[a] > slow.parts[b] - usual.parts[b];
+  });
   for (std::size_t i : order)
-    if ((slow.parts[i] - usual.parts[i]) * 20 > total(slow) - total(usual)) rows.add("step", roles[i], slow.parts[i], usual.parts[i]);
+    if ((slow.parts[i] - usual.parts[i]) * 20 > total(slow) - total(usual))
+      rows.add("step", roles[i], slow.parts[i], usual.parts[i]);
 
-  const auto slow_self = host_self(trace, rank, slow.span.index), usual_self = host_self(trace, rank, usual.span.index);
+  const auto slow_self = host_self(trace, rank, slow.span.index),
+             usual_self = host_self(trace, rank, usual.span.index);
   std::vector<trace::StringId> names;
   for (trace::StringId name = 0; name < slow_self.size(); ++name)
     if (slow_self[name] > usual_self[name]) names.push_back(name);
@@ -82,7 +92,8 @@ void explain(Rows& rows, const trace::Trace& trace, const Rank& rank, const Step
   };
   const auto shown = names.begin() + static_cast<std::ptrdiff_t>(std::min(kOpsShown, names.size()));
   std::partial_sort(names.begin(), shown, names.end(), grew_more);
-  for (auto name = names.begin(); name != shown; ++name) rows.add("host", trace.text(*name), slow_self[*name], usual_self[*name]);
+  for (auto name = names.begin(); name != shown; ++name)
+    rows.add("host", trace.text(*name), slow_self[*name], usual_self[*name]);
 }
 
 }  // namespace
@@ -99,7 +110,8 @@ report::Table outlier_table(const trace::Trace& trace) {
   return table;
 }
 
-void add_outliers(report::Table& table, const trace::Trace& trace, const Rank& rank, const std::vector<StepParts>& steps, std::span<const char* const> roles) {
+void add_outliers(report::Table& table, const trace::Trace& trace, const Rank& rank,
+                  const std::vector<StepParts>& steps, std::span<const char* const> roles) {
   std::vector<StepParts> whole;
   for (const StepParts& s : steps)
     if (!s.span.partial) whole.push_back(s);

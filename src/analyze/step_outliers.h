@@ -15,12 +15,14 @@ struct StepParts {
   std::vector<std::int64_t> parts;  ///< ns
 };
 
-/// Columns: step, lane ("step" for a role of the step, "host" for an op's self time), what, time, median_step_time, growth.
+/// Columns: step, lane ("step" for a role of the step, "host" for an op's self time), what, time,
+/// median_step_time, growth.
 report::Table outlier_table(const trace::Trace& trace);
 
-/// Adds rows for each step of a rank that is 20 % and 1 ms longer than the median step (three steps at least): the
-/// roles that grew and the five ops whose self time on the host grew most. Partial steps are left out.
-void add_outliers(report::Table& table, const trace::Trace& trace, const trace::Rank& rank, const std::vector<StepParts>& steps,
-                  std::span<const char* const> roles);
+/// Adds rows for each step of a rank that is 20 % and 1 ms longer than the median step (three steps at
+/// least): the roles that grew and the five ops whose self time on the host grew most. Partial steps are left
+/// out.
+void add_outliers(report::Table& table, const trace::Trace& trace, const trace::Rank& rank,
+                  const std::vector<StepParts>& steps, std::span<const char* const> roles);
 
 }  // namespace stepscope::analyze

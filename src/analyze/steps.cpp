@@ -1,7 +1,8 @@
-// Where each step's time went: every nanosecond of a step has one role, so the parts add up to the step exactly.
-#include <array>
-
+// Where each step's time went: every nanosecond of a step has one role, so the parts add up to the step
+// exactly.
 #include <fmt/format.h>
+
+#include <array>
 
 #include "analyze/list.h"
 #include "analyze/question.h"
@@ -23,21 +24,30 @@ using trace::Rank;
 using trace::Row;
 using trace::Work;
 
-constexpr std::array<const char*, 8> kRoles = {"kernel", "memcpy", "memset", "communication", "runtime", "data_loader", "cpu_exec", "other"};
+constexpr std::array<const char*, 8> kRoles = {"kernel",  "memcpy",      "memset",   "communication",
+                                               "runtime", "data_loader", "cpu_exec", "other"};
 constexpr std::size_t kNamedRoles = kRoles.size() - 1;
 
 /// The role of a row, as an index into kRoles; kNamedRoles for rows that have none.
 std::size_t role_of(const Rank& rank, Row row, bool loads_data) {
   const trace::EventTable& e = rank.events;
   switch (e.kind[row]) {
-    case Kind::kernel: return e.work[row] == Work::communication ? 3 : 0;
-    case Kind::memcpy: return 1;
-    case Kind::memset: return 2;
-    case Kind::runtime: return 4;
-    case Kind::annotation: return loads_data ? 5 : kNamedRoles;
-    case Kind::op: return loads_data ? 5 : e.work[row] == Work::communication ? 3 : 6;
-    case Kind::python: return 6;
-    default: return kNamedRoles;
+    case Kind::kernel:
+      return e.work[row] == Work::communication ? 3 : 0;
+    case Kind::memcpy:
+      return 1;
+    case Kind::memset:
+      return 2;
+    case Kind::runtime:
+      return 4;
+    case Kind::annotation:
+      return loads_data ? 5 : kNamedRoles;
+    case Kind::op:
+      return loads_data ? 5 : e.work[row] == Work::communication ? 3 : 6;
+    case Kind::python:
+      return 6;
+    default:
+      return kNamedRoles;
   }
 }
 
@@ -46,12 +56,15 @@ enum class Label : std::uint8_t { unknown, plain, data_loading, step };
 /// What a host range's name says, asked once per name.
 class Labels {
  public:
-  explicit Labels(const trace::Trace& trace) : trace_(trace), by_name_(trace.strings.size(), Label::unknown) {}
+  explicit Labels(const trace::Trace& trace)
+      : trace_(trace), by_name_(trace.strings.size(), Label::unknown) {}
   Label of(trace::StringId name) {
     Label& label = by_name_[name];
     if (label == Label::unknown) {
       const std::string_view text = trace_.text(name);
-      label = derive::is_data_loading(text) ? Label::data_loading : text.starts_with("ProfilerStep") ? Label::step : Label::plain;
+      label = derive::is_data_loading(text)      ? Label::data_loading
+              : text.starts_with("ProfilerStep") ? Label::step
+                                                 : Label::plain;
     }
     return label;
   }
@@ -65,9 +78,12 @@ std::vector<IntervalSet> role_sets(const trace::Trace& trace, const Rank& rank) 
   const trace::EventTable& e = rank.events;
   Labels labels(trace);
   std::array<std::vector<Interval>, kNamedRoles> intervals;
-  const auto plain_work = [&](Row row) { return (e.kind[row] == Kind::op || e.kind[row] == Kind::python) && labels.of(e.name[row]) == Label::plain; };
+  const auto plain_work = [&](Row row) {
+    return (e.kind[row] == Kind::op || e.kind[row] == Kind::python) && labels.of(e.name[row]) == Label::plain;
+  };
   for (Row row = 0; row < e.size(); ++row) {
-    const bool host = e.kind[row] == Kind::op || e.kind[row] == Kind::annotation || e.kind[row] == Kind::python;
+    const bool host =
+        e.kind[row] == Kind::op || e.kind[row] == Kind::annotation || e.kind[row] == Kind::python;
     const Label label = host ? labels.of(e.name[row]) : Label::plain;
     if (label == Label::step) continue;
     const bool inside_work = host && e.parent[row] != trace::kNoRow && plain_work(e.parent[row]);
@@ -91,8 +107,13 @@ Columns step_columns(report::Table& table) {
   std::vector<report::Ints*> parts;
   for (const char* role : kRoles) parts.push_back(&table.ints(role, Unit::ns));
   report::Ints& total = table.ints("total", Unit::ns);
-  return {step, parts, total, table.ints("host_start", Unit::ns, Role::detail), table.ints("host_end", Unit::ns, Role::detail),
-          table.ints("device_end", Unit::ns, Role::detail), table.ints("device_length", Unit::ns, Role::detail)};
+  return {step,
+          parts,
+          total,
+          table.ints("host_start", Unit::ns, Role::detail),
+          table.ints("host_end", Unit::ns, Role::detail),
+          table.ints("device_end", Unit::ns, Role::detail),
+          table.ints("device_length", Unit::ns, Role::detail)};
 }
 
 report::Table average_table(const std::array<std::int64_t, kRoles.size()>& sums, std::int64_t steps) {
@@ -112,16 +133,23 @@ report::Table average_table(const std::array<std::int64_t, kRoles.size()>& sums,
 
 void note_rank(const Rank& rank, const std::vector<StepSpan>& spans, report::Report& report) {
   if (rank.steps.size() == 1 && rank.steps.front().row == trace::kNoRow)
-    report.notes.push_back("No profiler steps are marked: the whole recording stands as one step. Call prof.step() once per iteration, with a schedule, to see steps.");
+    report.notes.push_back(
+        "No profiler steps are marked: the whole recording stands as one step. Call prof.step() once per "
+        "iteration, with a schedule, to see steps.");
   for (const StepSpan& s : spans)
-    if (s.partial) report.notes.push_back(fmt::format("Step {} is cut off by the end of the recording (under 80 % of the previous step's device events); it is shown, and left out of the average.", rank.steps[s.index].number));
+    if (s.partial)
+      report.notes.push_back(
+          fmt::format("Step {} is cut off by the end of the recording (under 80 % of the previous step's "
+                      "device events); it is shown, and left out of the average.",
+                      rank.steps[s.index].number));
 }
 
 }  // namespace
 
 constexpr report::ParamSpec kParams[] = {kTbCompat};
 
-constinit const About steps_about = {R"(Every nanosecond of a step has exactly one role, so the parts of a row add up to `total`.
+constinit const About steps_about = {
+    R"(Every nanosecond of a step has exactly one role, so the parts of a row add up to `total`.
 
 A step ends with the last device event that it launched, or with its `ProfilerStep` range when that ends later; the next
 step begins there. So steps are contiguous, and a host that runs ahead of the device does not shorten them. A last step
@@ -146,7 +174,7 @@ ns from the first event.
 
 *Average step*: mean over complete steps, and its share of the mean step. *Outlier steps*: steps 20 % and 1 ms longer than
 the median step; the roles that grew, and the five names whose self time on the host grew most against the median step.)",
-                                          kParams};
+    kParams};
 
 report::Report steps(const trace::Trace& trace, const report::Params& params) {
   if (params.flag("tb-compat")) return tb_steps(trace, params);
@@ -167,7 +195,10 @@ report::Report steps(const trace::Trace& trace, const report::Params& params) {
     std::vector<StepParts> all_parts;
     for (const StepSpan& s : spans) {
       const trace::Step& step = rank.steps[s.index];
-      const std::int64_t device_length = s.device_events == 0 ? report::kNoInt : step.device_end - (previous_device_end >= 0 ? previous_device_end : s.span.begin);
+      const std::int64_t device_length =
+          s.device_events == 0
+              ? report::kNoInt
+              : step.device_end - (previous_device_end >= 0 ? previous_device_end : s.span.begin);
       if (s.device_events > 0) previous_device_end = step.device_end;
       std::vector<IntervalSet> in_step;
       for (const IntervalSet& set : sets) in_step.push_back(set.within(s.span));

@@ -209,7 +209,8 @@ bool records_calls(const Rank& rank) {
 
 }  // namespace
 
-constinit const About synchronizations_about = {R"(The length of a wait is not its cost: a host that waits while the device works loses nothing. What is lost is the time in which the device
+constinit const About synchronizations_about = {
+    R"(The length of a wait is not its cost: a host that waits while the device works loses nothing. What is lost is the time in which the device
 has nothing to do, during the wait and after it.
 
 Waiting calls of at least 1 µs: stream, event, device and context synchronisation, plain copies, and asynchronous copies from or to pageable
@@ -225,7 +226,7 @@ One row per call, op and source line; highest cost first.
 | busy | part of `total` in which some device of the rank worked |
 | refill | idle time of all devices from the return until device work started or the next waiting call began, without time spent loading data, ns; none after the last device event |
 | cost | idle time from the end of the last device work in a call until its return (all of the call when there was none), and the refill, ns. Gaps between work that had been launched before are not the call's |)",
-                                          {}};
+    {}};
 
 report::Report synchronizations(const trace::Trace& trace, const report::Params& params) {
   const StepChoice choice(params);

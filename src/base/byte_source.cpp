@@ -16,7 +16,9 @@ namespace {
 class FileBytes : public ByteSource {
  public:
   FileBytes(int fd, std::int64_t size) : fd_(fd) { stored_size = size; }
-  ~FileBytes() override { if (fd_ > 0) ::close(fd_); }
+  ~FileBytes() override {
+    if (fd_ > 0) ::close(fd_);
+  }
   FileBytes(const FileBytes&) = delete;
   FileBytes& operator=(const FileBytes&) = delete;
 
@@ -25,7 +27,8 @@ class FileBytes : public ByteSource {
     while (got < size) {
       const ssize_t n = ::read(fd_, out + got, size - got);
       if (n < 0 && errno == EINTR) continue;
-      if (n < 0) add_fault(position_, std::string("the file could not be read further: ") + std::strerror(errno));
+      if (n < 0)
+        add_fault(position_, std::string("the file could not be read further: ") + std::strerror(errno));
       if (n <= 0) break;
       got += static_cast<std::size_t>(n);
       position_ += n;
@@ -60,7 +63,8 @@ class MemoryBytes : public ByteSource {
 /// Gives back the bytes that sniffing took.
 class PrefixedBytes : public ByteSource {
  public:
-  PrefixedBytes(std::string prefix, std::unique_ptr<ByteSource> rest) : prefix_(std::move(prefix)), rest_(std::move(rest)) {
+  PrefixedBytes(std::string prefix, std::unique_ptr<ByteSource> rest)
+      : prefix_(std::move(prefix)), rest_(std::move(rest)) {
     stored_size = rest_->stored_size;
   }
   std::size_t read(char* out, std::size_t size) override {
@@ -97,7 +101,9 @@ Result<std::unique_ptr<ByteSource>> open_bytes(const std::string& path) {
   struct stat about{};
   if (::fstat(fd, &about) != 0 || S_ISDIR(about.st_mode)) {
     ::close(fd);
-    return Error{"is a directory, not a trace file; give the files in it, or the directory to `stepscope report`", path};
+    return Error{
+        "is a directory, not a trace file; give the files in it, or the directory to `stepscope report`",
+        path};
   }
   return unzipped_if_gzip(std::make_unique<FileBytes>(fd, S_ISREG(about.st_mode) ? about.st_size : -1));
 }

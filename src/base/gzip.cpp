@@ -84,7 +84,8 @@ class Inflater {
 
 class GzipBytes : public ByteSource {
  public:
-  explicit GzipBytes(std::unique_ptr<ByteSource> stored) : stored_(std::move(stored)), buffer_(kBuffer + kSlack) {
+  explicit GzipBytes(std::unique_ptr<ByteSource> stored)
+      : stored_(std::move(stored)), buffer_(kBuffer + kSlack) {
     stored_size = stored_->stored_size;
     compressed = true;
   }
@@ -111,13 +112,16 @@ class GzipBytes : public ByteSource {
           break;
         case Inflated::bad:
           held_ = inflater_.held_back();
-          add_fault(offset(), "the gzip data is damaged here; reading goes on at the next gzip member, if any");
+          add_fault(offset(),
+                    "the gzip data is damaged here; reading goes on at the next gzip member, if any");
           skip_bad_byte(in_before);
           break;
         case Inflated::more:
           if (in_size_ != in_before || left != left_before) break;
-          if (in_size_ == 0) finish_input();  // only now: the inflater may have held text back
-          else skip_bad_byte(in_before);
+          if (in_size_ == 0)
+            finish_input();  // only now: the inflater may have held text back
+          else
+            skip_bad_byte(in_before);
           break;
       }
     }
@@ -152,7 +156,8 @@ class GzipBytes : public ByteSource {
   /// The stored bytes are used up. True if there is still a member to be tried.
   bool finish_input() {
     if (in_member_) {
-      add_fault(offset(), "the gzip file ends in the middle: it was cut, or the job that wrote it was killed");
+      add_fault(offset(),
+                "the gzip file ends in the middle: it was cut, or the job that wrote it was killed");
       in_ = buffer_.data() + filled_;
       leave_member();
       if (go_back()) return true;
@@ -162,7 +167,10 @@ class GzipBytes : public ByteSource {
   }
 
   void skip_bad_byte(std::size_t in_before) {
-    if (in_size_ == in_before && in_size_ > 0) { ++in_; --in_size_; }
+    if (in_size_ == in_before && in_size_ > 0) {
+      ++in_;
+      --in_size_;
+    }
     leave_member();
     go_back();
   }
@@ -174,12 +182,14 @@ class GzipBytes : public ByteSource {
     clean_ = false;
   }
 
-  /// Damage is noticed late: what was read as the damaged member's data may hold the start of the next one. Goes back
-  /// to it if it is still in the buffer. The total is bounded by a multiple of the file, whatever it holds.
+  /// Damage is noticed late: what was read as the damaged member's data may hold the start of the next one.
+  /// Goes back to it if it is still in the buffer. The total is bounded by a multiple of the file, whatever
+  /// it holds.
   bool go_back() {
     const char* from = member_ != nullptr ? member_ + 1 : buffer_.data();
     const char* candidate = std::search(from, in_, kMemberStart.begin(), kMemberStart.end());
-    while (candidate != in_ && !starts_member(candidate, in_)) candidate = std::search(candidate + 1, in_, kMemberStart.begin(), kMemberStart.end());
+    while (candidate != in_ && !starts_member(candidate, in_))
+      candidate = std::search(candidate + 1, in_, kMemberStart.begin(), kMemberStart.end());
     if (candidate == in_) return false;
     gone_back_ += in_ - candidate;
     if (gone_back_ > 8 * stored_->position()) return false;
@@ -191,10 +201,12 @@ class GzipBytes : public ByteSource {
 
   static constexpr std::string_view kMemberStart = "\x1f\x8b\x08";
 
-  /// The signature, and none of the flags that must be zero. What lies behind `end` is given the benefit of the doubt.
+  /// The signature, and none of the flags that must be zero. What lies behind `end` is given the benefit of
+  /// the doubt.
   static bool starts_member(const char* p, const char* end) {
     const std::string_view head(p, static_cast<std::size_t>(std::min<std::ptrdiff_t>(end - p, 4)));
-    return head.substr(0, 3) == kMemberStart.substr(0, head.size()) && (head.size() < 4 || (head[3] & 0xE0) == 0);
+    return head.substr(0, 3) == kMemberStart.substr(0, head.size()) &&
+           (head.size() < 4 || (head[3] & 0xE0) == 0);
   }
 
   /// Moves to the next member's first byte; bytes between members are a fault when they are not zero padding.

@@ -3,7 +3,8 @@
 
 namespace stepscope {
 
-/// Gives memory that was freed back to the system, so that it does not count while new columns are filled. A few ms.
+/// Gives memory that was freed back to the system, so that it does not count while new columns are filled. A
+/// few ms.
 void release_free_memory();
 
 }  // namespace stepscope

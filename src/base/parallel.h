@@ -9,8 +9,8 @@ namespace stepscope {
 /// The machine's hardware threads (at least 1), or `wanted` when that is not 0.
 unsigned thread_count(unsigned wanted);
 
-/// Calls work(i) for i in [0, count) on up to `threads` threads; returns when all are done. Indices are handed out in
-/// increasing order. With one thread it runs in the caller.
+/// Calls work(i) for i in [0, count) on up to `threads` threads; returns when all are done. Indices are
+/// handed out in increasing order. With one thread it runs in the caller.
 void parallel_for(std::size_t count, unsigned threads, const std::function<void(std::size_t)>& work);
 
 }  // namespace stepscope

@@ -13,8 +13,8 @@ namespace stepscope {
 /// What went wrong, where, and what to do next. `message` is one sentence without the place.
 struct Error {
   std::string message;
-  std::string file;       ///< path as the user gave it; empty when no file is involved
-  std::int64_t byte = -1; ///< offset in the uncompressed text; -1 when unknown
+  std::string file;        ///< path as the user gave it; empty when no file is involved
+  std::int64_t byte = -1;  ///< offset in the uncompressed text; -1 when unknown
 
   /// "file:byte: message", leaving out what is unknown.
   std::string text() const {
@@ -33,10 +33,22 @@ class [[nodiscard]] Result {
 
   bool ok() const { return state_.index() == 0; }
   explicit operator bool() const { return ok(); }
-  const T& value() const& { CHECK(ok()); return std::get<0>(state_); }
-  T& value() & { CHECK(ok()); return std::get<0>(state_); }
-  T&& value() && { CHECK(ok()); return std::get<0>(std::move(state_)); }
-  const Error& error() const { CHECK(!ok()); return std::get<1>(state_); }
+  const T& value() const& {
+    CHECK(ok());
+    return std::get<0>(state_);
+  }
+  T& value() & {
+    CHECK(ok());
+    return std::get<0>(state_);
+  }
+  T&& value() && {
+    CHECK(ok());
+    return std::get<0>(std::move(state_));
+  }
+  const Error& error() const {
+    CHECK(!ok());
+    return std::get<1>(state_);
+  }
   const T* operator->() const { return &value(); }
   T* operator->() { return &value(); }
   const T& operator*() const { return value(); }

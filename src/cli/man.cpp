@@ -50,8 +50,8 @@ void put_command(std::string& out, const Command& command) {
 }
 
 std::string page() {
-  std::string out =
-      fmt::format(".TH STEPSCOPE 1 {} \"stepscope {}\" \"User Commands\"\n.ad l\n", kRevised, STEPSCOPE_VERSION);
+  std::string out = fmt::format(".TH STEPSCOPE 1 {} \"stepscope {}\" \"User Commands\"\n.ad l\n", kRevised,
+                                STEPSCOPE_VERSION);
   out += ".SH NAME\nstepscope \\- say why a training or inference step is slow\n";
   out += ".SH SYNOPSIS\n.B stepscope\n.RI [ command ]\n.RI [ options ]\n.IR trace ...\n";
   out +=

@@ -17,11 +17,13 @@ using trace::Rank;
 using trace::Row;
 
 constexpr std::int64_t kMillisecond = 1'000'000;
-constexpr std::int64_t kLead = 5'000;              // clocks of host and device disagree by less in healthy files
+constexpr std::int64_t kLead = 5'000;  // clocks of host and device disagree by less in healthy files
 constexpr std::int64_t kPythonCall = 700, kOp = 1200;  // ns a recorded event costs; estimates
 constexpr std::int64_t kLongQuery = 50 * kMillisecond, kLongLaunch = 1000 * kMillisecond;
 
-struct CallClass { bool known, launch, blocking, graph, warm_up; };
+struct CallClass {
+  bool known, launch, blocking, graph, warm_up;
+};
 
 /// What a runtime call's name means, asked once per name.
 class Calls {
@@ -31,10 +33,11 @@ class Calls {
     CallClass& call = by_name_[id];
     if (!call.known) {
       const std::string_view name = trace_.text(id);
-      const bool first_only = name.find("ModuleLoad") != name.npos || name.find("LibraryLoad") != name.npos ||
-                              name.find("StreamPriorityRange") != name.npos || name.find("StreamCreate") != name.npos ||
-                              name.find("CtxCreate") != name.npos || name.find("GetAttribute") != name.npos ||
-                              name.find("GetDeviceProperties") != name.npos || name.ends_with("Free") || name.ends_with("Init");
+      const bool first_only =
+          name.find("ModuleLoad") != name.npos || name.find("LibraryLoad") != name.npos ||
+          name.find("StreamPriorityRange") != name.npos || name.find("StreamCreate") != name.npos ||
+          name.find("CtxCreate") != name.npos || name.find("GetAttribute") != name.npos ||
+          name.find("GetDeviceProperties") != name.npos || name.ends_with("Free") || name.ends_with("Init");
       call = {true, is_launch_call(name), is_blocking_call(name), is_graph_launch(name), first_only};
     }
     return call;
@@ -47,9 +50,10 @@ class Calls {
 
 void count_kinds(const trace::Trace& trace, const Rank& rank, Capture& c) {
   const EventTable& e = rank.events;
-  const trace::ArgReader dims(trace, rank, "Input Dims"), old_dims(trace, rank, "Input dims"), stack(trace, rank, "Call stack"),
-      module(trace, rank, "Python module id");
-  const trace::StringId data_parallel = trace.strings.find("DataParallel.forward"), ddp = trace.strings.find("DistributedDataParallel.forward");
+  const trace::ArgReader dims(trace, rank, "Input Dims"), old_dims(trace, rank, "Input dims"),
+      stack(trace, rank, "Call stack"), module(trace, rank, "Python module id");
+  const trace::StringId data_parallel = trace.strings.find("DataParallel.forward"),
+                        ddp = trace.strings.find("DistributedDataParallel.forward");
   for (Row row = 0; row < e.size(); ++row) {
     c.data_parallel_calls += e.name[row] == data_parallel;
     c.ddp_calls += e.name[row] == ddp;
@@ -59,16 +63,36 @@ void count_kinds(const trace::Trace& trace, const Rank& rank, Capture& c) {
         c.with_shapes += dims.has(row) || old_dims.has(row);
         c.with_stacks += stack.has(row);
         break;
-      case Kind::annotation: ++c.annotations; break;
-      case Kind::python: ++c.python_calls; c.module_calls += module.has(row); break;
-      case Kind::runtime: ++c.runtime_calls; break;
-      case Kind::kernel: ++c.kernels; break;
-      case Kind::memcpy: ++c.copies; break;
-      case Kind::memset: ++c.fills; break;
-      case Kind::memory: ++c.memory_records; break;
-      case Kind::range_metrics: ++c.range_metrics; break;
-      case Kind::other: ++c.foreign; break;
-      default: break;
+      case Kind::annotation:
+        ++c.annotations;
+        break;
+      case Kind::python:
+        ++c.python_calls;
+        c.module_calls += module.has(row);
+        break;
+      case Kind::runtime:
+        ++c.runtime_calls;
+        break;
+      case Kind::kernel:
+        ++c.kernels;
+        break;
+      case Kind::memcpy:
+        ++c.copies;
+        break;
+      case Kind::memset:
+        ++c.fills;
+        break;
+      case Kind::memory:
+        ++c.memory_records;
+        break;
+      case Kind::range_metrics:
+        ++c.range_metrics;
+        break;
+      case Kind::other:
+        ++c.foreign;
+        break;
+      default:
+        break;
     }
   }
   c.profiler = c.python_calls * kPythonCall + c.ops * kOp;
@@ -80,10 +104,16 @@ void count_links(Calls& calls, const Rank& rank, Capture& c) {
   for (Row row = 0; row < e.size(); ++row) {
     if (!is_device_work(e.kind[row])) continue;
     const Row launch = e.launch[row];
-    if (launch == kNoRow) { ++c.device_without_launch; continue; }
+    if (launch == kNoRow) {
+      ++c.device_without_launch;
+      continue;
+    }
     has_device[launch] = true;
     const std::int64_t lead = e.start[launch] - e.start[row];
-    if (lead > kLead) { ++c.device_before_launch; c.largest_lead = std::max(c.largest_lead, lead); }
+    if (lead > kLead) {
+      ++c.device_before_launch;
+      c.largest_lead = std::max(c.largest_lead, lead);
+    }
   }
   for (Row row = 0; row < e.size(); ++row) {
     if (e.kind[row] != Kind::runtime) continue;
@@ -101,19 +131,23 @@ void measure_calls(Calls& calls, const Rank& rank, const IntervalSet& busy, Inte
   const EventTable& e = rank.events;
   std::vector<std::int64_t> device_end(e.size(), -1);
   for (Row row = 0; row < e.size(); ++row)
-    if (is_device_work(e.kind[row]) && e.launch[row] != kNoRow) device_end[e.launch[row]] = std::max(device_end[e.launch[row]], e.end[row]);
+    if (is_device_work(e.kind[row]) && e.launch[row] != kNoRow)
+      device_end[e.launch[row]] = std::max(device_end[e.launch[row]], e.end[row]);
   for (Row row = 0; row < e.size(); ++row) {
     if (e.kind[row] != Kind::runtime) continue;
     const Interval span{e.start[row], e.end[row]};
     const std::int64_t inside = timeline::overlap(span, window);
     if (inside == 0) continue;
     const CallClass& call = calls.of(e.name[row]);
-    const bool waited_copy = call.launch && span.length() > kCopyThatWaited && device_end[row] >= 0 && device_end[row] <= span.end;
+    const bool waited_copy =
+        call.launch && span.length() > kCopyThatWaited && device_end[row] >= 0 && device_end[row] <= span.end;
     if (call.blocking || waited_copy) {
       c.blocked += inside;
-      if (call.blocking && span.length() >= kMillisecond && busy.length_in(span) * 20 < span.length()) c.blind_wait += inside;
+      if (call.blocking && span.length() >= kMillisecond && busy.length_in(span) * 20 < span.length())
+        c.blind_wait += inside;
     }
-    if ((call.warm_up && span.length() > kLongQuery) || (call.launch && span.length() > kLongLaunch)) c.warm_up += inside;
+    if ((call.warm_up && span.length() > kLongQuery) || (call.launch && span.length() > kLongLaunch))
+      c.warm_up += inside;
   }
 }
 
@@ -149,7 +183,8 @@ IntervalSet host_activity(const trace::Trace& trace, const Rank& rank) {
 
 }  // namespace
 
-Capture capture_of(const trace::Trace& trace, const Rank& rank, const std::vector<DeviceBusy>& devices, Interval window) {
+Capture capture_of(const trace::Trace& trace, const Rank& rank, const std::vector<DeviceBusy>& devices,
+                   Interval window) {
   Capture c;
   Calls calls(trace);
   IntervalSet busy;
@@ -162,7 +197,8 @@ Capture capture_of(const trace::Trace& trace, const Rank& rank, const std::vecto
   if (!host.empty()) c.host_span = host.parts().back().end - host.parts().front().begin;
   c.unseen = window.length() - unite(host, busy).length_in(window);
   if (!rank.steps.empty() && rank.steps.back().row != kNoRow && !busy.empty())
-    c.device_lag = std::max<std::int64_t>(0, std::min(busy.parts().back().end, rank.steps.back().device_end) - rank.steps.back().end);
+    c.device_lag = std::max<std::int64_t>(
+        0, std::min(busy.parts().back().end, rank.steps.back().device_end) - rank.steps.back().end);
   return c;
 }
 

@@ -22,14 +22,15 @@ struct Capture {
   std::int64_t largest_lead = 0;             ///< of those, ns
   std::int64_t graph_launches = 0;
   // Times.
-  std::int64_t host_span = 0;         ///< first host range's start to the last one's end
-  std::int64_t device_lag = 0;        ///< last device end after the last step's host end
-  std::int64_t warm_up = 0;           ///< in calls that only a first iteration makes: loading, context and stream creation
-  std::int64_t profiler = 0;          ///< estimated cost of recording: 0.7 µs a Python call, 1.2 µs an op
-  std::int64_t blind_wait = 0;        ///< blocking calls ≥ 1 ms in which the device is busy under 5 %
-  std::int64_t unseen = 0;            ///< no host thread has an event and the device is idle
-  std::int64_t host_data_loading = 0; ///< in data-loader ranges, of any thread
-  std::int64_t blocked = 0;           ///< in blocking calls and in copies that waited for the device
+  std::int64_t host_span = 0;   ///< first host range's start to the last one's end
+  std::int64_t device_lag = 0;  ///< last device end after the last step's host end
+  std::int64_t warm_up =
+      0;  ///< in calls that only a first iteration makes: loading, context and stream creation
+  std::int64_t profiler = 0;           ///< estimated cost of recording: 0.7 µs a Python call, 1.2 µs an op
+  std::int64_t blind_wait = 0;         ///< blocking calls ≥ 1 ms in which the device is busy under 5 %
+  std::int64_t unseen = 0;             ///< no host thread has an event and the device is idle
+  std::int64_t host_data_loading = 0;  ///< in data-loader ranges, of any thread
+  std::int64_t blocked = 0;            ///< in blocking calls and in copies that waited for the device
 };
 
 Capture capture_of(const trace::Trace& trace, const trace::Rank& rank, const std::vector<DeviceBusy>& devices,

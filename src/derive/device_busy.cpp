@@ -9,7 +9,9 @@ using timeline::IntervalSet;
 using trace::Work;
 
 std::vector<DeviceBusy> busy_devices(const trace::Rank& rank) {
-  struct Parts { std::vector<Interval> compute, communication, copy; };
+  struct Parts {
+    std::vector<Interval> compute, communication, copy;
+  };
   std::map<std::int64_t, Parts> devices;
   const trace::EventTable& e = rank.events;
   for (const trace::Track& track : rank.tracks) {
@@ -17,7 +19,9 @@ std::vector<DeviceBusy> busy_devices(const trace::Rank& rank) {
     for (trace::Row row = track.begin; row < track.end; ++row) {
       if (!is_device_work(e.kind[row])) continue;
       Parts& parts = devices[track.device];
-      auto& list = e.work[row] == Work::compute ? parts.compute : e.work[row] == Work::communication ? parts.communication : parts.copy;
+      auto& list = e.work[row] == Work::compute         ? parts.compute
+                   : e.work[row] == Work::communication ? parts.communication
+                                                        : parts.copy;
       list.push_back({e.start[row], e.end[row]});
     }
   }

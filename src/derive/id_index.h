@@ -1,4 +1,5 @@
-// From ids of the file (External id, correlation, …) to rows. Flat when ids are dense, as they nearly always are.
+// From ids of the file (External id, correlation, …) to rows. Flat when ids are dense, as they nearly always
+// are.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +14,9 @@ namespace stepscope::derive {
 /// Ids ≤ 0 mean "none" in every dialect and are not indexed. Of rows with equal ids the first added stays.
 class IdIndex {
  public:
-  void add(std::int64_t id, trace::Row row) { if (id > 0) pairs_.emplace_back(id, row); }
+  void add(std::int64_t id, trace::Row row) {
+    if (id > 0) pairs_.emplace_back(id, row);
+  }
 
   void build() {
     std::int64_t least = 0, most = -1;
@@ -29,7 +32,8 @@ class IdIndex {
         if (trace::Row& slot = flat_[static_cast<std::size_t>(id - least)]; slot == trace::kNoRow) slot = row;
       std::vector<std::pair<std::int64_t, trace::Row>>().swap(pairs_);
     } else {
-      std::stable_sort(pairs_.begin(), pairs_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+      std::stable_sort(pairs_.begin(), pairs_.end(),
+                       [](const auto& a, const auto& b) { return a.first < b.first; });
     }
   }
 
@@ -40,7 +44,9 @@ class IdIndex {
       const auto at = static_cast<std::uint64_t>(id - least_);
       return at < flat_.size() ? flat_[at] : trace::kNoRow;
     }
-    const auto found = std::lower_bound(pairs_.begin(), pairs_.end(), id, [](const auto& pair, std::int64_t value) { return pair.first < value; });
+    const auto found =
+        std::lower_bound(pairs_.begin(), pairs_.end(), id,
+                         [](const auto& pair, std::int64_t value) { return pair.first < value; });
     return found != pairs_.end() && found->first == id ? found->second : trace::kNoRow;
   }
 

@@ -19,8 +19,9 @@ using trace::Rank;
 using trace::Row;
 using trace::TrackId;
 
-constexpr std::array kHostCauses = {IdleCause::sync, IdleCause::alloc, IdleCause::launch, IdleCause::runtime,
-                                    IdleCause::op, IdleCause::python, IdleCause::annotation};
+constexpr std::array kHostCauses = {IdleCause::sync,      IdleCause::alloc, IdleCause::launch,
+                                    IdleCause::runtime,   IdleCause::op,    IdleCause::python,
+                                    IdleCause::annotation};
 
 /// What one thread did, by cause.
 struct HostTime {
@@ -40,7 +41,9 @@ class Names {
     if (kind == Kind::runtime) return known >= kNamed ? static_cast<std::size_t>(IdleCause::runtime) : known;
     if (known == static_cast<std::uint8_t>(IdleCause::input)) return known;
     if (known == kStepMark) return kIdleCauses;
-    return static_cast<std::size_t>(kind == Kind::op ? IdleCause::op : kind == Kind::python ? IdleCause::python : IdleCause::annotation);
+    return static_cast<std::size_t>(kind == Kind::op       ? IdleCause::op
+                                    : kind == Kind::python ? IdleCause::python
+                                                           : IdleCause::annotation);
   }
 
  private:
@@ -69,9 +72,13 @@ std::vector<HostTime> host_times(const trace::Trace& trace, const Rank& rank, st
       const std::size_t cause = names.cause(e.name[row], e.kind[row]);
       if (cause == kIdleCauses) continue;
       const Interval span{e.start[row], e.end[row]};
-      if (cause == static_cast<std::size_t>(IdleCause::input)) { input.push_back(span); continue; }
+      if (cause == static_cast<std::size_t>(IdleCause::input)) {
+        input.push_back(span);
+        continue;
+      }
       std::vector<Interval>& list = threads[t].by_cause[cause];
-      if (!list.empty() && list.back().begin <= span.begin && span.end <= list.back().end) continue;  // nested
+      if (!list.empty() && list.back().begin <= span.begin && span.end <= list.back().end)
+        continue;  // nested
       list.push_back(span);
       if (cause == static_cast<std::size_t>(IdleCause::sync)) threads[t].blocking_ends.push_back(span.end);
     }
@@ -80,10 +87,13 @@ std::vector<HostTime> host_times(const trace::Trace& trace, const Rank& rank, st
   return threads;
 }
 
-struct Labelled { Interval span; IdleCause cause; };
+struct Labelled {
+  Interval span;
+  IdleCause cause;
+};
 
-/// Cause at every instant as seen from one launching thread, in time order: sets are laid down by precedence, each
-/// only where nothing lies yet. Only `gaps` matter, so only they are labelled.
+/// Cause at every instant as seen from one launching thread, in time order: sets are laid down by precedence,
+/// each only where nothing lies yet. Only `gaps` matter, so only they are labelled.
 class Labels {
  public:
   explicit Labels(IntervalSet gaps) : left_(std::move(gaps)) {}
@@ -99,7 +109,6 @@ class Labels {
     std::merge(labels_.begin(), labels_.end(), fresh.begin(), fresh.end(), merged.begin(),
                [](const Labelled& a, const Labelled& b) { return a.span.begin < b.span.begin; });
     labels_ = std::move(merged);
-
   }
   std::vector<Labelled> finish() {
     const IntervalSet rest = left_;
@@ -115,7 +124,8 @@ class Labels {
 /// Sets of one thread by cause, nothing for causes it never had.
 using ThreadSets = std::array<IntervalSet, kIdleCauses>;
 
-std::vector<Labelled> label_gaps(const std::vector<ThreadSets>& launchers, std::size_t self, const IntervalSet& input, const IntervalSet& gaps) {
+std::vector<Labelled> label_gaps(const std::vector<ThreadSets>& launchers, std::size_t self,
+                                 const IntervalSet& input, const IntervalSet& gaps) {
   Labels labels(gaps);
   labels.lay(input, IdleCause::input);
   for (IdleCause cause : kHostCauses) labels.lay(launchers[self][static_cast<std::size_t>(cause)], cause);
@@ -134,7 +144,8 @@ std::vector<Row> by_start(const Rank& rank, std::int64_t device) {
     const auto middle = static_cast<std::ptrdiff_t>(rows.size());
     for (Row row = track.begin; row < track.end; ++row)
       if (is_device_work(e.kind[row])) rows.push_back(row);
-    std::inplace_merge(rows.begin(), rows.begin() + middle, rows.end(), [&](Row a, Row b) { return e.start[a] < e.start[b]; });
+    std::inplace_merge(rows.begin(), rows.begin() + middle, rows.end(),
+                       [&](Row a, Row b) { return e.start[a] < e.start[b]; });
   }
   return rows;
 }
@@ -142,15 +153,19 @@ std::vector<Row> by_start(const Rank& rank, std::int64_t device) {
 /// Walks the gaps of one device.
 class GapWalk {
  public:
-  GapWalk(const Rank& rank, const std::vector<HostTime>& threads, const std::map<TrackId, std::vector<Labelled>>& labels,
-          std::int32_t device, std::vector<IdlePiece>& out)
+  GapWalk(const Rank& rank, const std::vector<HostTime>& threads,
+          const std::map<TrackId, std::vector<Labelled>>& labels, std::int32_t device,
+          std::vector<IdlePiece>& out)
       : e_(rank.events), threads_(threads), labels_(labels), device_(device), out_(out) {}
 
   void gap(Interval gap, Row ender) {
     ender_ = ender;
     const Row launch = ender == kNoRow ? kNoRow : e_.launch[ender];
     const auto found = launch == kNoRow ? labels_.begin() : labels_.find(e_.track[launch]);
-    if (found == labels_.end()) { add(gap, IdleCause::untraced); return; }
+    if (found == labels_.end()) {
+      add(gap, IdleCause::untraced);
+      return;
+    }
     const Time asked = launch == kNoRow ? gap.end : std::clamp(e_.start[launch], gap.begin, gap.end);
     Interval late{gap.begin, asked};
     if (const Time drained = last_blocking_end(found->first, late); drained >= 0) {
@@ -176,7 +191,8 @@ class GapWalk {
 
   template <class Use>
   void walk(const std::vector<Labelled>& labels, Interval span, Use use) {
-    auto at = std::upper_bound(labels.begin(), labels.end(), span.begin, [](Time t, const Labelled& l) { return t < l.span.end; });
+    auto at = std::upper_bound(labels.begin(), labels.end(), span.begin,
+                               [](Time t, const Labelled& l) { return t < l.span.end; });
     for (; at != labels.end() && at->span.begin < span.end; ++at)
       use(Interval{std::max(at->span.begin, span.begin), std::min(at->span.end, span.end)}, at->cause);
   }
@@ -185,7 +201,9 @@ class GapWalk {
   }
   /// Loading that follows a blocking call is still loading; all else until the launch is refill.
   void split_refill(const std::vector<Labelled>& labels, Interval span) {
-    walk(labels, span, [&](Interval part, IdleCause cause) { add(part, cause == IdleCause::input ? cause : IdleCause::refill); });
+    walk(labels, span, [&](Interval part, IdleCause cause) {
+      add(part, cause == IdleCause::input ? cause : IdleCause::refill);
+    });
   }
 
   const EventTable& e_;
@@ -210,7 +228,9 @@ std::vector<TrackId> launching_threads(const Rank& rank) {
 }  // namespace
 
 std::string_view name_of(IdleCause cause) {
-  constexpr std::string_view kNames[kIdleCauses] = {"input", "sync", "refill", "alloc", "launch", "runtime", "op", "python", "annotation", "untraced", "pending"};
+  constexpr std::string_view kNames[kIdleCauses] = {"input",      "sync",     "refill", "alloc",
+                                                    "launch",     "runtime",  "op",     "python",
+                                                    "annotation", "untraced", "pending"};
   return kNames[static_cast<std::size_t>(cause)];
 }
 
@@ -230,7 +250,8 @@ std::string_view meaning_of(IdleCause cause) {
   return kMeanings[static_cast<std::size_t>(cause)];
 }
 
-std::vector<IdlePiece> idle_pieces(const trace::Trace& trace, const Rank& rank, const std::vector<DeviceBusy>& devices, Interval window) {
+std::vector<IdlePiece> idle_pieces(const trace::Trace& trace, const Rank& rank,
+                                   const std::vector<DeviceBusy>& devices, Interval window) {
   std::vector<Interval> loading;
   std::vector<HostTime> threads = host_times(trace, rank, loading);
   const IntervalSet input = IntervalSet::of(std::move(loading));
@@ -241,7 +262,10 @@ std::vector<IdlePiece> idle_pieces(const trace::Trace& trace, const Rank& rank, 
   std::vector<ThreadSets> sets;
   for (std::size_t i = 0; i < std::min(launchers.size(), kMostLaunchers); ++i) {
     ThreadSets own;
-    for (IdleCause cause : kHostCauses) own[static_cast<std::size_t>(cause)] = intersect(all_gaps, IntervalSet::of(std::move(threads[launchers[i]].by_cause[static_cast<std::size_t>(cause)])));
+    for (IdleCause cause : kHostCauses)
+      own[static_cast<std::size_t>(cause)] = intersect(
+          all_gaps,
+          IntervalSet::of(std::move(threads[launchers[i]].by_cause[static_cast<std::size_t>(cause)])));
     sets.push_back(std::move(own));
   }
   for (HostTime& thread : threads) thread.by_cause = {};

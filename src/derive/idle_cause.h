@@ -1,4 +1,5 @@
-// Why a device was idle: every gap is attributed to what the host did until it launched the work that ended the gap.
+// Why a device was idle: every gap is attributed to what the host did until it launched the work that ended
+// the gap.
 #pragma once
 
 #include <string_view>
@@ -12,14 +13,14 @@ namespace stepscope::derive {
 
 /// In order of precedence: of two causes at one instant the earlier one is named.
 enum class IdleCause : std::uint8_t {
-  input,       ///< a data loader was waited for, on any thread
-  sync,        ///< the launching thread was inside a blocking call
-  refill,      ///< after a blocking call returned, until the next launch: the price of having drained the queue
-  alloc,       ///< inside a device or pinned-memory (de)allocation
-  launch,      ///< inside launch calls
-  runtime,     ///< inside other runtime calls
-  op,          ///< framework operators were running on the host
-  python,      ///< only Python was running
+  input,    ///< a data loader was waited for, on any thread
+  sync,     ///< the launching thread was inside a blocking call
+  refill,   ///< after a blocking call returned, until the next launch: the price of having drained the queue
+  alloc,    ///< inside a device or pinned-memory (de)allocation
+  launch,   ///< inside launch calls
+  runtime,  ///< inside other runtime calls
+  op,       ///< framework operators were running on the host
+  python,   ///< only Python was running
   annotation,  ///< inside a user range with nothing else recorded
   untraced,    ///< nothing is recorded on any launching thread
   pending,     ///< launched, not started: launch latency, another stream, or missing records
@@ -34,14 +35,14 @@ std::string_view meaning_of(IdleCause cause);
 struct IdlePiece {
   timeline::Interval span;
   IdleCause cause;
-  std::int32_t device;   ///< index into the busy devices
-  trace::Row ender;      ///< device event that ended the gap, kNoRow at the window's end
+  std::int32_t device;  ///< index into the busy devices
+  trace::Row ender;     ///< device event that ended the gap, kNoRow at the window's end
 };
 
-/// Pieces of all gaps of all devices inside `window`, in time order per device. Their lengths add up to the idle time.
-/// Method: after the launch of the ending event began the gap is `pending`; before, what the launching thread did, then
-/// what the other launching threads did. O(n) in rows.
-std::vector<IdlePiece> idle_pieces(const trace::Trace& trace, const trace::Rank& rank, const std::vector<DeviceBusy>& devices,
-                                   timeline::Interval window);
+/// Pieces of all gaps of all devices inside `window`, in time order per device. Their lengths add up to the
+/// idle time. Method: after the launch of the ending event began the gap is `pending`; before, what the
+/// launching thread did, then what the other launching threads did. O(n) in rows.
+std::vector<IdlePiece> idle_pieces(const trace::Trace& trace, const trace::Rank& rank,
+                                   const std::vector<DeviceBusy>& devices, timeline::Interval window);
 
 }  // namespace stepscope::derive

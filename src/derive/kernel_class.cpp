@@ -6,11 +6,13 @@ namespace stepscope::derive {
 namespace {
 
 bool contains_any(std::string_view text, std::initializer_list<std::string_view> parts) {
-  return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) { return text.find(part) != std::string_view::npos; });
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](std::string_view part) { return text.find(part) != std::string_view::npos; });
 }
 
 bool starts_with_any(std::string_view text, std::initializer_list<std::string_view> heads) {
-  return std::any_of(heads.begin(), heads.end(), [&](std::string_view head) { return text.starts_with(head); });
+  return std::any_of(heads.begin(), heads.end(),
+                     [&](std::string_view head) { return text.starts_with(head); });
 }
 
 /// "cudaLaunchKernel" and "hipLaunchKernel" → "LaunchKernel"; "cuLaunchKernel" too.
@@ -23,33 +25,58 @@ std::string_view without_vendor(std::string_view call) {
 }  // namespace
 
 bool is_collective_kernel(std::string_view name) {
-  return contains_any(name, {"ncclDevKernel", "ncclKernel", "nccl", "rccl", "RCCL", "oneccl", "oneCCL", "ccl_kernel", "hccl", "nvshmem", "NVSHMEM",
-                             "cross_device_reduce", "multimem_all_reduce", "all_reduce_kernel", "allreduce_kernel", "allreduce_fusion",
-                             "quick_all_reduce", "quickreduce", "one_shot_all_reduce", "two_shot_all_reduce", "deep_ep::", "mscclpp"});
+  return contains_any(name, {"ncclDevKernel",
+                             "ncclKernel",
+                             "nccl",
+                             "rccl",
+                             "RCCL",
+                             "oneccl",
+                             "oneCCL",
+                             "ccl_kernel",
+                             "hccl",
+                             "nvshmem",
+                             "NVSHMEM",
+                             "cross_device_reduce",
+                             "multimem_all_reduce",
+                             "all_reduce_kernel",
+                             "allreduce_kernel",
+                             "allreduce_fusion",
+                             "quick_all_reduce",
+                             "quickreduce",
+                             "one_shot_all_reduce",
+                             "two_shot_all_reduce",
+                             "deep_ep::",
+                             "mscclpp"});
 }
 
 bool is_collective_op(std::string_view name) {
-  return starts_with_any(name, {"nccl:", "gloo:", "rccl:", "xccl:", "ucc:", "mpi:", "hccl:", "c10d::", "record_param_comms", "_c10d_functional::"});
+  return starts_with_any(name, {"nccl:", "gloo:", "rccl:", "xccl:", "ucc:", "mpi:", "hccl:", "c10d::",
+                                "record_param_comms", "_c10d_functional::"});
 }
 
 bool is_launch_call(std::string_view name) {
   const std::string_view call = without_vendor(name);
-  return starts_with_any(call, {"LaunchKernel", "LaunchCooperativeKernel", "ExtLaunchKernel", "ModuleLaunchKernel", "ExtModuleLaunchKernel",
-                                "GraphLaunch", "Memcpy", "Memset", "EnqueueKernelLaunch", "CommandListAppend", "EnqueueMem"}) ||
+  return starts_with_any(call, {"LaunchKernel", "LaunchCooperativeKernel", "ExtLaunchKernel",
+                                "ModuleLaunchKernel", "ExtModuleLaunchKernel", "GraphLaunch", "Memcpy",
+                                "Memset", "EnqueueKernelLaunch", "CommandListAppend", "EnqueueMem"}) ||
          contains_any(name, {"LaunchJob", "launchKernel"});
 }
 
 bool is_blocking_call(std::string_view name) {
   const std::string_view call = without_vendor(name);
-  if (starts_with_any(call, {"StreamSynchronize", "DeviceSynchronize", "EventSynchronize", "CtxSynchronize", "QueueFinish", "EventWait",
-                             "CommandQueueSynchronize", "EventHostSynchronize", "StreamWaitIdle", "synchronizeStream", "synchronizeDevice"}))
+  if (starts_with_any(call, {"StreamSynchronize", "DeviceSynchronize", "EventSynchronize", "CtxSynchronize",
+                             "QueueFinish", "EventWait", "CommandQueueSynchronize", "EventHostSynchronize",
+                             "StreamWaitIdle", "synchronizeStream", "synchronizeDevice"}))
     return true;
-  return (starts_with_any(call, {"Memcpy"}) && call.find("Async") == std::string_view::npos) || call == "MemcpyWithStream";
+  return (starts_with_any(call, {"Memcpy"}) && call.find("Async") == std::string_view::npos) ||
+         call == "MemcpyWithStream";
 }
 
 bool is_allocation_call(std::string_view name) {
-  return starts_with_any(without_vendor(name), {"Malloc", "Free", "HostAlloc", "HostFree", "HostRegister", "HostUnregister", "MemCreate", "MemMap",
-                                                "MemUnmap", "MemRelease", "MemAddressReserve", "MemAddressFree", "MemSetAccess"});
+  return starts_with_any(
+      without_vendor(name),
+      {"Malloc", "Free", "HostAlloc", "HostFree", "HostRegister", "HostUnregister", "MemCreate", "MemMap",
+       "MemUnmap", "MemRelease", "MemAddressReserve", "MemAddressFree", "MemSetAccess"});
 }
 
 bool is_graph_launch(std::string_view name) { return without_vendor(name).starts_with("GraphLaunch"); }

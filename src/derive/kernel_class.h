@@ -1,11 +1,13 @@
-// What a device event is for, decided by collective metadata first and by names second. Vendor names live here only.
+// What a device event is for, decided by collective metadata first and by names second. Vendor names live
+// here only.
 #pragma once
 
 #include <string_view>
 
 namespace stepscope::derive {
 
-/// True for kernels of NCCL, RCCL, oneCCL, HCCL, NVSHMEM, DeepEP, MSCCL++ and the custom all-reduces of serving engines.
+/// True for kernels of NCCL, RCCL, oneCCL, HCCL, NVSHMEM, DeepEP, MSCCL++ and the custom all-reduces of
+/// serving engines.
 bool is_collective_kernel(std::string_view name);
 
 /// True for host ranges and ops that issue a collective: "nccl:all_reduce", "gloo:broadcast", "c10d::…".

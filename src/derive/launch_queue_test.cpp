@@ -38,9 +38,9 @@ TEST(LaunchQueue, CopiesThatBlock) {
     {"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy DtoH (Device -> Pageable)", "pid": 0, "tid": 7, "ts": 190, "dur": 9, "args": {"correlation": 1}},
     {"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy HtoD (Pinned -> Device)", "pid": 0, "tid": 7, "ts": 390, "dur": 50, "args": {"correlation": 2}})J");
   ASSERT_EQ(trace.ranks.size(), 1u);
-const LaunchQueue queue = launch_queue(trace, trace.ranks[0]);
-EXPECT_EQ(queue.blocked, (std::vector<std::int64_t>{100'000, 0}));
-EXPECT_EQ(queue.delay, (std::vector<std::int64_t>{0, 0}));  // both started before their calls returned
+  const LaunchQueue queue = launch_queue(trace, trace.ranks[0]);
+  EXPECT_EQ(queue.blocked, (std::vector<std::int64_t>{100'000, 0}));
+  EXPECT_EQ(queue.delay, (std::vector<std::int64_t>{0, 0}));  // both started before their calls returned
 }
 
 }  // namespace

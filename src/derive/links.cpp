@@ -1,4 +1,5 @@
-// Launch ↔ device event by correlation; device event and runtime call → innermost op by nesting, else by External id.
+// Launch ↔ device event by correlation; device event and runtime call → innermost op by nesting, else by
+// External id.
 #include "derive/external_id.h"
 #include "derive/id_index.h"
 #include "derive/stages.h"
@@ -23,7 +24,8 @@ void link_launches(EventTable& e, const trace::ArgReader& correlation) {
       if (const auto id = correlation.integer(row)) e.launch[row] = launches.find(*id);
 }
 
-/// The innermost op above each row. A parent comes before its children, so one pass does, however deep they nest.
+/// The innermost op above each row. A parent comes before its children, so one pass does, however deep they
+/// nest.
 std::vector<Row> ops_above(const EventTable& e) {
   std::vector<Row> above(e.size(), kNoRow);
   for (Row row = 0; row < e.size(); ++row) {

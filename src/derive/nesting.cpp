@@ -10,7 +10,8 @@ using trace::Row;
 
 namespace {
 
-/// Old files cut start and length to whole microseconds each, so a child may seem to end up to 1 µs behind its parent.
+/// Old files cut start and length to whole microseconds each, so a child may seem to end up to 1 µs behind
+/// its parent.
 constexpr std::int64_t kRounding = 1000;
 
 /// No real thread has more half-overlapping ranges open; beyond that a range counts as a root.

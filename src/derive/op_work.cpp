@@ -35,8 +35,16 @@ struct ArgKeyHash {
 class WorkCache {
  public:
   WorkCache(const trace::Trace& trace, const Rank& rank, Convention convention, std::vector<Work>& works)
-      : trace_(trace), rank_(rank), convention_(convention), works_(works), dims_(trace, rank, "Input Dims"), old_dims_(trace, rank, "Input dims"),
-        types_(trace, rank, "Input type"), strides_(trace, rank, "Input Strides"), concrete_(trace, rank, "Concrete Inputs"), conv_hints_(trace, rank) {}
+      : trace_(trace),
+        rank_(rank),
+        convention_(convention),
+        works_(works),
+        dims_(trace, rank, "Input Dims"),
+        old_dims_(trace, rank, "Input dims"),
+        types_(trace, rank, "Input type"),
+        strides_(trace, rank, "Input Strides"),
+        concrete_(trace, rank, "Concrete Inputs"),
+        conv_hints_(trace, rank) {}
 
   std::uint32_t of(Row row) {
     StringId dims = dims_.id(row);
@@ -54,8 +62,11 @@ class WorkCache {
   std::uint32_t counted(const ArgKey& key, const ConvHint& hint) {
     const auto [found, added] = by_args_.try_emplace(key, static_cast<std::uint32_t>(works_.size()));
     if (added) {
-      const OpArgs args = parse_op_args(trace_.text(key.dims), trace_.text(key.types), trace_.text(key.strides), trace_.text(key.concrete));
-      works_.push_back(work_of(trace_.text(key.name), args, convention_, {.output_spatial = hint.output_spatial, .weight_dims = hint.weight, .input_dims = hint.input}));
+      const OpArgs args = parse_op_args(trace_.text(key.dims), trace_.text(key.types),
+                                        trace_.text(key.strides), trace_.text(key.concrete));
+      works_.push_back(work_of(
+          trace_.text(key.name), args, convention_,
+          {.output_spatial = hint.output_spatial, .weight_dims = hint.weight, .input_dims = hint.input}));
     }
     return found->second;
   }
@@ -105,7 +116,10 @@ class Grids {
     for (const char* p = text.data(); p < end;) {
       std::int64_t n = 0;
       const auto [rest, error] = std::from_chars(p, end, n);
-      if (rest == p) { ++p; continue; }
+      if (rest == p) {
+        ++p;
+        continue;
+      }
       if (error != std::errc{} || n <= 0 || __builtin_mul_overflow(blocks, n, &blocks)) return 0;
       any = true;
       p = rest;
@@ -136,20 +150,24 @@ void claim_canonical(Roles& roles, WorkCache& works, const EventTable& e, OpWork
   for (Row row = 0; row < e.size(); ++row) {
     if (!is_host_range(e.kind[row])) continue;
     out.claim_of[row] = inherited(e, out, row);
-    if (out.claim_of[row] != kNone || e.kind[row] != Kind::op || roles.of(e.name[row]) != WorkRole::canonical) continue;
+    if (out.claim_of[row] != kNone || e.kind[row] != Kind::op || roles.of(e.name[row]) != WorkRole::canonical)
+      continue;
     const std::uint32_t work = works.of(row);
     if (usable(out.works[work])) add_claim(out, row, work);
   }
 }
 
-void claim_composite(Roles& roles, WorkCache& works, const EventTable& e, const std::vector<bool>& launches_below, OpWork& out) {
+void claim_composite(Roles& roles, WorkCache& works, const EventTable& e,
+                     const std::vector<bool>& launches_below, OpWork& out) {
   std::vector<bool> claimed_below(e.size());
   for (Row row = e.size(); row-- > 0;)
-    if ((out.claim_of[row] != kNone || claimed_below[row]) && e.parent[row] != kNoRow) claimed_below[e.parent[row]] = true;
+    if ((out.claim_of[row] != kNone || claimed_below[row]) && e.parent[row] != kNoRow)
+      claimed_below[e.parent[row]] = true;
   for (Row row = 0; row < e.size(); ++row) {
     if (!is_host_range(e.kind[row]) || out.claim_of[row] != kNone) continue;
     out.claim_of[row] = inherited(e, out, row);
-    if (out.claim_of[row] != kNone || e.kind[row] != Kind::op || claimed_below[row] || !launches_below[row]) continue;
+    if (out.claim_of[row] != kNone || e.kind[row] != Kind::op || claimed_below[row] || !launches_below[row])
+      continue;
     if (roles.of(e.name[row]) != WorkRole::composite) continue;
     const std::uint32_t work = works.of(row);
     if (usable(out.works[work])) add_claim(out, row, work);

@@ -18,7 +18,8 @@ constexpr int kMostAncestors = 512;
 /// Union lengths that grow as intervals arrive by start.
 class Unions {
  public:
-  explicit Unions(std::size_t rows) : length_(rows), covered_(rows, std::numeric_limits<std::int64_t>::min()) {}
+  explicit Unions(std::size_t rows)
+      : length_(rows), covered_(rows, std::numeric_limits<std::int64_t>::min()) {}
   void add(Row row, std::int64_t start, std::int64_t end) {
     const std::int64_t from = std::max(start, covered_[row]);
     if (end <= from) return;
@@ -38,7 +39,8 @@ std::vector<std::int64_t> host_self_times(const Rank& rank) {
     if (!is_host_range(e.kind[row])) continue;
     self[row] += e.duration(row);
     const Row parent = e.parent[row];
-    if (parent != kNoRow) self[parent] -= std::max<std::int64_t>(0, std::min(e.end[row], e.end[parent]) - e.start[row]);
+    if (parent != kNoRow)
+      self[parent] -= std::max<std::int64_t>(0, std::min(e.end[row], e.end[parent]) - e.start[row]);
   }
   for (std::int64_t& time : self) time = std::max<std::int64_t>(0, time);
   return self;
@@ -54,7 +56,8 @@ std::vector<Row> device_rows_by_start(const Rank& rank) {
     const auto middle = static_cast<std::ptrdiff_t>(rows.size());
     for (Row row = track.begin; row < track.end; ++row)
       if (is_device_work(e.kind[row])) rows.push_back(row);
-    std::inplace_merge(rows.begin(), rows.begin() + middle, rows.end(), [&](Row a, Row b) { return e.start[a] < e.start[b]; });
+    std::inplace_merge(rows.begin(), rows.begin() + middle, rows.end(),
+                       [&](Row a, Row b) { return e.start[a] < e.start[b]; });
   }
   return rows;
 }

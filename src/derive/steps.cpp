@@ -36,9 +36,11 @@ std::vector<Step> marked_steps(const trace::Trace& trace, const trace::Rank& ran
     std::int64_t& number = number_of[e.name[row]];
     if (number == -2) number = step_number(trace.text(e.name[row]));
     if (number < 0) continue;
-    steps.push_back({number, std::string(trace.text(e.name[row])), e.start[row], e.end[row], e.end[row], row});
+    steps.push_back(
+        {number, std::string(trace.text(e.name[row])), e.start[row], e.end[row], e.end[row], row});
   }
-  std::stable_sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) { return a.start < b.start; });
+  std::stable_sort(steps.begin(), steps.end(),
+                   [](const Step& a, const Step& b) { return a.start < b.start; });
   return steps;
 }
 
@@ -59,10 +61,13 @@ std::vector<Step> whole_window(const EventTable& e) {
 }
 
 std::int32_t step_at(const std::vector<Step>& steps, std::int64_t time) {
-  auto after = std::upper_bound(steps.begin(), steps.end(), time, [](std::int64_t t, const Step& s) { return t < s.start; });
+  auto after = std::upper_bound(steps.begin(), steps.end(), time,
+                                [](std::int64_t t, const Step& s) { return t < s.start; });
   if (after == steps.begin()) return -1;
   --after;
-  return time < after->end || (time == after->end && after + 1 == steps.end()) ? static_cast<std::int32_t>(after - steps.begin()) : -1;
+  return time < after->end || (time == after->end && after + 1 == steps.end())
+             ? static_cast<std::int32_t>(after - steps.begin())
+             : -1;
 }
 
 }  // namespace

@@ -248,7 +248,8 @@ Work conv_backward_input_work(const Call& call) {
   tally.read(grad);
   tally.read(weight);
   const Shape input{
-      integers_of(call.at(0)).value_or(Sizes(call.hints.input_dims.begin(), call.hints.input_dims.end())), {}};
+      integers_of(call.at(0)).value_or(Sizes(call.hints.input_dims.begin(), call.hints.input_dims.end())),
+      {}};
   if (!input.dims.empty()) {
     tally.write(numel(input) * bytes_per_element(grad.dtype));
   } else {

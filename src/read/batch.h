@@ -25,8 +25,8 @@ struct TrackKey {
 
 struct TrackKeyHash {
   std::size_t operator()(const TrackKey& key) const {
-    return static_cast<std::size_t>(key.pid.value * 0x9E3779B97F4A7C15LL) ^ static_cast<std::size_t>(key.tid.value * 31) ^
-           (key.device ? 7u : 0u);
+    return static_cast<std::size_t>(key.pid.value * 0x9E3779B97F4A7C15LL) ^
+           static_cast<std::size_t>(key.tid.value * 31) ^ (key.device ? 7u : 0u);
   }
 };
 
@@ -36,7 +36,8 @@ struct Vocabulary {
   trace::SchemaTable schemas;
   std::vector<TrackKey> tracks;
   std::unordered_map<TrackKey, trace::TrackId, TrackKeyHash> track_ids;
-  std::vector<std::uint32_t> used_in;  ///< by string: last block that used it, so that batches can list first uses
+  std::vector<std::uint32_t>
+      used_in;  ///< by string: last block that used it, so that batches can list first uses
 };
 
 /// A begin or end event (ph B, E), paired when the rank is sealed.
@@ -84,8 +85,8 @@ struct ParsedFile {
   std::vector<Vocabulary> words;
 };
 
-/// Appends the file as a rank of `trace`: remaps ids in block order (so that the thread count changes nothing), pairs
-/// begin and end events, sorts by (track, start, longest first).
+/// Appends the file as a rank of `trace`: remaps ids in block order (so that the thread count changes
+/// nothing), pairs begin and end events, sorts by (track, start, longest first).
 void seal(trace::Trace& trace, ParsedFile file, unsigned threads);
 
 }  // namespace stepscope::read

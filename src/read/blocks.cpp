@@ -9,7 +9,8 @@ namespace stepscope::read {
 namespace {
 
 bool event_key_at(const char* p, const char* end) {
-  constexpr std::string_view kKeys[] = {"ph\"", "name\"", "cat\"", "ts\"", "pid\"", "tid\"", "args\"", "id\"", "dur\""};
+  constexpr std::string_view kKeys[] = {"ph\"",  "name\"", "cat\"", "ts\"", "pid\"",
+                                        "tid\"", "args\"", "id\"",  "dur\""};
   const std::string_view text(p, static_cast<std::size_t>(end - p));
   for (std::string_view key : kKeys)
     if (text.starts_with(key)) return true;

@@ -37,8 +37,8 @@ std::size_t unescape_unicode(std::string_view text, std::string& out) {
   std::uint32_t code = 0, low = 0;
   if (!read_hex4(text, code)) return 0;
   const bool high_surrogate = code >= 0xD800 && code < 0xDC00;
-  if (high_surrogate && text.size() >= 10 && text[4] == '\\' && text[5] == 'u' && read_hex4(text.substr(6), low) &&
-      low >= 0xDC00 && low < 0xE000) {
+  if (high_surrogate && text.size() >= 10 && text[4] == '\\' && text[5] == 'u' &&
+      read_hex4(text.substr(6), low) && low >= 0xDC00 && low < 0xE000) {
     append_utf8(0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00), out);
     return 10;
   }
@@ -58,11 +58,16 @@ std::int64_t shifted_nanoseconds(std::string_view digits, std::int64_t exponent,
   std::int64_t value = 0;
   const std::int64_t kept = static_cast<std::int64_t>(digits.size()) + exponent + 3;
   for (std::int64_t i = 0; i < std::min<std::int64_t>(kept, 64); ++i) {
-    const int digit = i < static_cast<std::int64_t>(digits.size()) ? digits[static_cast<std::size_t>(i)] - '0' : 0;
-    if (value > (kMostTime - digit) / 10) { value = kMostTime; break; }
+    const int digit =
+        i < static_cast<std::int64_t>(digits.size()) ? digits[static_cast<std::size_t>(i)] - '0' : 0;
+    if (value > (kMostTime - digit) / 10) {
+      value = kMostTime;
+      break;
+    }
     value = value * 10 + digit;
   }
-  const bool round_up = kept >= 0 && kept < static_cast<std::int64_t>(digits.size()) && digits[static_cast<std::size_t>(kept)] >= '5';
+  const bool round_up = kept >= 0 && kept < static_cast<std::int64_t>(digits.size()) &&
+                        digits[static_cast<std::size_t>(kept)] >= '5';
   if (round_up && value < kMostTime) ++value;
   return negative ? -value : value;
 }
@@ -76,11 +81,20 @@ bool read_microseconds_slowly(const char*& p, std::int64_t& nanoseconds) {
   constexpr std::size_t kMostDigits = 64;
   bool any = false;
   for (bool fraction = false; is_digit(*at) || (*at == '.' && !fraction); ++at) {
-    if (*at == '.') { fraction = true; continue; }
+    if (*at == '.') {
+      fraction = true;
+      continue;
+    }
     any = true;
-    if (digits.empty() && *at == '0') { exponent -= fraction; continue; }
-    if (digits.size() < kMostDigits) { digits += *at; exponent -= fraction; }
-    else exponent += !fraction;
+    if (digits.empty() && *at == '0') {
+      exponent -= fraction;
+      continue;
+    }
+    if (digits.size() < kMostDigits) {
+      digits += *at;
+      exponent -= fraction;
+    } else
+      exponent += !fraction;
   }
   if (!any) return false;
   if (*at == 'e' || *at == 'E') {
@@ -117,18 +131,26 @@ const char* value_end(const char* p, const char* end, const char** looked) {
         p = next - 1;
         break;
       }
-      case '[': case '{': ++depth; break;
-      case ']': case '}':
+      case '[':
+      case '{':
+        ++depth;
+        break;
+      case ']':
+      case '}':
         if (depth <= 1) return depth == 0 ? p : p + 1;
         --depth;
         break;
       case ',':
         if (depth == 0) return p;
         break;
-      case ' ': case '\n': case '\r': case '\t':
+      case ' ':
+      case '\n':
+      case '\r':
+      case '\t':
         if (depth == 0) return p;
         break;
-      default: break;
+      default:
+        break;
     }
   }
   return nullptr;
@@ -137,22 +159,41 @@ const char* value_end(const char* p, const char* end, const char** looked) {
 void unescape(std::string_view text, std::string& out) {
   out.clear();
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '\\' || i + 1 >= text.size()) { out += text[i]; continue; }
+    if (text[i] != '\\' || i + 1 >= text.size()) {
+      out += text[i];
+      continue;
+    }
     const char c = text[++i];
     switch (c) {
-      case 'n': out += '\n'; break;
-      case 't': out += '\t'; break;
-      case 'r': out += '\r'; break;
-      case 'b': out += '\b'; break;
-      case 'f': out += '\f'; break;
-      case '"': case '\\': case '/': out += c; break;
+      case 'n':
+        out += '\n';
+        break;
+      case 't':
+        out += '\t';
+        break;
+      case 'r':
+        out += '\r';
+        break;
+      case 'b':
+        out += '\b';
+        break;
+      case 'f':
+        out += '\f';
+        break;
+      case '"':
+      case '\\':
+      case '/':
+        out += c;
+        break;
       case 'u': {
         const std::size_t used = unescape_unicode(text.substr(i + 1), out);
         if (used == 0) out += "\\u";
         i += used;
         break;
       }
-      default: out += '\\'; out += c;
+      default:
+        out += '\\';
+        out += c;
     }
   }
 }
@@ -173,7 +214,8 @@ Number read_number(const char*& p, std::int64_t& integer, double& real) {
     return negative && value == 0 ? Number::large : Number::integer;
   }
   const char* stop = at;
-  while (is_digit(*stop) || *stop == '.' || *stop == 'e' || *stop == 'E' || *stop == '+' || *stop == '-') ++stop;
+  while (is_digit(*stop) || *stop == '.' || *stop == 'e' || *stop == 'E' || *stop == '+' || *stop == '-')
+    ++stop;
   const auto [end, error] = std::from_chars(p, stop, real);
   const bool whole = end == stop && error == std::errc{};
   const bool exact = stop - digits <= 18 || significant_digits(digits, stop) <= 17;

@@ -1,5 +1,5 @@
-// The JSON primitives of the readers: forgiving, non-recursive, over one block of text followed by kPadding zero bytes,
-// so that loads past the end are safe and every loop meets a byte that stops it.
+// The JSON primitives of the readers: forgiving, non-recursive, over one block of text followed by kPadding
+// zero bytes, so that loads past the end are safe and every loop meets a byte that stops it.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,10 @@ inline const char* string_end(const char* p, const char* end, bool& escaped) {
     const __m128i quote = _mm_cmpeq_epi8(block, _mm_set1_epi8('"'));
     const __m128i slash = _mm_cmpeq_epi8(block, _mm_set1_epi8('\\'));
     const auto stops = static_cast<unsigned>(_mm_movemask_epi8(_mm_or_si128(quote, slash)));
-    if (stops == 0) { p += 16; continue; }
+    if (stops == 0) {
+      p += 16;
+      continue;
+    }
     p += __builtin_ctz(stops);
 #else
     while (p < end && *p != '"' && *p != '\\') ++p;
@@ -43,10 +46,10 @@ inline const char* string_end(const char* p, const char* end, bool& escaped) {
   return nullptr;
 }
 
-/// `p` is at any JSON value. Returns the first byte behind it, nullptr when the text ends first, and `p` itself when no
-/// value stands here: where a string inside is followed by what cannot follow one, a quote was not escaped, and going
-/// on would swallow the events behind it. Brackets are counted, not matched by kind, and nothing recurses.
-/// When it returns `p`, `looked` is set to how far it looked.
+/// `p` is at any JSON value. Returns the first byte behind it, nullptr when the text ends first, and `p`
+/// itself when no value stands here: where a string inside is followed by what cannot follow one, a quote was
+/// not escaped, and going on would swallow the events behind it. Brackets are counted, not matched by kind,
+/// and nothing recurses. When it returns `p`, `looked` is set to how far it looked.
 const char* value_end(const char* p, const char* end, const char** looked = nullptr);
 
 /// Undoes JSON escapes; surrogate pairs become UTF-8, broken escapes stay as they stand.
@@ -55,16 +58,16 @@ void unescape(std::string_view text, std::string& out);
 /// What a number's text was.
 enum class Number : std::uint8_t { none, integer, real, large };
 
-/// Reads a number at `p` and moves behind it. `integer`: at most 18 digits. `real`: has a fraction or an exponent and at
-/// most 17 significant digits, as many as a double prints. `large`: a number, but neither (keep its text). `none`: not
-/// a number, p is unmoved.
+/// Reads a number at `p` and moves behind it. `integer`: at most 18 digits. `real`: has a fraction or an
+/// exponent and at most 17 significant digits, as many as a double prints. `large`: a number, but neither
+/// (keep its text). `none`: not a number, p is unmoved.
 Number read_number(const char*& p, std::int64_t& integer, double& real);
 
 /// Times saturate here: 127 years, so that the sum of two never overflows.
 inline constexpr std::int64_t kMostTime = 4'000'000'000'000'000'000;
 
-/// Reads decimal microseconds at `p` into integer nanoseconds, rounding only what is finer than 1 ns. False if there is
-/// no number; magnitudes beyond kMostTime saturate.
+/// Reads decimal microseconds at `p` into integer nanoseconds, rounding only what is finer than 1 ns. False
+/// if there is no number; magnitudes beyond kMostTime saturate.
 bool read_microseconds(const char*& p, std::int64_t& nanoseconds);
 
 }  // namespace stepscope::read

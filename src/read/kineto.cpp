@@ -26,8 +26,8 @@ enum class Place : std::uint8_t {
 
 using TopLevel = std::vector<std::pair<std::string, std::string>>;
 
-/// Walks the document around the events: top-level keys, the event list, the end. What it makes of a text does not
-/// depend on how the text is cut into blocks.
+/// Walks the document around the events: top-level keys, the event list, the end. What it makes of a text
+/// does not depend on how the text is cut into blocks.
 class DocumentParser {
  public:
   DocumentParser(Vocabulary& words) : events_(words) {}
@@ -78,11 +78,14 @@ class DocumentParser {
 
   /// No more text will come: what was being skipped is lost up to `block`'s end.
   void finish(const Block& block, Batch& batch) {
-    if (lost()) batch.lose(damaged_from_, block.offset + static_cast<std::int64_t>(block.size) - damaged_from_, damage_);
+    if (lost())
+      batch.lose(damaged_from_, block.offset + static_cast<std::int64_t>(block.size) - damaged_from_,
+                 damage_);
   }
 
-  /// Bytes scanned by events that failed. An event that scans far and fails may be followed by a million that do the
-  /// same: when failures have cost many times the text, and not before this many bytes, events are held to a small size.
+  /// Bytes scanned by events that failed. An event that scans far and fails may be followed by a million that
+  /// do the same: when failures have cost many times the text, and not before this many bytes, events are
+  /// held to a small size.
   static constexpr std::int64_t kFreeWaste = std::int64_t{1} << 26;
   std::int64_t wasted() const { return wasted_; }
 
@@ -112,21 +115,30 @@ class DocumentParser {
   bool parse_event(const char*& p) {
     p = skip_space(p);
     if (p >= block_->end()) return true;
-    if (*p == ',') { ++p; return true; }
-    if (*p == ']') { ++p; place = bare_array ? Place::done : Place::top; return true; }
+    if (*p == ',') {
+      ++p;
+      return true;
+    }
+    if (*p == ']') {
+      ++p;
+      place = bare_array ? Place::done : Place::top;
+      return true;
+    }
     if (*p != '{') {
       give_up(p, "something that is not an event stood in the event list");
       return true;
     }
     const char* limit = event_limit(p);
     switch (events_.parse(p, limit, *block_, *batch_)) {
-      case EventParser::Outcome::read: return true;
+      case EventParser::Outcome::read:
+        return true;
       case EventParser::Outcome::cut:
         if (limit == block_->end()) return false;
         wasted_ += limit - p;
         give_up(p, "an event without an end");
         return true;
-      case EventParser::Outcome::damaged: break;
+      case EventParser::Outcome::damaged:
+        break;
     }
     wasted_ += events_.reached() - p;
     give_up(p, events_.damage());
@@ -137,25 +149,45 @@ class DocumentParser {
     p = skip_space(p);
     const char* end = block_->end();
     if (p >= end) return true;
-    if (*p == ',') { ++p; return true; }
-    if (*p == '}') { ++p; place = Place::done; return true; }
+    if (*p == ',') {
+      ++p;
+      return true;
+    }
+    if (*p == '}') {
+      ++p;
+      place = Place::done;
+      return true;
+    }
     const char* from = p;
     bool escaped = false;
-    if (*p != '"') { give_up(p, "a key was expected in the top-level object"); return true; }
+    if (*p != '"') {
+      give_up(p, "a key was expected in the top-level object");
+      return true;
+    }
     const char* close = string_end(p + 1, end, escaped);
     if (close == nullptr) return retreat(p, from);
     const std::string_view key(from + 1, static_cast<std::size_t>(close - from - 1));
     p = skip_space(close + 1);
     if (p >= end) return retreat(p, from);
-    if (*p != ':') { give_up(p = from, "a colon was expected behind this top-level key"); return true; }
+    if (*p != ':') {
+      give_up(p = from, "a colon was expected behind this top-level key");
+      return true;
+    }
     p = skip_space(p + 1);
     if (p >= end) return retreat(p, from);
-    if (key == "traceEvents" && *p == '[') { ++p; place = Place::events; return true; }
+    if (key == "traceEvents" && *p == '[') {
+      ++p;
+      place = Place::events;
+      return true;
+    }
     const char* looked = p;
     const char* behind = value_end(p, end, &looked);
     if (behind == nullptr) return retreat(p, from);
     wasted_ += behind == p ? looked - p : 0;
-    if (behind == p) { give_up(p = from, "a value was expected behind this top-level key"); return true; }
+    if (behind == p) {
+      give_up(p = from, "a value was expected behind this top-level key");
+      return true;
+    }
     top_level.emplace_back(std::string(key), std::string(p, behind));
     p = behind;
     return true;
@@ -166,10 +198,20 @@ class DocumentParser {
     if (p >= block_->end()) return true;
     if (place == Place::start) {
       constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-      if (std::string_view(p, static_cast<std::size_t>(block_->end() - p)).starts_with(kByteOrderMark)) p = skip_space(p + kByteOrderMark.size());
+      if (std::string_view(p, static_cast<std::size_t>(block_->end() - p)).starts_with(kByteOrderMark))
+        p = skip_space(p + kByteOrderMark.size());
       if (p >= block_->end()) return true;
-      if (*p == '{') { ++p; place = Place::top; return true; }
-      if (*p == '[') { ++p; place = Place::events; bare_array = true; return true; }
+      if (*p == '{') {
+        ++p;
+        place = Place::top;
+        return true;
+      }
+      if (*p == '[') {
+        ++p;
+        place = Place::events;
+        bare_array = true;
+        return true;
+      }
       give_up(p, "the text does not begin with { or [");
       return true;
     }
@@ -177,7 +219,10 @@ class DocumentParser {
     return true;
   }
 
-  static bool retreat(const char*& p, const char* to) { p = to; return false; }
+  static bool retreat(const char*& p, const char* to) {
+    p = to;
+    return false;
+  }
 
   EventParser events_;
   const Block* block_ = nullptr;
@@ -199,7 +244,8 @@ struct Pass {
 void reserve_rows(Batch& batch, std::size_t text_bytes) {
   const std::size_t rows = text_bytes / 220 + 16;
   trace::EventTable& e = batch.events;
-  e.start.reserve(rows), e.end.reserve(rows), e.name.reserve(rows), e.category.reserve(rows), e.kind.reserve(rows);
+  e.start.reserve(rows), e.end.reserve(rows), e.name.reserve(rows), e.category.reserve(rows),
+      e.kind.reserve(rows);
   e.track.reserve(rows), e.schema.reserve(rows), e.args_at.reserve(rows), e.source.reserve(rows);
   batch.values.reserve(rows * 5);
 }
@@ -229,8 +275,10 @@ Pass read_serially(ByteSource& source, const KinetoOptions& options) {
       parser.cut(rest, "an event without an end");
       rest = parser.parse(block, batch, rest);
     }
-    if (block.last) parse_end(parser, block, batch, rest);
-    else if (rest != block.end()) reader.unread({rest, static_cast<std::size_t>(block.end() - rest)});
+    if (block.last)
+      parse_end(parser, block, batch, rest);
+    else if (rest != block.end())
+      reader.unread({rest, static_cast<std::size_t>(block.end() - rest)});
     pass.batches.push_back(std::move(batch));
     if (options.progress) options.progress(reader.stored_position());
   }
@@ -259,9 +307,12 @@ std::optional<Pass> read_in_parallel(ByteSource& source, const KinetoOptions& op
       reserve_rows(batch, block.size);
       parser.start_at(block.index == 0 ? Place::start : Place::events);
       const char* rest = parser.parse(block, batch, block.begin());
-      const bool proven = rest == block.end() && !parser.lost() && parser.place == Place::events && !parser.bare_array;
-      if (block.last) parse_end(parser, block, batch, rest);
-      else if (!proven) wrong = true;
+      const bool proven =
+          rest == block.end() && !parser.lost() && parser.place == Place::events && !parser.bare_array;
+      if (block.last)
+        parse_end(parser, block, batch, rest);
+      else if (!proven)
+        wrong = true;
       if ((wasted += parser.wasted()) > DocumentParser::kFreeWaste) wrong = true;
       const std::lock_guard lock(mutex);
       top_level[block.index] = std::move(parser.top_level);
@@ -275,7 +326,8 @@ std::optional<Pass> read_in_parallel(ByteSource& source, const KinetoOptions& op
   pass.text_bytes = reader.bytes_read();
   for (auto& [index, entries] : top_level)
     for (auto& entry : entries) pass.top_level.push_back(std::move(entry));
-  std::sort(pass.batches.begin(), pass.batches.end(), [](const Batch& a, const Batch& b) { return a.index < b.index; });
+  std::sort(pass.batches.begin(), pass.batches.end(),
+            [](const Batch& a, const Batch& b) { return a.index < b.index; });
   return pass;
 }
 
@@ -285,7 +337,8 @@ void count_reading(trace::Rank& rank, const Pass& pass, const ByteSource& source
   reading.text_bytes = pass.text_bytes;
   reading.complete = pass.complete;
   reading.losses = source.fault_count;
-  for (const ByteFault& fault : source.faults) reading.first_losses.push_back({fault.offset, -1, fault.reason});
+  for (const ByteFault& fault : source.faults)
+    reading.first_losses.push_back({fault.offset, -1, fault.reason});
   for (const Batch& batch : pass.batches) {
     reading.events += batch.listed;
     reading.losses += batch.loss_count;
@@ -305,15 +358,21 @@ std::optional<Error> nothing_read(const trace::Rank& rank, const Pass& pass) {
   const bool damaged = !reading.first_losses.empty();
   const std::int64_t byte = damaged ? reading.first_losses.front().byte : -1;
   const std::string why = damaged ? ": " + reading.first_losses.front().reason : "";
-  if (reading.events == 0) return Error{"no event could be read" + (damaged ? why : ": the document holds none") + kExpected, rank.path, byte};
+  if (reading.events == 0)
+    return Error{"no event could be read" + (damaged ? why : ": the document holds none") + kExpected,
+                 rank.path, byte};
   std::size_t rows = 0, values = 0;
   for (const Batch& batch : pass.batches) {
     rows += batch.events.size() + batch.halves.size();
     values += batch.values.size();
   }
-  if (rows == 0) return Error{"none of the events in the file has a usable time" + why + kExpected, rank.path, byte};
+  if (rows == 0)
+    return Error{"none of the events in the file has a usable time" + why + kExpected, rank.path, byte};
   if (values >= 0xFFFFFFFF || rows >= 0xFFFFFFFF)
-    return Error{"the file holds more than 4 billion events or args, more than this version can index; record fewer steps", rank.path};
+    return Error{
+        "the file holds more than 4 billion events or args, more than this version can index; record fewer "
+        "steps",
+        rank.path};
   return std::nullopt;
 }
 

@@ -18,7 +18,8 @@ struct KinetoOptions {
   std::function<void(std::int64_t stored_bytes)> progress;  ///< may be empty
 };
 
-/// Opens the file again for a second pass; needed only when a parallel pass guessed an event boundary wrongly.
+/// Opens the file again for a second pass; needed only when a parallel pass guessed an event boundary
+/// wrongly.
 using Reopen = std::function<Result<std::unique_ptr<ByteSource>>()>;
 
 /// Parses the file's text. An Error when no event could be read. seal() makes it part of a Trace.

@@ -19,30 +19,56 @@ constexpr std::uint32_t kMostSchemas = 1u << 18;
 constexpr std::size_t kMostSchemaFields = std::size_t{1} << 22;
 constexpr std::int64_t kMostDuration = 100'000'000'000'000'000;  // ns, about three years
 
-struct CategoryKind { std::string_view category; Kind kind; };
+struct CategoryKind {
+  std::string_view category;
+  Kind kind;
+};
 constexpr CategoryKind kCategories[] = {
-    {"cpu_op", Kind::op}, {"operator", Kind::op}, {"hpu_op", Kind::kernel},
-    {"user_annotation", Kind::annotation}, {"gpu_user_annotation", Kind::device_annotation},
-    {"python_function", Kind::python}, {"python", Kind::python},
-    {"runtime", Kind::runtime}, {"cuda_runtime", Kind::runtime}, {"cuda_driver", Kind::runtime},
-    {"hip_runtime", Kind::runtime}, {"xpu_runtime", Kind::runtime}, {"xpu_driver", Kind::runtime},
-    {"mtia_runtime", Kind::runtime}, {"glow_runtime", Kind::runtime},
-    {"privateuse1_runtime", Kind::runtime}, {"privateuse1_driver", Kind::runtime},
-    {"kernel", Kind::kernel}, {"mtia_ccp_events", Kind::kernel}, {"collective_comm", Kind::kernel},
-    {"memcpy", Kind::memcpy}, {"gpu_memcpy", Kind::memcpy},
-    {"memset", Kind::memset}, {"gpu_memset", Kind::memset},
-    {"cuda_sync", Kind::device_sync}, {"xpu_sync", Kind::device_sync}, {"cuda_event", Kind::device_mark},
-    {"cpu_instant_event", Kind::instant}, {"overhead", Kind::overhead}, {"trace", Kind::span},
-    {"cuda_profiler_range", Kind::range_metrics}, {"hardware_counters", Kind::counter},
-    {"mtia_counters", Kind::counter}, {"xpu_scope_profiler", Kind::counter},
+    {"cpu_op", Kind::op},
+    {"operator", Kind::op},
+    {"hpu_op", Kind::kernel},
+    {"user_annotation", Kind::annotation},
+    {"gpu_user_annotation", Kind::device_annotation},
+    {"python_function", Kind::python},
+    {"python", Kind::python},
+    {"runtime", Kind::runtime},
+    {"cuda_runtime", Kind::runtime},
+    {"cuda_driver", Kind::runtime},
+    {"hip_runtime", Kind::runtime},
+    {"xpu_runtime", Kind::runtime},
+    {"xpu_driver", Kind::runtime},
+    {"mtia_runtime", Kind::runtime},
+    {"glow_runtime", Kind::runtime},
+    {"privateuse1_runtime", Kind::runtime},
+    {"privateuse1_driver", Kind::runtime},
+    {"kernel", Kind::kernel},
+    {"mtia_ccp_events", Kind::kernel},
+    {"collective_comm", Kind::kernel},
+    {"memcpy", Kind::memcpy},
+    {"gpu_memcpy", Kind::memcpy},
+    {"memset", Kind::memset},
+    {"gpu_memset", Kind::memset},
+    {"cuda_sync", Kind::device_sync},
+    {"xpu_sync", Kind::device_sync},
+    {"cuda_event", Kind::device_mark},
+    {"cpu_instant_event", Kind::instant},
+    {"overhead", Kind::overhead},
+    {"trace", Kind::span},
+    {"cuda_profiler_range", Kind::range_metrics},
+    {"hardware_counters", Kind::counter},
+    {"mtia_counters", Kind::counter},
+    {"xpu_scope_profiler", Kind::counter},
 };
 
 constexpr std::uint64_t word_of(std::string_view text) {
   std::uint64_t word = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) word |= std::uint64_t{static_cast<unsigned char>(text[i])} << (8 * i);
+  for (std::size_t i = 0; i < text.size(); ++i)
+    word |= std::uint64_t{static_cast<unsigned char>(text[i])} << (8 * i);
   return word;
 }
-constexpr std::uint64_t mask_of(std::size_t bytes) { return bytes >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * bytes)) - 1; }
+constexpr std::uint64_t mask_of(std::size_t bytes) {
+  return bytes >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * bytes)) - 1;
+}
 
 /// The 8 bytes at p begin with `key` and its closing quote.
 template <std::size_t N>
@@ -56,8 +82,12 @@ std::uint64_t load8(const char* p) {
   return word;
 }
 
-bool ends_value(char c) { return c == ',' || c == '}' || c == ']' || c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
-bool is_literal_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '/' || c == '-' || c == '+' || c == '.'; }
+bool ends_value(char c) {
+  return c == ',' || c == '}' || c == ']' || c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+bool is_literal_char(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) || c == '/' || c == '-' || c == '+' || c == '.';
+}
 
 }  // namespace
 
@@ -69,14 +99,15 @@ struct EventParser::Fields {
   std::int64_t time = 0, duration = 0, id = 0;
   SchemaId schema = trace::kNoArgs;
   std::size_t field_count = 0;
-  bool has_more = false;                 // the args were too many and are kept as one text
-  const char* first_skipped = nullptr;   // the first field that was not kept
+  bool has_more = false;                // the args were too many and are kept as one text
+  const char* first_skipped = nullptr;  // the first field that was not kept
   std::int64_t skipped_bytes = 0;
 };
 
 Kind kind_of_category(std::string_view category) {
   std::string lower(category.substr(0, 32));
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c); });
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c); });
   for (const CategoryKind& known : kCategories)
     if (lower == known.category && category.size() == lower.size()) return known.kind;
   return Kind::other;
@@ -95,7 +126,8 @@ EventParser::Outcome EventParser::parse(const char*& p, const char* limit, const
   if (parsed && at <= end_) {
     add(f);
     if (f.first_skipped != nullptr)
-      batch.lose(block.offset + (f.first_skipped - block.begin()), f.skipped_bytes, "fields of an event that has more than can be kept");
+      batch.lose(block.offset + (f.first_skipped - block.begin()), f.skipped_bytes,
+                 "fields of an event that has more than can be kept");
     p = at;
     return Outcome::read;
   }
@@ -106,7 +138,10 @@ EventParser::Outcome EventParser::parse(const char*& p, const char* limit, const
 
 bool EventParser::parse_fields(const char*& p, Fields& f) {
   p = skip_space(p + 1);
-  if (*p == '}') { ++p; return true; }
+  if (*p == '}') {
+    ++p;
+    return true;
+  }
   for (;;) {
     if (p >= end_) return false;
     if (*p != '"') return fail("a key was expected here");
@@ -117,7 +152,8 @@ bool EventParser::parse_fields(const char*& p, Fields& f) {
     if (close == nullptr) return false;
     const char* colon = skip_space(close + 1);
     if (colon >= end_) return false;
-    if (*colon != ':') return fail("a colon was expected behind this key; a quote may be missing or not escaped");
+    if (*colon != ':')
+      return fail("a colon was expected behind this key; a quote may be missing or not escaped");
     p = skip_space(colon + 1);
     if (p >= end_) return false;
     bool good = true;
@@ -160,8 +196,14 @@ bool EventParser::parse_fields(const char*& p, Fields& f) {
     if (!good) return false;
     p = skip_space(p);
     if (p >= end_) return false;
-    if (*p == ',') { p = skip_space(p + 1); continue; }
-    if (*p == '}') { ++p; return true; }
+    if (*p == ',') {
+      p = skip_space(p + 1);
+      continue;
+    }
+    if (*p == '}') {
+      ++p;
+      return true;
+    }
     return fail("a comma or a closing brace was expected here; a quote may not be escaped");
   }
 }
@@ -169,7 +211,10 @@ bool EventParser::parse_fields(const char*& p, Fields& f) {
 bool EventParser::parse_args(const char*& p, Fields& f) {
   const char* whole = p;
   p = skip_space(p + 1);
-  if (*p == '}') { ++p; return true; }
+  if (*p == '}') {
+    ++p;
+    return true;
+  }
   for (;;) {
     if (p >= end_) return false;
     if (!has_room(f)) {
@@ -186,8 +231,14 @@ bool EventParser::parse_args(const char*& p, Fields& f) {
     if (!parse_arg(p, f)) return false;
     p = skip_space(p);
     if (p >= end_) return false;
-    if (*p == ',') { p = skip_space(p + 1); continue; }
-    if (*p == '}') { ++p; return true; }
+    if (*p == ',') {
+      p = skip_space(p + 1);
+      continue;
+    }
+    if (*p == '}') {
+      ++p;
+      return true;
+    }
     return fail("a comma or a closing brace was expected in the args; a quote may not be escaped");
   }
 }
@@ -234,8 +285,15 @@ bool EventParser::parse_arg_value(const char*& p, ArgType& type, std::int64_t& v
     double real = 0;
     const Number number = read_number(p, value, real);
     if (p >= end_) return false;
-    if (number == Number::integer && ends_value(*p)) { type = ArgType::integer; return true; }
-    if (number == Number::real && ends_value(*p)) { type = ArgType::real; value = trace::as_bits(real); return true; }
+    if (number == Number::integer && ends_value(*p)) {
+      type = ArgType::integer;
+      return true;
+    }
+    if (number == Number::real && ends_value(*p)) {
+      type = ArgType::real;
+      value = trace::as_bits(real);
+      return true;
+    }
     p = from;
     while (p < end_ && is_literal_char(*p)) ++p;
     if (p >= end_) return false;
@@ -272,7 +330,10 @@ bool EventParser::parse_ident(const char*& p, Ident& ident) {
     if (!text.empty() && text.size() < sizeof copy) {
       std::memcpy(copy, text.data(), text.size());
       const char* digits = copy;
-      if (read_number(digits, ident.value, real) == Number::integer && *digits == '\0') { ident.text = false; return true; }
+      if (read_number(digits, ident.value, real) == Number::integer && *digits == '\0') {
+        ident.text = false;
+        return true;
+      }
     }
     ident = {id, true};
     return true;
@@ -281,7 +342,10 @@ bool EventParser::parse_ident(const char*& p, Ident& ident) {
   std::int64_t integer = 0;
   double real = 0;
   const Number number = read_number(p, integer, real);
-  if (number == Number::integer) { ident = {integer, false}; return true; }
+  if (number == Number::integer) {
+    ident = {integer, false};
+    return true;
+  }
   p = from;
   if (!skip_value(p)) return false;
   ident = {intern({from, static_cast<std::size_t>(p - from)}), true};
@@ -322,7 +386,8 @@ bool EventParser::skip_field(const char*& p, Fields& f) {
 }
 
 bool EventParser::has_room(const Fields& f) const {
-  return f.field_count < kMostFields && words_.schemas.size() < kMostSchemas && words_.schemas.total_fields() < kMostSchemaFields;
+  return f.field_count < kMostFields && words_.schemas.size() < kMostSchemas &&
+         words_.schemas.total_fields() < kMostSchemaFields;
 }
 
 bool EventParser::parse_phase(const char*& p, char& phase) {
@@ -339,7 +404,8 @@ bool EventParser::parse_phase(const char*& p, char& phase) {
 bool EventParser::parse_category(const char*& p, StringId& id) {
   const std::string_view last = last_category_.first;
   const auto size = static_cast<std::ptrdiff_t>(last.size());
-  if (!last.empty() && end_ - p > size + 2 && p[size + 1] == '"' && std::memcmp(p + 1, last.data(), last.size()) == 0) {
+  if (!last.empty() && end_ - p > size + 2 && p[size + 1] == '"' &&
+      std::memcmp(p + 1, last.data(), last.size()) == 0) {
     id = last_category_.second;
     note_use(id);
     p += size + 2;
@@ -369,11 +435,14 @@ StringId EventParser::intern(std::string_view text) {
 SchemaId EventParser::extend(SchemaId schema, StringId key, ArgType type) {
   const SchemaId next = words_.schemas.extend(schema, {key, type});
   if (schema >= predictions_.size()) predictions_.resize(words_.schemas.size());
-  // The quoted key is interned too, so that a prediction is one comparison with the text as it stands in the file.
+  // The quoted key is interned too, so that a prediction is one comparison with the text as it stands in the
+  // file.
   if (predictions_[schema].next != next) {
     scratch_.assign(1, '"').append(words_.strings[key]).append(1, '"');
-    const bool plain = scratch_.find('\\') == std::string::npos && scratch_.find('"', 1) == scratch_.size() - 1;
-    predictions_[schema] = {plain ? words_.strings[words_.strings.intern(scratch_)] : std::string_view{}, key, type, next};
+    const bool plain =
+        scratch_.find('\\') == std::string::npos && scratch_.find('"', 1) == scratch_.size() - 1;
+    predictions_[schema] = {plain ? words_.strings[words_.strings.intern(scratch_)] : std::string_view{}, key,
+                            type, next};
   }
   return next;
 }
@@ -381,7 +450,8 @@ SchemaId EventParser::extend(SchemaId schema, StringId key, ArgType type) {
 Kind EventParser::category_kind(StringId category) {
   constexpr std::uint8_t kUnknown = 0xFF;
   if (category >= kinds_.size()) kinds_.resize(category + 1, kUnknown);
-  if (kinds_[category] == kUnknown) kinds_[category] = static_cast<std::uint8_t>(kind_of_category(words_.strings[category]));
+  if (kinds_[category] == kUnknown)
+    kinds_[category] = static_cast<std::uint8_t>(kind_of_category(words_.strings[category]));
   return static_cast<Kind>(kinds_[category]);
 }
 
@@ -390,7 +460,8 @@ trace::TrackId EventParser::track_of(bool device, Ident pid, Ident tid, Kind kin
   auto& last = last_track_[static_cast<std::size_t>(kind)];
   bool& has_last = has_last_track_[static_cast<std::size_t>(kind)];
   if (has_last && last.first == key) return last.second;
-  const auto [found, added] = words_.track_ids.try_emplace(key, static_cast<trace::TrackId>(words_.tracks.size()));
+  const auto [found, added] =
+      words_.track_ids.try_emplace(key, static_cast<trace::TrackId>(words_.tracks.size()));
   if (added) words_.tracks.push_back(key);
   last = {key, found->second};
   has_last = true;
@@ -415,7 +486,10 @@ void EventParser::add(const Fields& f) {
   const bool timed = f.time_usable;
   switch (f.phase) {
     case 'X': {
-      if (!timed) { ++batch_->clamped_times; break; }
+      if (!timed) {
+        ++batch_->clamped_times;
+        break;
+      }
       std::int64_t duration = f.duration;
       if (!f.duration_usable || duration < 0 || duration > kMostDuration) {
         duration = 0;
@@ -428,36 +502,57 @@ void EventParser::add(const Fields& f) {
       for (std::size_t i = 0; i < f.field_count; ++i) {
         const trace::ArgField field = words_.schemas.fields(f.schema)[i];
         if (field.type == ArgType::text)
-          batch_->names.push_back({f.pid, f.tid, f.name, static_cast<StringId>(batch_->values[batch_->values.size() - f.field_count + i])});
+          batch_->names.push_back(
+              {f.pid, f.tid, f.name,
+               static_cast<StringId>(batch_->values[batch_->values.size() - f.field_count + i])});
       }
       break;
-    case 's': case 't': case 'f':
-      if (!timed) { ++batch_->clamped_times; break; }
+    case 's':
+    case 't':
+    case 'f':
+      if (!timed) {
+        ++batch_->clamped_times;
+        break;
+      }
       batch_->flows.time.push_back(f.time);
       batch_->flows.id.push_back(f.id);
       batch_->flows.category.push_back(f.category);
       batch_->flows.track.push_back(track_of(false, f.pid, f.tid, Kind::other));
       batch_->flows.phase.push_back(f.phase);
       break;
-    case 'B': case 'E':
-      if (!timed) { ++batch_->clamped_times; break; }
-      batch_->halves.push_back({f.time, f.name, f.category, track_of(trace::is_device_row(kind), f.pid, f.tid, kind), f.schema,
-                                static_cast<std::uint32_t>(batch_->values.size() - f.field_count), batch_->listed, f.phase == 'B'});
+    case 'B':
+    case 'E':
+      if (!timed) {
+        ++batch_->clamped_times;
+        break;
+      }
+      batch_->halves.push_back({f.time, f.name, f.category,
+                                track_of(trace::is_device_row(kind), f.pid, f.tid, kind), f.schema,
+                                static_cast<std::uint32_t>(batch_->values.size() - f.field_count),
+                                batch_->listed, f.phase == 'B'});
       break;
-    case 'i': case 'I': case 'R': {
+    case 'i':
+    case 'I':
+    case 'R': {
       const std::string_view name = words_.strings[f.name];
       const bool memory = name == "[memory]" || name == "[OutOfMemory]";
-      if (timed) add_row(f, memory ? Kind::memory : Kind::instant, f.time);
-      else ++batch_->clamped_times;
+      if (timed)
+        add_row(f, memory ? Kind::memory : Kind::instant, f.time);
+      else
+        ++batch_->clamped_times;
       break;
     }
     case 'C':
-      if (timed) add_row(f, Kind::counter, f.time);
-      else ++batch_->clamped_times;
+      if (timed)
+        add_row(f, Kind::counter, f.time);
+      else
+        ++batch_->clamped_times;
       break;
     default:
-      if (timed) add_row(f, Kind::other, f.time);
-      else ++batch_->clamped_times;
+      if (timed)
+        add_row(f, Kind::other, f.time);
+      else
+        ++batch_->clamped_times;
   }
   ++batch_->listed;
 }

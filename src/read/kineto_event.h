@@ -15,9 +15,9 @@ class EventParser {
   explicit EventParser(Vocabulary& vocabulary) : words_(vocabulary) {}
 
   enum class Outcome : std::uint8_t {
-    read,      ///< p is behind the event
-    damaged,   ///< not an event; `damage()` says why, p is unchanged
-    cut,       ///< the text ended inside it; p is unchanged
+    read,     ///< p is behind the event
+    damaged,  ///< not an event; `damage()` says why, p is unchanged
+    cut,      ///< the text ended inside it; p is unchanged
   };
   /// `p` is at the "{" of an event in `block`, which must end before `limit`.
   Outcome parse(const char*& p, const char* limit, const Block& block, Batch& batch);
@@ -34,7 +34,10 @@ class EventParser {
     trace::SchemaId next = 0;
   };
 
-  bool fail(const char* why) { damage_ = why; return false; }
+  bool fail(const char* why) {
+    damage_ = why;
+    return false;
+  }
   bool parse_fields(const char*& p, Fields& f);
   bool parse_args(const char*& p, Fields& f);
   bool parse_arg(const char*& p, Fields& f);

@@ -13,7 +13,8 @@ std::int64_t integer(const element& object, std::string_view key) {
   std::int64_t value = 0;
   if (object[key].get_int64().get(value) != simdjson::SUCCESS) {
     double real = 0;
-    if (object[key].get_double().get(real) == simdjson::SUCCESS && real > -9e18 && real < 9e18) value = static_cast<std::int64_t>(real);
+    if (object[key].get_double().get(real) == simdjson::SUCCESS && real > -9e18 && real < 9e18)
+      value = static_cast<std::int64_t>(real);
   }
   return value;
 }
@@ -64,15 +65,20 @@ std::int64_t base_time(const element& value) {
 }  // namespace
 
 void read_head(trace::Rank& rank, std::vector<std::pair<std::string, std::string>> top_level) {
-  std::stable_sort(top_level.begin(), top_level.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::stable_sort(top_level.begin(), top_level.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
   simdjson::dom::parser parser;
   for (const auto& [key, json] : top_level) {
     element value;
-    const bool known = key == "deviceProperties" || key == "computeProperties" || key == "distributedInfo" || key == "baseTimeNanoseconds";
+    const bool known = key == "deviceProperties" || key == "computeProperties" || key == "distributedInfo" ||
+                       key == "baseTimeNanoseconds";
     if (!known || parser.parse(json).get(value) != simdjson::SUCCESS) continue;
-    if (key == "distributedInfo") read_distributed(rank, value);
-    else if (key == "baseTimeNanoseconds") rank.base_ns = base_time(value);
-    else if (rank.devices.empty()) read_devices(rank, value);
+    if (key == "distributedInfo")
+      read_distributed(rank, value);
+    else if (key == "baseTimeNanoseconds")
+      rank.base_ns = base_time(value);
+    else if (rank.devices.empty())
+      read_devices(rank, value);
   }
   rank.metadata = std::move(top_level);
 }

@@ -1,10 +1,10 @@
 #include "read/open.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <optional>
-
-#include <fmt/format.h>
 
 #include "base/byte_source.h"
 #include "base/parallel.h"
@@ -26,9 +26,13 @@ Result<std::vector<std::string>> files_of(std::span<const std::string> paths) {
   std::vector<std::string> files;
   for (const std::string& path : paths) {
     std::error_code error;
-    if (path == "-" || !fs::is_directory(path, error)) { files.push_back(path); continue; }
+    if (path == "-" || !fs::is_directory(path, error)) {
+      files.push_back(path);
+      continue;
+    }
     std::vector<std::string> found;
-    for (fs::recursive_directory_iterator it(path, fs::directory_options::skip_permission_denied, error), end; it != end && !error; it.increment(error))
+    for (fs::recursive_directory_iterator it(path, fs::directory_options::skip_permission_denied, error), end;
+         it != end && !error; it.increment(error))
       if (it->is_regular_file(error) && looks_like_trace(it->path())) found.push_back(it->path().string());
     if (found.empty()) return Error{"no trace file (*.json, *.json.gz) is below this directory", path};
     std::sort(found.begin(), found.end());
@@ -74,7 +78,8 @@ Result<trace::Trace> open(std::span<const std::string> paths, const OpenOptions&
       const std::string& path = (*files)[from + i];
       KinetoOptions kineto;
       kineto.threads = per_file;
-      if (options.progress && group == 1) kineto.progress = [&](std::int64_t at) { options.progress(done + at, total); };
+      if (options.progress && group == 1)
+        kineto.progress = [&](std::int64_t at) { options.progress(done + at, total); };
       parsed[i] = parse_kineto(path, [&] { return open_bytes(path); }, kineto);
     });
     for (std::size_t i = 0; i < group; ++i) {
@@ -91,7 +96,8 @@ Result<trace::Trace> open(std::span<const std::string> paths, const OpenOptions&
   }
   if (trace.ranks.empty()) return *first_error;
   trace.unread = std::move(unread);
-  std::stable_sort(trace.ranks.begin(), trace.ranks.end(), [](const trace::Rank& a, const trace::Rank& b) { return a.rank < b.rank; });
+  std::stable_sort(trace.ranks.begin(), trace.ranks.end(),
+                   [](const trace::Rank& a, const trace::Rank& b) { return a.rank < b.rank; });
   parallel_for(trace.ranks.size(), threads, [&](std::size_t i) { derive::fill(trace, trace.ranks[i]); });
   return trace;
 }

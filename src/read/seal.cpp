@@ -19,7 +19,9 @@ using trace::TrackId;
 
 /// `v = {}` would keep the memory.
 template <class T>
-void free_all(std::vector<T>& v) { std::vector<T>().swap(v); }
+void free_all(std::vector<T>& v) {
+  std::vector<T>().swap(v);
+}
 
 /// From one vocabulary's ids to the trace's.
 struct Remap {
@@ -29,7 +31,8 @@ struct Remap {
   std::vector<TrackId> tracks;
 };
 
-void map_strings(trace::Trace& trace, const std::vector<Batch>& batches, const std::vector<Vocabulary>& words, std::vector<Remap>& remaps) {
+void map_strings(trace::Trace& trace, const std::vector<Batch>& batches, const std::vector<Vocabulary>& words,
+                 std::vector<Remap>& remaps) {
   for (std::size_t v = 0; v < words.size(); ++v) {
     remaps[v].strings.assign(words[v].strings.size(), trace::kNoString);
     remaps[v].strings[0] = trace::kEmptyString;
@@ -51,7 +54,8 @@ void map_schemas(trace::Trace& trace, const Vocabulary& words, Remap& remap) {
       StringId& key = remap.strings[fields[i].key];
       if (key == trace::kNoString) key = trace.strings.intern(words.strings[fields[i].key]);
       id = trace.schemas.extend(id, {key, fields[i].type});
-      if (fields[i].type >= trace::ArgType::text) remap.text_fields[old].push_back(static_cast<std::uint16_t>(i));
+      if (fields[i].type >= trace::ArgType::text)
+        remap.text_fields[old].push_back(static_cast<std::uint16_t>(i));
     }
     remap.schemas[old] = id;
   }
@@ -62,8 +66,11 @@ using CanonicalTrack = std::tuple<bool, bool, std::int64_t, std::string, bool, s
 
 CanonicalTrack canonical(const Vocabulary& words, const TrackKey& key) {
   const auto number = [](const Ident& id) { return id.text ? 0 : id.value; };
-  const auto text = [&](const Ident& id) { return id.text ? std::string(words.strings[static_cast<StringId>(id.value)]) : std::string(); };
-  return {key.device, key.pid.text, number(key.pid), text(key.pid), key.tid.text, number(key.tid), text(key.tid)};
+  const auto text = [&](const Ident& id) {
+    return id.text ? std::string(words.strings[static_cast<StringId>(id.value)]) : std::string();
+  };
+  return {key.device,   key.pid.text,    number(key.pid), text(key.pid),
+          key.tid.text, number(key.tid), text(key.tid)};
 }
 
 /// The number in "stream 7" (old dialects), or -1.
@@ -102,7 +109,9 @@ void name_tracks(trace::Rank& rank, const std::vector<Batch>& batches, const std
   std::map<std::string, std::string> processes;
   for (const Batch& batch : batches) {
     const trace::StringPool& strings = words[batch.vocabulary].strings;
-    const auto text = [&](const Ident& id) { return id.text ? std::string(strings[static_cast<StringId>(id.value)]) : std::to_string(id.value); };
+    const auto text = [&](const Ident& id) {
+      return id.text ? std::string(strings[static_cast<StringId>(id.value)]) : std::to_string(id.value);
+    };
     for (const NameEvent& event : batch.names) {
       const std::string_view what = strings[event.what];
       if (what == "thread_name") threads[{text(event.pid), text(event.tid)}] = strings[event.name];
@@ -110,7 +119,8 @@ void name_tracks(trace::Rank& rank, const std::vector<Batch>& batches, const std
     }
   }
   for (trace::Track& track : rank.tracks) {
-    if (const auto found = threads.find({track.pid, track.tid}); found != threads.end()) track.name = found->second;
+    if (const auto found = threads.find({track.pid, track.tid}); found != threads.end())
+      track.name = found->second;
     if (const auto found = processes.find(track.pid); found != processes.end()) track.process = found->second;
     while (!track.name.empty() && track.name.back() == ' ') track.name.pop_back();
   }
@@ -128,7 +138,8 @@ void append_row(EventTable& rows, const HalfEvent& begin, std::int64_t end) {
   rows.source.push_back(begin.source);
 }
 
-/// Pairs begin and end events of each track in order of time, innermost first, and appends them as rows of the last batch.
+/// Pairs begin and end events of each track in order of time, innermost first, and appends them as rows of
+/// the last batch.
 void pair_halves(trace::Rank& rank, std::vector<Batch>& batches) {
   std::vector<HalfEvent> all;
   for (Batch& batch : batches) {
@@ -160,7 +171,8 @@ void remap_batch(Batch& batch, const Remap& remap, std::uint32_t first_source) {
   EventTable& rows = batch.events;
   for (Row row = 0; row < rows.size(); ++row) {
     std::int64_t* values = batch.values.data() + rows.args_at[row];
-    for (std::uint16_t field : remap.text_fields[rows.schema[row]]) values[field] = remap.strings[static_cast<StringId>(values[field])];
+    for (std::uint16_t field : remap.text_fields[rows.schema[row]])
+      values[field] = remap.strings[static_cast<StringId>(values[field])];
     rows.name[row] = remap.strings[rows.name[row]];
     rows.category[row] = remap.strings[rows.category[row]];
     rows.track[row] = remap.tracks[rows.track[row]];
@@ -169,7 +181,8 @@ void remap_batch(Batch& batch, const Remap& remap, std::uint32_t first_source) {
   }
   for (HalfEvent& half : batch.halves) {
     std::int64_t* values = batch.values.data() + half.args_at;
-    for (std::uint16_t field : remap.text_fields[half.schema]) values[field] = remap.strings[static_cast<StringId>(values[field])];
+    for (std::uint16_t field : remap.text_fields[half.schema])
+      values[field] = remap.strings[static_cast<StringId>(values[field])];
     half.name = remap.strings[half.name];
     half.category = remap.strings[half.category];
     half.track = remap.tracks[half.track];
@@ -187,7 +200,8 @@ void append_all(std::vector<Batch>& batches, std::vector<T>& out, std::vector<T>
   std::size_t total = 0;
   for (const Batch& batch : batches) total += (batch.flows.*column).size();
   out.reserve(total);
-  for (Batch& batch : batches) out.insert(out.end(), (batch.flows.*column).begin(), (batch.flows.*column).end());
+  for (Batch& batch : batches)
+    out.insert(out.end(), (batch.flows.*column).begin(), (batch.flows.*column).end());
 }
 
 /// Moves one column of all batches to its place in track order. `positions[b]` is where batch b's rows go.
@@ -205,25 +219,36 @@ void scatter(std::vector<Batch>& batches, const std::vector<std::vector<Row>>& p
 /// Outer ranges come first where start and end are equal.
 int nesting_rank(Kind kind) {
   switch (kind) {
-    case Kind::span: return 0;
-    case Kind::annotation: return 1;
-    case Kind::python: return 2;
-    case Kind::op: return 3;
-    case Kind::runtime: return 4;
-    default: return 5;
+    case Kind::span:
+      return 0;
+    case Kind::annotation:
+      return 1;
+    case Kind::python:
+      return 2;
+    case Kind::op:
+      return 3;
+    case Kind::runtime:
+      return 4;
+    default:
+      return 5;
   }
 }
 
 class RowOrder {
  public:
-  RowOrder(const trace::Trace& trace, const trace::Rank& rank) : trace_(trace), rank_(rank),
-      external_(trace, rank, "External id"), old_external_(trace, rank, "external id"), python_(trace, rank, "Python id") {}
+  RowOrder(const trace::Trace& trace, const trace::Rank& rank)
+      : trace_(trace),
+        rank_(rank),
+        external_(trace, rank, "External id"),
+        old_external_(trace, rank, "external id"),
+        python_(trace, rank, "Python id") {}
 
   bool operator()(Row a, Row b) const {
     const EventTable& e = rank_.events;
     if (e.start[a] != e.start[b]) return e.start[a] < e.start[b];
     if (e.end[a] != e.end[b]) return e.end[a] > e.end[b];
-    if (e.kind[a] != e.kind[b]) return std::pair(nesting_rank(e.kind[a]), e.kind[a]) < std::pair(nesting_rank(e.kind[b]), e.kind[b]);
+    if (e.kind[a] != e.kind[b])
+      return std::pair(nesting_rank(e.kind[a]), e.kind[a]) < std::pair(nesting_rank(e.kind[b]), e.kind[b]);
     if (const auto x = creation(a), y = creation(b); x != y) return x < y;
     if (e.name[a] != e.name[b]) return trace_.text(e.name[a]) < trace_.text(e.name[b]);
     if (e.category[a] != e.category[b]) return trace_.text(e.category[a]) < trace_.text(e.category[b]);
@@ -240,9 +265,11 @@ class RowOrder {
     const EventTable& e = rank_.events;
     const auto fields_a = trace_.schemas.fields(e.schema[a]), fields_b = trace_.schemas.fields(e.schema[b]);
     if (e.schema[a] != e.schema[b]) {
-      return std::lexicographical_compare(fields_a.begin(), fields_a.end(), fields_b.begin(), fields_b.end(), [&](const auto& x, const auto& y) {
-        return x.key != y.key ? trace_.text(x.key) < trace_.text(y.key) : x.type < y.type;
-      });
+      return std::lexicographical_compare(fields_a.begin(), fields_a.end(), fields_b.begin(), fields_b.end(),
+                                          [&](const auto& x, const auto& y) {
+                                            return x.key != y.key ? trace_.text(x.key) < trace_.text(y.key)
+                                                                  : x.type < y.type;
+                                          });
     }
     for (std::size_t i = 0; i < fields_a.size(); ++i) {
       const std::int64_t x = rank_.values[e.args_at[a] + i], y = rank_.values[e.args_at[b] + i];
@@ -273,8 +300,10 @@ void sort_track(const trace::Trace& trace, trace::Rank& rank, const trace::Track
   if (std::is_sorted(order.begin(), order.end(), before)) return;
   std::stable_sort(order.begin(), order.end(), before);
   EventTable& e = rank.events;
-  permute(e.start, track.begin, order), permute(e.end, track.begin, order), permute(e.name, track.begin, order);
-  permute(e.category, track.begin, order), permute(e.kind, track.begin, order), permute(e.schema, track.begin, order);
+  permute(e.start, track.begin, order), permute(e.end, track.begin, order),
+      permute(e.name, track.begin, order);
+  permute(e.category, track.begin, order), permute(e.kind, track.begin, order),
+      permute(e.schema, track.begin, order);
   permute(e.args_at, track.begin, order), permute(e.source, track.begin, order);
 }
 
@@ -313,11 +342,13 @@ void place_rows(std::vector<Batch>& batches, trace::Rank& rank, unsigned threads
   release_free_memory();
 }
 
-/// Flow ends name streams by pid and tid too: they belong to the stream's track, not to a host thread of equal numbers.
+/// Flow ends name streams by pid and tid too: they belong to the stream's track, not to a host thread of
+/// equal numbers.
 void settle_flow_tracks(trace::Rank& rank) {
   std::map<std::pair<std::string, std::string>, TrackId> with_rows;
   for (TrackId t = 0; t < rank.tracks.size(); ++t)
-    if (rank.tracks[t].begin != rank.tracks[t].end) with_rows.emplace(std::pair(rank.tracks[t].pid, rank.tracks[t].tid), t);
+    if (rank.tracks[t].begin != rank.tracks[t].end)
+      with_rows.emplace(std::pair(rank.tracks[t].pid, rank.tracks[t].tid), t);
   std::vector<TrackId> to(rank.tracks.size());
   for (TrackId t = 0; t < rank.tracks.size(); ++t) {
     const auto found = with_rows.find({rank.tracks[t].pid, rank.tracks[t].tid});

@@ -1,4 +1,5 @@
-// Parameters of an analysis, declared as data. CLI flags, query strings, Python keywords and forms are made from them.
+// Parameters of an analysis, declared as data. CLI flags, query strings, Python keywords and forms are made
+// from them.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +12,11 @@ namespace stepscope::report {
 
 struct ParamSpec {
   enum class Type : std::uint8_t { flag, integer, text, choice, steps };
-  std::string_view name;     ///< kebab-case, e.g. "tb-compat"
+  std::string_view name;  ///< kebab-case, e.g. "tb-compat"
   Type type;
-  std::string_view fallback; ///< value when not given; "" for a flag that is off
-  std::string_view choices;  ///< for `choice`: "name|shape|stack"
-  std::string_view help;     ///< one line
+  std::string_view fallback;  ///< value when not given; "" for a flag that is off
+  std::string_view choices;   ///< for `choice`: "name|shape|stack"
+  std::string_view help;      ///< one line
 };
 
 /// Values by name. Unknown names read as their type's zero, so an analysis may ask for any.

@@ -6,7 +6,7 @@
 namespace stepscope::report {
 
 std::string_view name_of(Unit unit) {
-  constexpr std::string_view kNames[] = {"",     "count", "ns",         "bytes",       "share",
+  constexpr std::string_view kNames[] = {"",     "count",      "ns",          "bytes",        "share",
                                          "flop", "flop_per_s", "bytes_per_s", "flop_per_byte"};
   return kNames[static_cast<std::size_t>(unit)];
 }

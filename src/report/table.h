@@ -1,5 +1,5 @@
-// What an answer is. A Report is tables plus notes; a Table is named, typed columns with units and a shape that
-// says how a person should see it. Reports own all their data and never point back into a Trace.
+// What an answer is. A Report is tables plus notes; a Table is named, typed columns with units and a shape
+// that says how a person should see it. Reports own all their data and never point back into a Trace.
 #pragma once
 
 #include <cmath>
@@ -17,15 +17,15 @@ namespace stepscope::report {
 
 /// Unit of a column's raw values. Printers scale them for people; JSON and CSV never do.
 enum class Unit : std::uint8_t {
-  none,            ///< plain text or a plain number
-  count,           ///< how many
-  ns,              ///< nanoseconds: int64, or real for means and deviations
-  bytes,           ///< bytes, int64
-  share,           ///< 0 … 1 of a stated whole, shown as a percentage
-  flop,            ///< floating-point operations; one multiply-add is 2
-  flop_per_s,      ///< FLOP/s, decimal
-  bytes_per_s,     ///< bytes/s, decimal
-  flop_per_byte,   ///< arithmetic intensity
+  none,           ///< plain text or a plain number
+  count,          ///< how many
+  ns,             ///< nanoseconds: int64, or real for means and deviations
+  bytes,          ///< bytes, int64
+  share,          ///< 0 … 1 of a stated whole, shown as a percentage
+  flop,           ///< floating-point operations; one multiply-add is 2
+  flop_per_s,     ///< FLOP/s, decimal
+  bytes_per_s,    ///< bytes/s, decimal
+  flop_per_byte,  ///< arithmetic intensity
 };
 
 /// What a column is for. Rows of two reports are joined by their key columns.
@@ -110,8 +110,8 @@ std::string_view name_of(Unit unit);
 std::string_view name_of(Role role);
 std::string_view name_of(Shape shape);
 
-/// Sorts the rows of `table` by `column` (numbers descending, texts ascending; ties keep their order; empty values
-/// last) and keeps the first `top` rows (0 keeps all). Returns false if there is no such column.
+/// Sorts the rows of `table` by `column` (numbers descending, texts ascending; ties keep their order; empty
+/// values last) and keeps the first `top` rows (0 keeps all). Returns false if there is no such column.
 bool sort_and_cut(Table& table, std::string_view column, std::size_t top);
 
 /// Keeps rows 0 … top-1 (0 keeps all).

@@ -51,7 +51,8 @@ void put_card(Sheet& sheet, const Table& table, std::size_t row, bool brief) {
   put_labelled(sheet, "do", field(table, "remedy", row), most);
   const std::string confidence = field(table, "confidence", row);
   const std::string because = field(table, "because", row);
-  const std::string sure = confidence.empty() ? "" : confidence + " confidence" + (because.empty() ? "" : ": ");
+  const std::string sure =
+      confidence.empty() ? "" : confidence + " confidence" + (because.empty() ? "" : ": ");
   put_labelled(sheet, "why", sure + because, most);
   put_labelled(sheet, "see", field(table, "evidence", row), most);
   if (!brief) put_labelled(sheet, "check", field(table, "verify", row), 0);

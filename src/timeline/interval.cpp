@@ -4,12 +4,16 @@
 
 namespace stepscope::timeline {
 
-Time overlap(Interval a, Interval b) { return Interval{std::max(a.begin, b.begin), std::min(a.end, b.end)}.length(); }
+Time overlap(Interval a, Interval b) {
+  return Interval{std::max(a.begin, b.begin), std::min(a.end, b.end)}.length();
+}
 
 void IntervalSet::append(Interval next) {
   if (next.length() == 0) return;
-  if (!parts_.empty() && next.begin <= parts_.back().end) parts_.back().end = std::max(parts_.back().end, next.end);
-  else parts_.push_back(next);
+  if (!parts_.empty() && next.begin <= parts_.back().end)
+    parts_.back().end = std::max(parts_.back().end, next.end);
+  else
+    parts_.push_back(next);
 }
 
 IntervalSet IntervalSet::of(std::vector<Interval> any) {
@@ -30,20 +34,24 @@ namespace {
 
 /// First part that ends behind `t`.
 std::vector<Interval>::const_iterator first_ending_after(const std::vector<Interval>& parts, Time t) {
-  return std::upper_bound(parts.begin(), parts.end(), t, [](Time value, const Interval& part) { return value < part.end; });
+  return std::upper_bound(parts.begin(), parts.end(), t,
+                          [](Time value, const Interval& part) { return value < part.end; });
 }
 
 }  // namespace
 
 Time IntervalSet::length_in(Interval window) const {
   Time sum = 0;
-  for (auto part = first_ending_after(parts_, window.begin); part != parts_.end() && part->begin < window.end; ++part) sum += overlap(*part, window);
+  for (auto part = first_ending_after(parts_, window.begin); part != parts_.end() && part->begin < window.end;
+       ++part)
+    sum += overlap(*part, window);
   return sum;
 }
 
 IntervalSet IntervalSet::within(Interval window) const {
   IntervalSet set;
-  for (auto part = first_ending_after(parts_, window.begin); part != parts_.end() && part->begin < window.end; ++part)
+  for (auto part = first_ending_after(parts_, window.begin); part != parts_.end() && part->begin < window.end;
+       ++part)
     set.append({std::max(part->begin, window.begin), std::min(part->end, window.end)});
   return set;
 }
@@ -71,8 +79,10 @@ IntervalSet intersect(const IntervalSet& a, const IntervalSet& b) {
   for (std::size_t i = 0, j = 0; i < a.parts_.size() && j < b.parts_.size();) {
     const Interval x = a.parts_[i], y = b.parts_[j];
     set.append({std::max(x.begin, y.begin), std::min(x.end, y.end)});
-    if (x.end < y.end) ++i;
-    else ++j;
+    if (x.end < y.end)
+      ++i;
+    else
+      ++j;
   }
   return set;
 }
@@ -104,7 +114,11 @@ std::vector<IntervalSet> partition(Interval window, std::span<const IntervalSet>
 }
 
 std::vector<Level> sum_levels(std::span<const Interval> intervals, std::span<const double> weights) {
-  struct Change { Time time; double weight; int count; };
+  struct Change {
+    Time time;
+    double weight;
+    int count;
+  };
   std::vector<Change> changes;
   changes.reserve(intervals.size() * 2);
   for (std::size_t i = 0; i < intervals.size(); ++i) {
@@ -133,10 +147,12 @@ std::vector<double> binned_share(const IntervalSet& set, Interval window, std::s
   const Time length = window.length();
   for (std::size_t i = 0; i < bins; ++i) {
     const auto edge = [&](std::size_t k) {
-      return window.begin + static_cast<Time>(static_cast<__int128>(length) * static_cast<__int128>(k) / static_cast<__int128>(bins));
+      return window.begin + static_cast<Time>(static_cast<__int128>(length) * static_cast<__int128>(k) /
+                                              static_cast<__int128>(bins));
     };
     const Interval bin{edge(i), edge(i + 1)};
-    if (bin.length() > 0) shares[i] = static_cast<double>(set.length_in(bin)) / static_cast<double>(bin.length());
+    if (bin.length() > 0)
+      shares[i] = static_cast<double>(set.length_in(bin)) / static_cast<double>(bin.length());
   }
   return shares;
 }

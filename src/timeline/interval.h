@@ -1,5 +1,5 @@
-// The algebra of time. The only room where two ends are compared. Intervals are half-open [begin, end): touching ends
-// do not overlap, and an interval of no length covers nothing.
+// The algebra of time. The only room where two ends are compared. Intervals are half-open [begin, end):
+// touching ends do not overlap, and an interval of no length covers nothing.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,8 @@ Time overlap(Interval a, Interval b);
 class IntervalSet {
  public:
   IntervalSet() = default;
-  /// Any intervals in any order; empty and inverted ones are dropped, touching ones joined. O(n log n), O(n) if sorted.
+  /// Any intervals in any order; empty and inverted ones are dropped, touching ones joined. O(n log n), O(n)
+  /// if sorted.
   static IntervalSet of(std::vector<Interval> any);
 
   std::span<const Interval> parts() const { return parts_; }
@@ -52,8 +53,8 @@ IntervalSet unite(const IntervalSet& a, const IntervalSet& b);
 IntervalSet intersect(const IntervalSet& a, const IntervalSet& b);
 IntervalSet subtract(const IntervalSet& a, const IntervalSet& b);
 
-/// Cuts `window` by sets in order of priority: the k-th result is what set k covers and no earlier set does; the last
-/// one is what none covers. Lengths add up to the window's.
+/// Cuts `window` by sets in order of priority: the k-th result is what set k covers and no earlier set does;
+/// the last one is what none covers. Lengths add up to the window's.
 std::vector<IntervalSet> partition(Interval window, std::span<const IntervalSet> by_priority);
 
 /// A stretch on which a weighted sum is constant.

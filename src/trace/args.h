@@ -1,5 +1,6 @@
-// The args of every event, nothing lost. Events with the same keys in the same order share a Schema; an event holds
-// its schema's id and where its run of 64-bit values starts. Looking up one key over all rows is two loads a row.
+// The args of every event, nothing lost. Events with the same keys in the same order share a Schema; an event
+// holds its schema's id and where its run of 64-bit values starts. Looking up one key over all rows is two
+// loads a row.
 #pragma once
 
 #include <bit>
@@ -18,7 +19,8 @@ enum class ArgType : std::uint8_t {
   integer,  ///< the value itself
   real,     ///< bits of a double
   text,     ///< id of a JSON string's text, unescaped
-  raw,      ///< id of JSON text as it stood in the file: lists, objects, true, null, numbers no int64 or double holds
+  raw,  ///< id of JSON text as it stood in the file: lists, objects, true, null, numbers no int64 or double
+        ///< holds
 };
 
 struct ArgField {

@@ -13,8 +13,8 @@ using StringId = std::uint32_t;
 inline constexpr StringId kEmptyString = 0;
 inline constexpr StringId kNoString = 0xFFFFFFFF;
 
-/// Owns its bytes; views stay valid for the pool's life. Not for concurrent writers: each reader thread has its own
-/// pool and they are remapped into the Trace's pool when it is sealed.
+/// Owns its bytes; views stay valid for the pool's life. Not for concurrent writers: each reader thread has
+/// its own pool and they are remapped into the Trace's pool when it is sealed.
 class StringPool {
  public:
   StringPool();
@@ -26,7 +26,9 @@ class StringPool {
   StringId find(std::string_view text) const;
   std::string_view operator[](StringId id) const { return texts_[id]; }
   std::uint32_t size() const { return static_cast<std::uint32_t>(texts_.size()); }
-  std::size_t bytes() const { return arena_bytes_ + texts_.size() * (sizeof(std::string_view) + 4) + slots_.size() * 4; }
+  std::size_t bytes() const {
+    return arena_bytes_ + texts_.size() * (sizeof(std::string_view) + 4) + slots_.size() * 4;
+  }
 
  private:
   static std::uint64_t hash(std::string_view text);

@@ -7,8 +7,9 @@ namespace stepscope::trace {
 
 std::string_view name_of(Kind kind) {
   constexpr std::string_view kNames[kKinds] = {
-      "op",     "annotation", "python", "runtime",       "kernel",  "memcpy",  "memset", "device_annotation",
-      "device_sync", "device_mark", "memory", "overhead", "span", "range_metrics", "counter", "instant", "other"};
+      "op",     "annotation",        "python",      "runtime",     "kernel", "memcpy",
+      "memset", "device_annotation", "device_sync", "device_mark", "memory", "overhead",
+      "span",   "range_metrics",     "counter",     "instant",     "other"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

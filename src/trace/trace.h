@@ -1,4 +1,5 @@
-// The nouns. A Trace is one or more ranks and the one string pool they share; it never changes after it is sealed.
+// The nouns. A Trace is one or more ranks and the one string pool they share; it never changes after it is
+// sealed.
 #pragma once
 
 #include <cstdint>
@@ -45,18 +46,19 @@ struct Loss {
 
 /// What reading cost: everything that was in the file and is not in the tables, counted.
 struct Reading {
-  std::int64_t text_bytes = 0;    ///< uncompressed length read
-  std::int64_t events = 0;        ///< events of every phase that parsed
-  std::int64_t losses = 0;        ///< damaged stretches, of which `first_losses` are described
+  std::int64_t text_bytes = 0;  ///< uncompressed length read
+  std::int64_t events = 0;      ///< events of every phase that parsed
+  std::int64_t losses = 0;      ///< damaged stretches, of which `first_losses` are described
   std::int64_t lost_bytes = 0;
-  std::int64_t clamped_times = 0; ///< negative or absurd durations and times, clamped
-  std::int64_t unmatched_ends = 0;///< begin/end events without partner
-  bool complete = true;           ///< the document ended where it should
-  std::string format;             ///< e.g. "kineto"
+  std::int64_t clamped_times = 0;   ///< negative or absurd durations and times, clamped
+  std::int64_t unmatched_ends = 0;  ///< begin/end events without partner
+  bool complete = true;             ///< the document ended where it should
+  std::string format;               ///< e.g. "kineto"
   std::vector<Loss> first_losses;
 };
 
-/// A profiler step. Host bounds are the annotation's; device_end is the end of the last device event launched in it.
+/// A profiler step. Host bounds are the annotation's; device_end is the end of the last device event launched
+/// in it.
 struct Step {
   std::int64_t number = 0;  ///< as in ProfilerStep#N
   std::string name;
@@ -67,10 +69,10 @@ struct Step {
 
 struct Rank {
   std::string path;
-  std::int64_t rank = -1;       ///< -1 when the file does not say
+  std::int64_t rank = -1;  ///< -1 when the file does not say
   std::int64_t world_size = -1;
-  std::string backend;          ///< of torch.distributed, e.g. "nccl"
-  std::int64_t base_ns = 0;     ///< add to row times for Unix nanoseconds
+  std::string backend;                                        ///< of torch.distributed, e.g. "nccl"
+  std::int64_t base_ns = 0;                                   ///< add to row times for Unix nanoseconds
   std::vector<std::pair<std::string, std::string>> metadata;  ///< other top-level keys and their JSON text
   std::vector<Device> devices;
   std::vector<Track> tracks;
