@@ -2,7 +2,7 @@
 SHELL := /bin/sh
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 SECONDS ?= 60
-SAMPLE ?= $(firstword $(wildcard examples/samples/*.pt.trace.json.gz examples/samples/*.json.gz examples/samples/*.json))
+SAMPLE ?= examples/samples/generated_slow_input.json.gz
 REPORT ?= report.html
 CPP = $(shell git ls-files --cached --others --exclude-standard '*.h' '*.cpp')
 
@@ -15,8 +15,8 @@ demo:  ## build the program and run `stepscope report` on a bundled sample
 	@tools/install-deps.sh build
 	@cmake --preset release -DSTEPSCOPE_TESTS=OFF -DSTEPSCOPE_BENCH=OFF >/dev/null
 	@cmake --build --preset release -j $(JOBS) --target stepscope
-	@test -n "$(SAMPLE)" || { echo "make demo: there is no sample in examples/samples; name a trace: make demo SAMPLE=trace.json.gz" >&2; exit 1; }
-	build/release/stepscope report $(SAMPLE) --html $(REPORT)
+	build/release/stepscope report $(SAMPLE)
+	@build/release/stepscope report $(SAMPLE) -o $(REPORT)
 	@test -s $(REPORT) && echo "The report is in $(REPORT): open it in a browser."
 
 test:  ## build with checks on and run every test

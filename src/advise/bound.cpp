@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "report/names.h"
@@ -66,11 +67,20 @@ std::string limit(const Evidence& e) {
   }
   if (!text.empty() && devices != nullptr && reals_of(*devices, "tensor_core_share") != nullptr) {
     const report::Reals& matrix = *reals_of(*devices, "tensor_core_share");
+    const report::Reals& unknown = *reals_of(*devices, "unknown_core_share");
     for (std::size_t row = 0; row < matrix.size(); ++row)
-      if (e.mine(*devices, row) && matrix[row] >= 0)
+      if (e.mine(*devices, row) && matrix[row] >= 0 && unknown[row] < 0.5)
         return text + fmt::format("; matrix units carry {} of compute time.", percent(matrix[row]));
   }
   return text.empty() ? text : text + ".";
+}
+
+/// "most of it" only when it is.
+std::string most_or_part(const Evidence& e, std::string_view cause) {
+  const std::int64_t idle = std::max<std::int64_t>(1, e.fact("idle")), time = e.idle(cause);
+  if (time * 2 > idle) return "most of it";
+  return fmt::format("the largest part ({} of it)",
+                     percent(static_cast<double>(time) / static_cast<double>(idle)));
 }
 
 std::string largest_part_of_host(const Evidence& e) {
@@ -133,8 +143,8 @@ std::string headline(const Evidence& e, Bound bound, const std::vector<Health>& 
       return fmt::format("Host times only: no device activity is recorded in {}{}.", per_step(e),
                          largest_part_of_host(e));
     case Bound::host:
-      return fmt::format("Host-bound: the device idles {} of {}, most of it ({} per step) {}.", idle,
-                         per_step(e), ns(e.idle(cause) / e.steps()), phrase);
+      return fmt::format("Host-bound: the device idles {} of {}, {} ({} per step) {}.", idle, per_step(e),
+                         most_or_part(e, cause), ns(e.idle(cause) / e.steps()), phrase);
     case Bound::communication:
       return fmt::format("Communication-bound: in {} of {} only communication runs, hidden behind nothing.",
                          percent(e.share(e.fact("exposed_communication"))), per_step(e));
@@ -143,8 +153,8 @@ std::string headline(const Evidence& e, Bound bound, const std::vector<Health>& 
           "Device-bound: the device is busy {} of {}; host work and launches are hidden behind it.{}",
           percent(e.share(e.fact("busy"))), per_step(e), limit(e));
     case Bound::mixed:
-      return fmt::format("Mixed: the device is busy {} of {} and idles {}, most of that {}.",
-                         percent(e.share(e.fact("busy"))), per_step(e), idle,
+      return fmt::format("Mixed: the device is busy {} of {} and idles {}, {} {}.",
+                         percent(e.share(e.fact("busy"))), per_step(e), idle, most_or_part(e, cause),
                          phrase.empty() ? "with work launched and not started" : phrase);
   }
   return "";

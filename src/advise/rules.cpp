@@ -73,12 +73,13 @@ std::optional<Finding> slow_loader(const Evidence& e, Bound bound) {
               : "the wait is measured where the device is idle; why the workers are late is not in this file";
   f.evidence = fmt::format("idle: cause input, {} in the window ({}); input_wait: per step", ns(waited),
                            percent(e.share(waited)));
+  if (host_only) f.because = "the loader's range is in the file; no device is recorded";
   const std::int64_t rest = std::max<std::int64_t>(1, e.step_length() - per_step);
   const std::int64_t workers = std::clamp<std::int64_t>((per_step + rest - 1) / rest + 1, 2, 32);
   f.remedy = in_main ? fmt::format(
-                           "DataLoader(..., num_workers={}, persistent_workers=True, pin_memory=True): "
-                           "loading takes {} a batch, the rest of the step {}.",
-                           workers, ns(per_step), ns(rest))
+                           "DataLoader(..., num_workers={}, persistent_workers=True{}): loading takes {} a "
+                           "batch, the rest of the step {}.",
+                           workers, host_only ? "" : ", pin_memory=True", ns(per_step), ns(rest))
                      : "More workers up to the cores; if they are busy, move decoding out of them or cache "
                        "it; raise prefetch_factor.";
   f.verify = "The loader's share of the step falls under 2 %, and other host rows grow by less than 10 %.";

@@ -40,12 +40,18 @@ bool worth_showing(const Finding& f, std::int64_t step) {
   return f.saving_high == report::kNoInt || (f.saving_high >= kLeastSaving && f.saving_high * 100 >= step);
 }
 
+std::string reason_of(std::string_view id) {
+  for (const HealthRule& rule : health_rules())
+    if (rule.id == id) return std::string(rule.one_line);
+  return std::string(id);
+}
+
 void doubt(Finding& f, int levels, const std::vector<Health>& health) {
   for (; levels > 0 && f.confidence != Confidence::low; --levels)
     f.confidence = static_cast<Confidence>(static_cast<int>(f.confidence) - 1);
   for (const Health& h : health)
     if (h.grade == HealthClass::B && (h.id == "Q05" || h.id == "Q06" || h.id == "Q02"))
-      f.because += "; lowered by " + h.id;
+      f.because += "; lowered: " + reason_of(h.id);
 }
 
 struct Tables {

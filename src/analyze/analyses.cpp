@@ -12,6 +12,12 @@ std::span<const Analysis> all() {
   return kAll;
 }
 
+bool answers_alone(const Analysis& analysis) {
+  for (const report::ParamSpec& spec : analysis.params)
+    if (spec.name == "id") return false;
+  return true;
+}
+
 const Analysis* find(std::string_view name) {
   for (const Analysis& analysis : all())
     if (analysis.name == name) return &analysis;

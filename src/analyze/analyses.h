@@ -28,6 +28,9 @@ struct Analysis {
 
 std::span<const Analysis> all();
 
+/// False for an analysis that must be told what to look at (a param named "id").
+bool answers_alone(const Analysis& analysis);
+
 /// nullptr if there is none of that name.
 const Analysis* find(std::string_view name);
 

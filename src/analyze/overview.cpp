@@ -202,6 +202,7 @@ report::Report overview(const trace::Trace& trace, const report::Params& params)
   Configuration configuration(trace);
   Facts counts(trace, "What was recorded", "count", Unit::count),
       times(trace, "Times of the window", "time", Unit::ns);
+  report.notes = trace.notes;
   for (const std::string& reason : trace.unread) report.notes.push_back("Not read: " + reason);
   for (const Rank& rank : trace.ranks) {
     const auto devices = derive::busy_devices(rank);

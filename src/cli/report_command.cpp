@@ -11,8 +11,6 @@
 namespace stepscope::cli {
 namespace {
 
-constexpr std::size_t kLongestPath = 44;  // that still fits into a suggested command
-
 /// For a shell.
 std::string quoted(const std::string& path) {
   constexpr std::string_view kPlain =
@@ -23,11 +21,8 @@ std::string quoted(const std::string& path) {
 /// Analyses that answer without being told what to look at; the steps first, the facts of the recording last.
 std::vector<const analyze::Analysis*> answering_by_themselves() {
   std::vector<const analyze::Analysis*> chosen;
-  for (const analyze::Analysis& analysis : analyze::all()) {
-    bool asks = false;
-    for (const report::ParamSpec& spec : analysis.params) asks = asks || spec.name == "id";
-    if (!asks) chosen.push_back(&analysis);
-  }
+  for (const analyze::Analysis& analysis : analyze::all())
+    if (answers_alone(analysis)) chosen.push_back(&analysis);
   const auto place = [](const analyze::Analysis* a) {
     return a->name == "steps" ? 0 : a->name == "overview" ? 2 : 1;
   };
@@ -47,8 +42,7 @@ void add_whole(report::Page& page, const report::Report& steps) {
 report::Page first_screen(const trace::Trace& trace, const advise::Reports& reports) {
   report::Page page{title_of(trace), {advise::verdict(trace, reports)}, {}};
   add_whole(page, reports.steps);
-  const bool nameable = trace.ranks.size() == 1 && trace.ranks.front().path.size() <= kLongestPath &&
-                        trace.ranks.front().path.find('\'') == std::string::npos;
+  const bool nameable = trace.ranks.size() == 1 && trace.ranks.front().path.find('\'') == std::string::npos;
   const std::string path = nameable ? quoted(trace.ranks.front().path) : "TRACE";
   for (const char* name : {"steps", "idle", "kernels"})
     if (analyze::find(name) != nullptr) page.next.push_back(fmt::format("stepscope show {} {}", name, path));

@@ -38,7 +38,8 @@ std::string lower(std::string text) {
 std::vector<std::string> all_names() {
   std::vector<std::string> names;
   for (const write::TraceTable& table : write::trace_tables()) names.emplace_back(table.name);
-  for (const analyze::Analysis& analysis : analyze::all()) names.emplace_back(analysis.name);
+  for (const analyze::Analysis& analysis : analyze::all())
+    if (answers_alone(analysis)) names.emplace_back(analysis.name);
   return names;
 }
 
@@ -48,7 +49,7 @@ std::optional<Error> fill(write::Database& database, const trace::Trace& trace, 
     if (mentions(query, table.name))
       if (auto error = database.add(table.name, trace)) return error;
   for (const analyze::Analysis& analysis : analyze::all())
-    if (mentions(query, analysis.name))
+    if (answers_alone(analysis) && mentions(query, analysis.name))
       if (auto error = database.add(analyze::run(analysis, trace, {}))) return error;
   return std::nullopt;
 }
@@ -81,6 +82,7 @@ report::Report tables_of(const trace::Trace& trace) {
     }
   }
   for (const analyze::Analysis& analysis : analyze::all()) {
+    if (!answers_alone(analysis)) continue;
     const report::Report made = analyze::run(analysis, trace, {});
     for (std::size_t i = 0; i < made.tables.size(); ++i) {
       for (const report::Column& c : made.tables[i].columns) {

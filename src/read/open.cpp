@@ -16,6 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::size_t kNamedFiles = 8;
+
 bool looks_like_trace(const fs::path& path) {
   const std::string name = path.filename().string();
   return name.ends_with(".json") || name.ends_with(".json.gz");
@@ -52,6 +54,28 @@ std::int64_t rank_in_name(const std::string& path) {
     if (end > p) return std::stoll(name.substr(p, end - p));
   }
   return -1;
+}
+
+/// Analyses tell ranks apart by number: files without one, or with the same one, are numbered in order of
+/// their paths.
+void settle_ranks(trace::Trace& trace) {
+  bool distinct = true;
+  for (std::size_t i = 1; i < trace.ranks.size(); ++i)
+    distinct = distinct && trace.ranks[i - 1].rank >= 0 && trace.ranks[i - 1].rank != trace.ranks[i].rank;
+  if (distinct) return;
+  std::stable_sort(trace.ranks.begin(), trace.ranks.end(),
+                   [](const trace::Rank& a, const trace::Rank& b) { return a.path < b.path; });
+  std::string names;
+  for (std::size_t i = 0; i < trace.ranks.size(); ++i) {
+    trace.ranks[i].rank = static_cast<std::int64_t>(i);
+    if (i < kNamedFiles) names += fmt::format("{}{} {}", i == 0 ? "" : ", ", i, trace.ranks[i].path);
+  }
+  if (trace.ranks.size() > kNamedFiles)
+    names += fmt::format(" and {} more", trace.ranks.size() - kNamedFiles);
+  trace.notes.push_back(
+      "These files are not the ranks of one job, as far as they say: some have no rank number or the same "
+      "one. They are numbered by path: " +
+      names + ".");
 }
 
 }  // namespace
@@ -98,6 +122,7 @@ Result<trace::Trace> open(std::span<const std::string> paths, const OpenOptions&
   trace.unread = std::move(unread);
   std::stable_sort(trace.ranks.begin(), trace.ranks.end(),
                    [](const trace::Rank& a, const trace::Rank& b) { return a.rank < b.rank; });
+  settle_ranks(trace);
   parallel_for(trace.ranks.size(), threads, [&](std::size_t i) { derive::fill(trace, trace.ranks[i]); });
   return trace;
 }

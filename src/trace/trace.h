@@ -87,6 +87,7 @@ struct Trace {
   StringPool strings;
   SchemaTable schemas;
   std::vector<Rank> ranks;          ///< by rank number
+  std::vector<std::string> notes;   ///< about the files together
   std::vector<std::string> unread;  ///< files that could not be read, each with its reason
 
   std::string_view text(StringId id) const { return strings[id]; }
