@@ -208,6 +208,16 @@ TEST(KinetoDialect, NamesOfTracksWhereverTheyStand) {
   EXPECT_EQ(trace.ranks[0].tracks[0].process, "python");
 }
 
+TEST(KinetoDialect, OfTwoNamesTheFullerOneWhateverTheOrder) {
+  const std::string a =
+      R"x({"ph":"M","name":"thread_name","pid":1,"tid":2,"ts":1,"args":{"name":"thread 2 (main)"}},)x";
+  const std::string b =
+      R"({"ph":"M","name":"thread_name","pid":1,"tid":2,"ts":1,"args":{"name":"Thread 2"}},)";
+  const std::string event = R"({"ph":"X","name":"a","pid":1,"tid":2,"ts":5,"dur":1})";
+  for (const std::string& events : {a + b + event, b + a + event})
+    EXPECT_EQ(opened(document(events)).ranks[0].tracks[0].name, "thread 2 (main)");
+}
+
 TEST(KinetoDialect, HostThreadAndStreamOfEqualNumbersAreTwoTracks) {
   const auto trace = opened(document(R"(
     {"ph":"X","cat":"cpu_op","name":"a","pid":0,"tid":7,"ts":5,"dur":1},

@@ -104,6 +104,12 @@ void map_tracks(trace::Rank& rank, const std::vector<Vocabulary>& words, std::ve
     for (const TrackKey& key : words[v].tracks) remaps[v].tracks.push_back(ids.at(canonical(words[v], key)));
 }
 
+/// Of several names for one thing the longest is kept, whatever their order in the file.
+void keep_fuller(std::string& name, std::string_view other) {
+  while (other.ends_with(' ')) other.remove_suffix(1);
+  if (std::pair(other.size(), other) > std::pair(name.size(), std::string_view(name))) name = other;
+}
+
 void name_tracks(trace::Rank& rank, const std::vector<Batch>& batches, const std::vector<Vocabulary>& words) {
   std::map<std::pair<std::string, std::string>, std::string> threads;
   std::map<std::string, std::string> processes;
@@ -114,15 +120,14 @@ void name_tracks(trace::Rank& rank, const std::vector<Batch>& batches, const std
     };
     for (const NameEvent& event : batch.names) {
       const std::string_view what = strings[event.what];
-      if (what == "thread_name") threads[{text(event.pid), text(event.tid)}] = strings[event.name];
-      if (what == "process_name") processes[text(event.pid)] = strings[event.name];
+      if (what == "thread_name") keep_fuller(threads[{text(event.pid), text(event.tid)}], strings[event.name]);
+      if (what == "process_name") keep_fuller(processes[text(event.pid)], strings[event.name]);
     }
   }
   for (trace::Track& track : rank.tracks) {
     if (const auto found = threads.find({track.pid, track.tid}); found != threads.end())
       track.name = found->second;
     if (const auto found = processes.find(track.pid); found != processes.end()) track.process = found->second;
-    while (!track.name.empty() && track.name.back() == ' ') track.name.pop_back();
   }
 }
 

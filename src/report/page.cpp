@@ -9,8 +9,6 @@
 namespace stepscope::report {
 namespace {
 
-constexpr std::size_t kMostParts = 12;
-
 bool is_text(const Column& column) { return std::holds_alternative<Texts>(column.values); }
 
 const Column* first_where(const Table& table, bool (*fits)(const Column&)) {

@@ -52,6 +52,26 @@ inline void check_trace(const trace::Trace& trace) {
   check_flows(trace, rank);
 }
 
+/// Every answer in full, one table cell after the other. What names an event by its place in the file is left
+/// out.
+inline std::string dump_answers(const trace::Trace& trace) {
+  std::string out;
+  for (const analyze::Analysis& analysis : analyze::all()) {
+    const report::Report report = analyze::run(analysis, trace, {});
+    for (const report::Table& table : report.tables) {
+      for (const report::Column& column : table.columns) {
+        if (column.name == "event" || column.name == "first_event") continue;
+        out += fmt::format("{} / {} / {}:", report.name, table.title, column.name);
+        for (std::size_t row = 0; row < column.size(); ++row)
+          std::visit([&](const auto& values) { out += fmt::format(" {}", values[row]); }, column.values);
+        out += '\n';
+      }
+    }
+    for (const std::string& note : report.notes) out += note + '\n';
+  }
+  return out;
+}
+
 /// Every analysis answers, and its columns have equal lengths.
 inline void check_analyses(const trace::Trace& trace) {
   for (const analyze::Analysis& analysis : analyze::all()) check_report(analyze::run(analysis, trace, {}));
