@@ -164,6 +164,7 @@ struct Series {
 constexpr std::size_t kBuckets = 100;
 
 void add_series(Series& out, const Rank& rank, const DeviceBusy& busy, const Fill& fill, Interval window) {
+  const std::int64_t origin = origin_of(rank);
   const std::vector<double> shares = timeline::binned_share(busy.all, window, kBuckets);
   std::vector<double> full(kBuckets);
   const double width = static_cast<double>(window.length()) / kBuckets;
@@ -182,8 +183,7 @@ void add_series(Series& out, const Rank& rank, const DeviceBusy& busy, const Fil
   for (std::size_t b = 0; b < kBuckets; ++b) {
     out.rank.add(rank);
     out.device.push_back(busy.device);
-    out.time.push_back(window.begin - origin_of(rank) +
-                       static_cast<std::int64_t>(static_cast<double>(b) * width));
+    out.time.push_back(window.begin - origin + static_cast<std::int64_t>(static_cast<double>(b) * width));
     out.busy.push_back(shares[b]);
     out.sm.push_back(fill.resident.empty() ? report::kNoReal : std::min(full[b], 1.0));
   }

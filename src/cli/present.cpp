@@ -55,6 +55,11 @@ int misuse(const Call& call, const std::string& message) {
 }
 
 Result<trace::Trace> open_trace(const Call& call, const std::vector<std::string>& paths) {
+  const std::string output(call.params.text("output"));
+  std::error_code missing;
+  for (const std::string& path : paths)
+    if (!output.empty() && std::filesystem::equivalent(output, path, missing))
+      return Error{"is the trace itself and would be overwritten; choose another place with -o", output};
   Progress progress(is_terminal(STDERR_FILENO) && !call.environment.dumb);
   read::OpenOptions options;
   options.threads = static_cast<unsigned>(std::min<std::int64_t>(call.params.integer("threads"), 1024));

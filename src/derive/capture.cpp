@@ -129,7 +129,7 @@ void count_links(Calls& calls, const Rank& rank, Capture& c) {
 void measure_calls(Calls& calls, const Rank& rank, const IntervalSet& busy, Interval window, Capture& c) {
   constexpr std::int64_t kCopyThatWaited = 50'000;
   const EventTable& e = rank.events;
-  std::vector<std::int64_t> device_end(e.size(), -1);
+  std::vector<std::int64_t> device_end(e.size(), trace::kNoTime);
   for (Row row = 0; row < e.size(); ++row)
     if (is_device_work(e.kind[row]) && e.launch[row] != kNoRow)
       device_end[e.launch[row]] = std::max(device_end[e.launch[row]], e.end[row]);
@@ -139,8 +139,8 @@ void measure_calls(Calls& calls, const Rank& rank, const IntervalSet& busy, Inte
     const std::int64_t inside = timeline::overlap(span, window);
     if (inside == 0) continue;
     const CallClass& call = calls.of(e.name[row]);
-    const bool waited_copy =
-        call.launch && span.length() > kCopyThatWaited && device_end[row] >= 0 && device_end[row] <= span.end;
+    const bool waited_copy = call.launch && span.length() > kCopyThatWaited &&
+                             device_end[row] != trace::kNoTime && device_end[row] <= span.end;
     if (call.blocking || waited_copy) {
       c.blocked += inside;
       if (call.blocking && span.length() >= kMillisecond && busy.length_in(span) * 20 < span.length())
@@ -196,7 +196,8 @@ Capture capture_of(const trace::Trace& trace, const Rank& rank, const std::vecto
   const IntervalSet host = host_activity(trace, rank);
   if (!host.empty()) c.host_span = host.parts().back().end - host.parts().front().begin;
   c.unseen = window.length() - unite(host, busy).length_in(window);
-  if (!rank.steps.empty() && rank.steps.back().row != kNoRow && !busy.empty())
+  const bool launched = !rank.steps.empty() && rank.steps.back().device_end != trace::kNoTime;
+  if (launched && rank.steps.back().row != kNoRow && !busy.empty())
     c.device_lag = std::max<std::int64_t>(
         0, std::min(busy.parts().back().end, rank.steps.back().device_end) - rank.steps.back().end);
   return c;

@@ -168,7 +168,7 @@ class GapWalk {
     }
     const Time asked = launch == kNoRow ? gap.end : std::clamp(e_.start[launch], gap.begin, gap.end);
     Interval late{gap.begin, asked};
-    if (const Time drained = last_blocking_end(found->first, late); drained >= 0) {
+    if (const Time drained = last_blocking_end(found->first, late); drained != trace::kNoTime) {
       label(found->second, {late.begin, drained});
       split_refill(found->second, {drained, late.end});
     } else {
@@ -182,11 +182,11 @@ class GapWalk {
     if (span.length() > 0) out_.push_back({span, cause, device_, ender_});
   }
 
-  /// End of the last blocking call that returned inside `late`, -1 if none did.
+  /// End of the last blocking call that returned inside `late`, kNoTime if none did.
   Time last_blocking_end(TrackId thread, Interval late) const {
     const std::vector<Time>& ends = threads_[thread].blocking_ends;
     const auto after = std::upper_bound(ends.begin(), ends.end(), late.end);
-    return after != ends.begin() && *(after - 1) > late.begin ? *(after - 1) : -1;
+    return after != ends.begin() && *(after - 1) > late.begin ? *(after - 1) : trace::kNoTime;
   }
 
   template <class Use>

@@ -13,7 +13,7 @@ using trace::Rank;
 using trace::Row;
 
 /// No real program nests deeper; a hostile file must not make this quadratic.
-constexpr int kMostAncestors = 512;
+constexpr int kMostAncestors = 4096;
 
 /// Union lengths that grow as intervals arrive by start.
 class Unions {

@@ -37,11 +37,17 @@ std::vector<Step> marked_steps(const trace::Trace& trace, const trace::Rank& ran
     if (number == -2) number = step_number(trace.text(e.name[row]));
     if (number < 0) continue;
     steps.push_back(
-        {number, std::string(trace.text(e.name[row])), e.start[row], e.end[row], e.end[row], row});
+        {number, std::string(trace.text(e.name[row])), e.start[row], e.end[row], trace::kNoTime, row});
   }
-  std::stable_sort(steps.begin(), steps.end(),
-                   [](const Step& a, const Step& b) { return a.start < b.start; });
-  return steps;
+  std::stable_sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) {
+    return a.start != b.start ? a.start < b.start : a.end > b.end;
+  });
+  // The same step marked again, by an op of that name or on another thread, is no second step.
+  std::vector<Step> once;
+  for (Step& step : steps)
+    if (once.empty() || once.back().number != step.number || step.start >= once.back().end)
+      once.push_back(std::move(step));
+  return once;
 }
 
 /// A file without step marks is one step: the hull of its host ranges and device work.
@@ -56,7 +62,6 @@ std::vector<Step> whole_window(const EventTable& e) {
     step.end = std::max(step.end, e.end[row]);
   }
   if (step.start > step.end) return {};
-  step.device_end = step.end;
   return {step};
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 
 namespace stepscope::read {
 namespace {
@@ -209,7 +210,8 @@ Number read_number(const char*& p, std::int64_t& integer, double& real) {
   const auto count = at - digits;
   if (*at != '.' && *at != 'e' && *at != 'E') {
     p = at;
-    if (count > 18) return Number::large;
+    constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    if (count > 19 || value > kMost) return Number::large;
     integer = negative ? -static_cast<std::int64_t>(value) : static_cast<std::int64_t>(value);
     return negative && value == 0 ? Number::large : Number::integer;
   }

@@ -120,7 +120,8 @@ void name_tracks(trace::Rank& rank, const std::vector<Batch>& batches, const std
     };
     for (const NameEvent& event : batch.names) {
       const std::string_view what = strings[event.what];
-      if (what == "thread_name") keep_fuller(threads[{text(event.pid), text(event.tid)}], strings[event.name]);
+      if (what == "thread_name")
+        keep_fuller(threads[{text(event.pid), text(event.tid)}], strings[event.name]);
       if (what == "process_name") keep_fuller(processes[text(event.pid)], strings[event.name]);
     }
   }
@@ -297,8 +298,7 @@ void permute(std::vector<T>& column, Row begin, const std::vector<Row>& order) {
   std::copy(sorted.begin(), sorted.end(), column.begin() + begin);
 }
 
-void sort_track(const trace::Trace& trace, trace::Rank& rank, const trace::Track& track) {
-  const RowOrder row_order(trace, rank);
+void sort_track(const RowOrder& row_order, trace::Rank& rank, const trace::Track& track) {
   const auto before = [&row_order](Row a, Row b) { return row_order(a, b); };
   std::vector<Row> order(track.end - track.begin);
   std::iota(order.begin(), order.end(), track.begin);
@@ -401,7 +401,9 @@ void seal(trace::Trace& trace, ParsedFile file, unsigned threads) {
   append_all(batches, rank.flows.phase, &trace::FlowTable::phase);
   place_rows(batches, rank, threads);
   settle_flow_tracks(rank);
-  parallel_for(rank.tracks.size(), threads, [&](std::size_t t) { sort_track(trace, rank, rank.tracks[t]); });
+  const RowOrder row_order(trace, rank);
+  parallel_for(rank.tracks.size(), threads,
+               [&](std::size_t t) { sort_track(row_order, rank, rank.tracks[t]); });
   trace.ranks.push_back(std::move(rank));
 }
 

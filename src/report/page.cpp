@@ -9,6 +9,8 @@
 namespace stepscope::report {
 namespace {
 
+constexpr std::size_t kMostParts = 12;  // of a whole; more cannot be told apart in one bar
+
 bool is_text(const Column& column) { return std::holds_alternative<Texts>(column.values); }
 
 const Column* first_where(const Table& table, bool (*fits)(const Column&)) {

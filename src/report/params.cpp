@@ -25,7 +25,8 @@ bool parse_steps(std::string_view value) {
   std::int64_t number = 0;
   const std::size_t dash = value.find('-');
   if (dash == std::string_view::npos) return parse(value, number);
-  return parse(value.substr(0, dash), number) && parse(value.substr(dash + 1), number);
+  std::int64_t last = 0;
+  return parse(value.substr(0, dash), number) && parse(value.substr(dash + 1), last) && number <= last;
 }
 
 constexpr ParamSpec kCommon[] = {

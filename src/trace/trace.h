@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -57,14 +58,17 @@ struct Reading {
   std::vector<Loss> first_losses;
 };
 
+/// No time at all; any other value, also a negative one, is a time.
+inline constexpr std::int64_t kNoTime = std::numeric_limits<std::int64_t>::min();
+
 /// A profiler step. Host bounds are the annotation's; device_end is the end of the last device event launched
 /// in it.
 struct Step {
   std::int64_t number = 0;  ///< as in ProfilerStep#N
   std::string name;
   std::int64_t start = 0, end = 0;
-  std::int64_t device_end = 0;  ///< equals end when nothing was launched
-  Row row = kNoRow;             ///< its annotation; kNoRow for a step that stands for the whole window
+  std::int64_t device_end = kNoTime;  ///< kNoTime when nothing was launched
+  Row row = kNoRow;                   ///< its annotation; kNoRow for a step that stands for the whole window
 };
 
 struct Rank {

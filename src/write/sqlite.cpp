@@ -78,6 +78,9 @@ Result<Database> Database::in_memory() {
 
 Result<Database> Database::create(const std::string& path) {
   std::error_code error;
+  const auto status = std::filesystem::symlink_status(path, error);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+    return Error{"is not a regular file and is left as it is; choose another place with -o", path};
   std::filesystem::remove(path, error);
   sqlite3* handle = nullptr;
   const int code =

@@ -116,7 +116,7 @@ bool put_steps(const Trace& trace, const Rank& rank, RowSink& sink) {
     put_text_or_nothing(sink, step.name);
     sink.integer(step.start);
     sink.integer(step.end);
-    sink.integer(step.device_end);
+    put_if(sink, step.device_end != trace::kNoTime, step.device_end);
     if (!sink.end_row()) return false;
   }
   return true;
