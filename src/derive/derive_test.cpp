@@ -162,7 +162,7 @@ TEST(Steps, HostRowsByStartAndDeviceRowsByLaunch) {
   ASSERT_EQ(d.rank().steps.size(), 2u);
   EXPECT_EQ(d.rank().steps[0].number, 4);
   EXPECT_EQ(d.rank().steps[0].device_end, 45000);
-  EXPECT_EQ(d.rank().steps[1].device_end, 20000);
+  EXPECT_EQ(d.rank().steps[1].device_end, trace::kNoTime) << "it launched nothing";
   EXPECT_EQ(d.step("launch"), 0);
   EXPECT_EQ(d.step("late kernel"), 0) << "its launch lies in the first step";
   EXPECT_EQ(d.step("unlaunched"), 1);

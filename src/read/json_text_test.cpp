@@ -108,17 +108,19 @@ Read number(std::string_view text) {
   return read;
 }
 
-TEST(Numbers, IntegersOfUpTo18Digits) {
+TEST(Numbers, IntegersUpToTheLargestInt64) {
   const std::pair<const char*, std::int64_t> kTable[] = {{"0", 0},
                                                          {"-1", -1},
                                                          {"007", 7},
                                                          {"999999999999999999", 999999999999999999},
-                                                         {"-999999999999999999", -999999999999999999}};
+                                                         {"-999999999999999999", -999999999999999999},
+                                                         {"9223372036854775807", 9223372036854775807}};
   for (const auto& [text, value] : kTable) {
     EXPECT_EQ(number(text).kind, Number::integer) << text;
     EXPECT_EQ(number(text).integer, value) << text;
   }
-  EXPECT_EQ(number("1234567890123456789").kind, Number::large);
+  EXPECT_EQ(number("9223372036854775808").kind, Number::large);
+  EXPECT_EQ(number("99999999999999999999").kind, Number::large);
   EXPECT_EQ(number("-0").kind, Number::large) << "the sign would be lost";
   EXPECT_EQ(number("12,").length, 2u);
 }
