@@ -83,8 +83,9 @@ int run_validate(const Call& call) {
   auto trace = open_trace(call, call.words);
   if (!trace) return fail(trace.error());
   report::Report report{"validate", {files(*trace)}, {}};
+  const bool in_text = format_of(call) == "text";  // where a table would cut the reasons short
   report::Table lost = damage(*trace);
-  if (lost.rows() > 0) report.tables.push_back(std::move(lost));
+  if (lost.rows() > 0 && !in_text) report.tables.push_back(std::move(lost));
   std::size_t bad = trace->unread.size();
   bool absurd_times = false;
   for (const std::string& reason : trace->unread) report.notes.push_back("Not read: " + reason);
@@ -93,6 +94,8 @@ int run_validate(const Call& call) {
     absurd_times |= rank.reading.clamped_times > 0;
     const std::string wrong = trouble(rank.reading);
     if (!wrong.empty()) report.notes.push_back(rank.path + ": " + wrong);
+    for (const trace::Loss& loss : rank.reading.first_losses)
+      if (in_text) report.notes.push_back(rank.path + ": " + loss.text());
   }
   report.tables.front().title = title_of(bad, trace->ranks.size() + trace->unread.size(), absurd_times);
   const int printed = print(call, report);
