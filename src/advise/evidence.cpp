@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "report/statistics.h"
+
 namespace stepscope::advise {
 
 using report::Ints;
@@ -70,7 +72,7 @@ std::int64_t Evidence::idle(std::string_view cause) const {
   for (std::size_t row = 0; row < causes.size(); ++row) {
     if (!mine(*table, row)) continue;
     if (std::find(seen.begin(), seen.end(), devices[row]) == seen.end()) seen.push_back(devices[row]);
-    if (causes[row] == cause) sum += times[row];
+    if (causes[row] == cause) report::add_to(sum, times[row]);
   }
   return seen.empty() ? 0 : sum / static_cast<std::int64_t>(seen.size());
 }

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <unordered_map>
 
 #include "analyze/list.h"
 #include "analyze/question.h"
@@ -39,14 +41,23 @@ class KernelArgs {
   trace::ArgReader blocks_per_sm, occupancy;
 };
 
-Fill fill_of(const Rank& rank, const KernelArgs& args, std::int64_t device, Interval window) {
+/// The tracks of one device.
+using Streams = std::vector<const trace::Track*>;
+
+std::map<std::int64_t, Streams> streams_by_device(const Rank& rank) {
+  std::map<std::int64_t, Streams> streams;
+  for (const trace::Track& track : rank.tracks)
+    if (track.side == trace::Track::Side::device) streams[track.device].push_back(&track);
+  return streams;
+}
+
+Fill fill_of(const Rank& rank, const KernelArgs& args, const Streams& streams, Interval window) {
   const trace::EventTable& e = rank.events;
   std::vector<Interval> spans;
   std::vector<double> blocks;
   double occupied = 0, weighed = 0;
-  for (const trace::Track& track : rank.tracks) {
-    if (track.side != trace::Track::Side::device || track.device != device) continue;
-    for (Row row = track.begin; row < track.end; ++row) {
+  for (const trace::Track* track : streams) {
+    for (Row row = track->begin; row < track->end; ++row) {
       if (e.kind[row] != Kind::kernel) continue;
       const Interval span{std::max(e.start[row], window.begin), std::min(e.end[row], window.end)};
       if (span.length() == 0) continue;
@@ -96,25 +107,23 @@ bool plain_matrix_work(const derive::MatrixCoreUse& use) {
   return use.cores == derive::MatrixCores::no && (use.rule == 7 || use.rule == 9 || use.rule == 11);
 }
 
-MatrixUse matrix_use_of(const trace::Trace& trace, const Rank& rank, std::int64_t device,
+MatrixUse matrix_use_of(const trace::Trace& trace, const Rank& rank, const Streams& streams,
                         const derive::KernelSetting& setting, Interval window) {
   const trace::EventTable& e = rank.events;
-  std::vector<std::int64_t> by_name(trace.strings.size());
-  for (const trace::Track& track : rank.tracks) {
-    if (track.side != trace::Track::Side::device || track.device != device) continue;
-    for (Row row = track.begin; row < track.end; ++row)
+  std::unordered_map<trace::StringId, std::int64_t> by_name;
+  for (const trace::Track* track : streams) {
+    for (Row row = track->begin; row < track->end; ++row)
       if (e.work[row] == trace::Work::compute)
         by_name[e.name[row]] += timeline::overlap({e.start[row], e.end[row]}, window);
   }
   MatrixUse use;
   use.has_units = setting.vendor == derive::Vendor::nvidia && setting.compute_major >= 7;
-  for (trace::StringId name = 0; name < by_name.size(); ++name) {
-    if (by_name[name] == 0) continue;
+  for (const auto& [name, time] : by_name) {
     const derive::MatrixCoreUse kernel = derive::matrix_cores_of(trace.text(name), setting);
-    use.compute += by_name[name];
-    if (kernel.cores == derive::MatrixCores::yes) use.matrix += by_name[name];
-    if (kernel.cores == derive::MatrixCores::unknown) use.unknown += by_name[name];
-    if (plain_matrix_work(kernel)) use.plain += by_name[name];
+    use.compute += time;
+    if (kernel.cores == derive::MatrixCores::yes) use.matrix += time;
+    if (kernel.cores == derive::MatrixCores::unknown) use.unknown += time;
+    if (plain_matrix_work(kernel)) use.plain += time;
   }
   use.has_units |= use.matrix > 0;
   return use;
@@ -190,7 +199,7 @@ void add_series(Series& out, const Rank& rank, const DeviceBusy& busy, const Fil
 }
 
 void add_device(Summary& out, const trace::Trace& trace, const Rank& rank, const DeviceBusy& busy,
-                const Fill& fill, Interval window) {
+                const Streams& streams, const Fill& fill, Interval window) {
   const std::int64_t length = window.length();
   out.rank.add(rank);
   out.device.push_back(busy.device);
@@ -208,8 +217,7 @@ void add_device(Summary& out, const trace::Trace& trace, const Rank& rank, const
   out.copies.push_back(share(subtract(busy.copy, busy.kernels).length_in(window), length));
   out.sm.push_back(fill.sm_efficiency);
   out.occupancy.push_back(fill.occupancy);
-  const MatrixUse use =
-      matrix_use_of(trace, rank, busy.device, setting_of(known ? &*about : nullptr), window);
+  const MatrixUse use = matrix_use_of(trace, rank, streams, setting_of(known ? &*about : nullptr), window);
   out.tensor_core.push_back(share(use.matrix, use.compute));
   out.plain_core.push_back(use.has_units ? share(use.plain, use.compute) : report::kNoReal);
   out.unknown_core.push_back(share(use.unknown, use.compute));
@@ -249,9 +257,11 @@ report::Report devices(const trace::Trace& trace, const report::Params& params) 
   for (const Rank& rank : trace.ranks) {
     const KernelArgs args(trace, rank);
     const Interval window = window_of(rank, choice);
+    const auto by_device = streams_by_device(rank);
     for (const DeviceBusy& busy : derive::busy_devices(rank)) {
-      const Fill fill = fill_of(rank, args, busy.device, window);
-      add_device(summary, trace, rank, busy, fill, window);
+      const Streams& streams = by_device.at(busy.device);
+      const Fill fill = fill_of(rank, args, streams, window);
+      add_device(summary, trace, rank, busy, streams, fill, window);
       if (window.length() > 0) add_series(series, rank, busy, fill, window);
     }
   }

@@ -7,6 +7,7 @@
 #include "analyze/list.h"
 #include "analyze/question.h"
 #include "derive/idle_cause.h"
+#include "report/statistics.h"
 
 namespace stepscope::analyze {
 namespace {
@@ -111,8 +112,8 @@ void add_totals(TotalTable& out, const Rank& rank, const std::vector<IdlePiece>&
   std::int64_t pending = 0, late = 0, long_pending = 0;
   for (const IdlePiece& piece : pieces) {
     const bool waits = piece.cause == IdleCause::pending;
-    (waits ? pending : late) += piece.span.length();
-    if (waits && piece.span.length() >= kLongPending) long_pending += piece.span.length();
+    report::add_to(waits ? pending : late, piece.span.length());
+    if (waits && piece.span.length() >= kLongPending) report::add_to(long_pending, piece.span.length());
   }
   out.add(rank, "idle_late", late / devices);
   out.add(rank, "idle_pending", pending / devices);
@@ -128,12 +129,13 @@ void add_rank(const trace::Trace& trace, const Rank& rank, const StepChoice& cho
   std::int64_t steps = 0;
   for (const StepSpan& s : step_spans(rank))
     steps += choice.includes(rank.steps[s.index]) && !(s.partial && choice.all());
+  auto piece_of_device = pieces.begin();
   for (std::size_t d = 0; d < devices.size(); ++d) {
     std::array<std::int64_t, derive::kIdleCauses> time{}, count{};
-    for (const IdlePiece& piece : pieces) {
-      if (piece.device != static_cast<std::int32_t>(d)) continue;
-      time[static_cast<std::size_t>(piece.cause)] += piece.span.length();
-      ++count[static_cast<std::size_t>(piece.cause)];
+    for (; piece_of_device != pieces.end() && piece_of_device->device == static_cast<std::int32_t>(d);
+         ++piece_of_device) {
+      time[static_cast<std::size_t>(piece_of_device->cause)] += piece_of_device->span.length();
+      ++count[static_cast<std::size_t>(piece_of_device->cause)];
     }
     std::array<std::size_t, derive::kIdleCauses> order{};
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;

@@ -6,7 +6,7 @@
 #include "analyze/list.h"
 #include "analyze/question.h"
 #include "derive/device_busy.h"
-#include "derive/kernel_class.h"
+#include "derive/loading.h"
 #include "report/statistics.h"
 
 namespace stepscope::analyze {
@@ -19,6 +19,7 @@ using report::Shape;
 using report::Unit;
 using timeline::Interval;
 using timeline::IntervalSet;
+using timeline::MeasuredSet;
 using trace::EventTable;
 using trace::Kind;
 using trace::kNoRow;
@@ -32,30 +33,6 @@ struct Wait {
   std::string_view loader, kind;
   std::int64_t exposed = kNoInt;
 };
-
-/// Loading marks itself in host ranges; without marks a loader's `__next__` frame is one.
-std::vector<Row> outermost_loading(const trace::Trace& trace, const Rank& rank, bool by_frames) {
-  const EventTable& e = rank.events;
-  enum : std::uint8_t { kUnasked, kYes, kNo };
-  std::vector<std::uint8_t> loads(trace.strings.size(), kUnasked);
-  const auto ask = [&](std::string_view name) {
-    if (!by_frames) return derive::is_data_loading(name);
-    return name.find("dataloader.py(") != std::string_view::npos && name.ends_with(": __next__");
-  };
-  std::vector<bool> loading(e.size());
-  std::vector<Row> rows;
-  for (Row row = 0; row < e.size(); ++row) {
-    if (!is_host_range(e.kind[row])) continue;
-    loading[row] = e.parent[row] != kNoRow && loading[e.parent[row]];
-    if (loading[row] || e.kind[row] == Kind::runtime || (e.kind[row] == Kind::python) != by_frames) continue;
-    std::uint8_t& known = loads[e.name[row]];
-    if (known == kUnasked) known = ask(trace.text(e.name[row])) ? kYes : kNo;
-    if (known != kYes) continue;
-    loading[row] = true;
-    rows.push_back(row);
-  }
-  return rows;
-}
 
 /// "single-process", "multi-process" or, when neither the mark nor the frames below tell, "".
 std::string_view kind_of(const trace::Trace& trace, const Rank& rank, Row row) {
@@ -79,11 +56,9 @@ std::string_view short_name(std::string_view mark) {
 }
 
 /// All waits of the rank, by start. `busy` is nullptr when the rank has no device.
-std::vector<Wait> waits_of(const trace::Trace& trace, const Rank& rank, const IntervalSet* busy) {
-  std::vector<Row> rows = outermost_loading(trace, rank, false);
-  if (rows.empty()) rows = outermost_loading(trace, rank, true);
+std::vector<Wait> waits_of(const trace::Trace& trace, const Rank& rank, const MeasuredSet* busy) {
   std::vector<Wait> waits;
-  for (const Row row : rows) {
+  for (const Row row : derive::loading_rows(trace, rank)) {
     const Interval span{rank.events.start[row], rank.events.end[row]};
     Wait wait{row, span, short_name(trace.name(rank, row)), kind_of(trace, rank, row), kNoInt};
     if (busy != nullptr) wait.exposed = span.length() - busy->length_in(span);
@@ -123,9 +98,9 @@ struct StepTable {
 };
 
 void add_steps(StepTable& out, const Rank& rank, const StepChoice& choice, const std::vector<Wait>& waits,
-               const IntervalSet* busy) {
+               const MeasuredSet* busy) {
   const IntervalSet waiting = united(waits);
-  const IntervalSet exposed = busy == nullptr ? IntervalSet{} : subtract(waiting, *busy);
+  const IntervalSet exposed = busy == nullptr ? IntervalSet{} : subtract(waiting, busy->set());
   struct InStep {
     std::int64_t count = 0, longest = 0;
     std::string_view kind;
@@ -257,9 +232,8 @@ report::Report input_wait(const trace::Trace& trace, const report::Params& param
   report::Report report{"input_wait", {}, {}};
   bool any = false, device = false;
   for (const Rank& rank : trace.ranks) {
-    IntervalSet busy;
-    for (const derive::DeviceBusy& d : derive::busy_devices(rank)) busy = unite(busy, d.all);
-    const IntervalSet* known = busy.empty() ? nullptr : &busy;
+    const MeasuredSet busy(derive::busy_time(derive::busy_devices(rank)));
+    const MeasuredSet* known = busy.set().empty() ? nullptr : &busy;
     const std::vector<Wait> waits = waits_of(trace, rank, known);
     if (waits.empty()) continue;
     any = true;

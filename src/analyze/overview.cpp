@@ -154,10 +154,7 @@ void measure(Facts& out, const Rank& rank, const Capture& c, const std::vector<D
 
 void note_reading(const Rank& rank, report::Report& report) {
   const trace::Reading& r = rank.reading;
-  for (const trace::Loss& loss : r.first_losses)
-    report.notes.push_back(
-        fmt::format("{}: at byte {}: {}{}", rank.path, loss.byte, loss.reason,
-                    loss.bytes > 0 ? fmt::format(" ({} bytes left out)", loss.bytes) : ""));
+  for (const trace::Loss& loss : r.first_losses) report.notes.push_back(rank.path + ": " + loss.text());
   if (r.losses > static_cast<std::int64_t>(r.first_losses.size()))
     report.notes.push_back(fmt::format("{}: {} damaged stretches in all; the first {} are named.", rank.path,
                                        r.losses, r.first_losses.size()));

@@ -78,7 +78,7 @@ void explain(Rows& rows, const trace::Trace& trace, const Rank& rank, const Step
     return slow.parts[a] - usual.parts[a] > slow.parts[b] - usual.parts[b];
   });
   for (std::size_t i : order)
-    if ((slow.parts[i] - usual.parts[i]) * 20 > total(slow) - total(usual))
+    if (slow.parts[i] - usual.parts[i] > (total(slow) - total(usual)) / 20)
       rows.add("step", roles[i], slow.parts[i], usual.parts[i]);
 
   const auto slow_self = host_self(trace, rank, slow.span.index),
@@ -119,7 +119,8 @@ void add_outliers(report::Table& table, const trace::Trace& trace, const Rank& r
   const StepParts& usual = median_step(whole);
   for (const StepParts& s : whole) {
     const std::int64_t excess = total(s) - total(usual);
-    if (excess < kLeastExcess || excess * 5 < total(usual)) continue;
+    if (excess < kLeastExcess || 5 * static_cast<double>(excess) < static_cast<double>(total(usual)))
+      continue;
     Rows rows(table, rank, rank.steps[s.span.index]);
     explain(rows, trace, rank, s, usual, roles);
   }

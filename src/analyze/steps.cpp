@@ -9,6 +9,7 @@
 #include "analyze/step_outliers.h"
 #include "analyze/tb.h"
 #include "derive/kernel_class.h"
+#include "report/statistics.h"
 #include "timeline/interval.h"
 
 namespace stepscope::analyze {
@@ -122,7 +123,7 @@ report::Table average_table(const std::array<std::int64_t, kRoles.size()>& sums,
   report::Ints& time = table.ints("time", Unit::ns);
   report::Reals& share = table.reals("share", Unit::share, Role::share);
   std::int64_t total = 0;
-  for (std::int64_t sum : sums) total += sum;
+  for (std::int64_t sum : sums) report::add_to(total, sum);
   for (std::size_t i = 0; i < kRoles.size(); ++i) {
     role.emplace_back(kRoles[i]);
     time.push_back(sums[i] / steps);
@@ -216,7 +217,7 @@ report::Report steps(const trace::Trace& trace, const report::Params& params) {
       out.device_end.push_back(s.device_events > 0 ? step.device_end - origin : report::kNoInt);
       out.device_length.push_back(device_length);
       if (s.partial) continue;
-      for (std::size_t i = 0; i < parts.size(); ++i) sums[i] += parts[i].length();
+      for (std::size_t i = 0; i < parts.size(); ++i) report::add_to(sums[i], parts[i].length());
       ++counted;
     }
     add_outliers(outliers, trace, rank, all_parts, kRoles);

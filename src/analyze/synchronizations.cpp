@@ -9,6 +9,7 @@
 #include "derive/device_busy.h"
 #include "derive/kernel_class.h"
 #include "derive/launch_queue.h"
+#include "derive/loading.h"
 #include "derive/source_line.h"
 #include "report/statistics.h"
 
@@ -75,42 +76,26 @@ std::vector<Row> blocking_calls(const trace::Trace& trace, const Rank& rank) {
   return calls;
 }
 
-IntervalSet loading_time(const trace::Trace& trace, const Rank& rank) {
-  const EventTable& e = rank.events;
-  std::vector<std::uint8_t> loads(trace.strings.size(), 2);
-  std::vector<Interval> spans;
-  for (Row row = 0; row < e.size(); ++row) {
-    if (e.kind[row] != Kind::op && e.kind[row] != Kind::annotation) continue;
-    std::uint8_t& known = loads[e.name[row]];
-    if (known == 2) known = derive::is_data_loading(trace.text(e.name[row]));
-    if (known == 1) spans.push_back({e.start[row], e.end[row]});
-  }
-  return IntervalSet::of(std::move(spans));
-}
-
 /// What the device did around blocking calls.
 class DeviceAround {
  public:
-  DeviceAround(const trace::Trace& trace, const Rank& rank) : loading_(loading_time(trace, rank)) {
-    for (const derive::DeviceBusy& device : derive::busy_devices(rank)) busy_ = unite(busy_, device.all);
-  }
-  bool known() const { return !busy_.empty(); }
+  explicit DeviceAround(const Rank& rank) : busy_(derive::busy_time(derive::busy_devices(rank))) {}
+  bool known() const { return !busy_.set().empty(); }
   std::int64_t busy_in(Interval span) const { return busy_.length_in(span); }
 
-  /// Idle time from the return of a call until device work starts or the next blocking call begins; loading
-  /// data in between is not part of it. Empty when no device work follows.
-  IntervalSet refill(std::int64_t from, std::int64_t next_call) const {
-    const auto parts = busy_.parts();
+  /// Idle time from the return of a call until device work starts or the next blocking call begins. Empty
+  /// when no device work follows.
+  Interval refill(std::int64_t from, std::int64_t next_call) const {
+    const auto parts = busy_.set().parts();
     const auto next = std::upper_bound(parts.begin(), parts.end(), from,
                                        [](std::int64_t t, const Interval& part) { return t < part.end; });
     if (next == parts.end() || next->begin <= from) return {};
-    const Interval gap{from, std::min(next->begin, next_call)};
-    return gap.length() > 0 ? loading_.gaps(gap) : IntervalSet{};
+    return {from, std::min(next->begin, next_call)};
   }
   /// From the end of the last device work in a call until it returned. Gaps before that were ended by work
   /// that had been launched already.
   Interval drained_in(Interval span) const {
-    const auto parts = busy_.parts();
+    const auto parts = busy_.set().parts();
     const auto next = std::lower_bound(parts.begin(), parts.end(), span.end,
                                        [](const Interval& part, std::int64_t t) { return part.begin < t; });
     if (next == parts.begin()) return span;
@@ -118,7 +103,7 @@ class DeviceAround {
   }
 
  private:
-  IntervalSet busy_, loading_;
+  timeline::MeasuredSet busy_;
 };
 
 struct Group {
@@ -146,9 +131,8 @@ std::map<GroupKey, Group> grouped(const trace::Trace& trace, const Rank& rank, c
     group.longest = std::max(group.longest, span.length());
     const auto later = std::partition_point(calls.begin() + static_cast<std::ptrdiff_t>(i), calls.end(),
                                             [&](Row other) { return e.start[other] < span.end; });
-    const IntervalSet refill = device.refill(
-        span.end, later == calls.end() ? std::numeric_limits<std::int64_t>::max() : e.start[*later]);
-    group.refill.insert(group.refill.end(), refill.parts().begin(), refill.parts().end());
+    group.refill.push_back(device.refill(
+        span.end, later == calls.end() ? std::numeric_limits<std::int64_t>::max() : e.start[*later]));
     group.cost.push_back(device.drained_in(span));
   }
   return groups;
@@ -173,7 +157,8 @@ struct Columns {
 };
 
 void add_rank(Columns& out, const trace::Trace& trace, const Rank& rank, const StepChoice& choice) {
-  const DeviceAround device(trace, rank);
+  const DeviceAround device(rank);
+  const IntervalSet loading = derive::loading_time(trace, rank);
   struct Sums {
     std::int64_t cost, refill;
     const GroupKey* key;
@@ -182,7 +167,7 @@ void add_rank(Columns& out, const trace::Trace& trace, const Rank& rank, const S
   std::vector<Sums> order;
   const auto groups = grouped(trace, rank, choice, device);
   for (const auto& [key, group] : groups) {
-    const IntervalSet refill = IntervalSet::of(group.refill);
+    const IntervalSet refill = subtract(IntervalSet::of(group.refill), loading);
     order.push_back({unite(IntervalSet::of(group.cost), refill).length(), refill.length(), &key, &group});
   }
   std::stable_sort(order.begin(), order.end(), [](const Sums& a, const Sums& b) {

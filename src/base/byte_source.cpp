@@ -66,6 +66,7 @@ class PrefixedBytes : public ByteSource {
   PrefixedBytes(std::string prefix, std::unique_ptr<ByteSource> rest)
       : prefix_(std::move(prefix)), rest_(std::move(rest)) {
     stored_size = rest_->stored_size;
+    compressed = rest_->compressed;
   }
   std::size_t read(char* out, std::size_t size) override {
     const std::size_t n = std::min(size, prefix_.size() - at_);
@@ -84,12 +85,7 @@ class PrefixedBytes : public ByteSource {
 };
 
 std::unique_ptr<ByteSource> unzipped_if_gzip(std::unique_ptr<ByteSource> raw) {
-  std::string head(2, '\0');
-  head.resize(raw->read(head.data(), head.size()));
-  const bool gzip = head == "\x1f\x8b";
-  auto whole = std::make_unique<PrefixedBytes>(std::move(head), std::move(raw));
-  if (!gzip) return whole;
-  return gunzip(std::move(whole));
+  return peek(raw, 2) == "\x1f\x8b" ? gunzip(std::move(raw)) : std::move(raw);
 }
 
 }  // namespace
@@ -110,6 +106,13 @@ Result<std::unique_ptr<ByteSource>> open_bytes(const std::string& path) {
 
 std::unique_ptr<ByteSource> memory_bytes(const char* data, std::size_t size) {
   return unzipped_if_gzip(std::make_unique<MemoryBytes>(data, size));
+}
+
+std::string peek(std::unique_ptr<ByteSource>& source, std::size_t size) {
+  std::string head(size, '\0');
+  head.resize(source->read(head.data(), head.size()));
+  source = std::make_unique<PrefixedBytes>(head, std::move(source));
+  return head;
 }
 
 }  // namespace stepscope

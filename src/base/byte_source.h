@@ -52,4 +52,7 @@ Result<std::unique_ptr<ByteSource>> open_bytes(const std::string& path);
 /// The same over bytes in memory, which must outlive the source. For tests and fuzzing.
 std::unique_ptr<ByteSource> memory_bytes(const char* data, std::size_t size);
 
+/// Up to `size` bytes that stand next in `source`; they will be read again.
+std::string peek(std::unique_ptr<ByteSource>& source, std::size_t size);
+
 }  // namespace stepscope

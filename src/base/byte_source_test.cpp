@@ -70,7 +70,7 @@ TEST(OpenBytes, APipeHasNoSize) {
 }
 
 TEST(Error, TextLeavesOutWhatIsUnknown) {
-  EXPECT_EQ((Error{"is odd", "a.json", 7}).text(), "a.json:7: is odd");
+  EXPECT_EQ((Error{"is odd", "a.json", 7}).text(), "a.json, at byte 7: is odd");
   EXPECT_EQ((Error{"is odd", "a.json"}).text(), "a.json: is odd");
   EXPECT_EQ((Error{"is odd", ""}).text(), "is odd");
 }
@@ -88,6 +88,17 @@ TEST(ParallelFor, CallsEachIndexOnce) {
 TEST(ThreadCount, IsAtLeastOne) {
   EXPECT_GE(thread_count(0), 1u);
   EXPECT_EQ(thread_count(3), 3u);
+}
+
+TEST(ByteSource, WhatIsPeekedAtIsReadAgain) {
+  auto source = memory_bytes("abcdef", 6);
+  EXPECT_EQ(peek(source, 4), "abcd");
+  EXPECT_EQ(peek(source, 10), "abcdef");
+  std::string all(10, '\0');
+  all.resize(source->read(all.data(), all.size()));
+  EXPECT_EQ(all, "abcdef");
+  EXPECT_EQ(source->stored_size, 6);
+  EXPECT_EQ(peek(source, 4), "");
 }
 
 }  // namespace

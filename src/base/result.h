@@ -16,10 +16,10 @@ struct Error {
   std::string file;        ///< path as the user gave it; empty when no file is involved
   std::int64_t byte = -1;  ///< offset in the uncompressed text; -1 when unknown
 
-  /// "file:byte: message", leaving out what is unknown.
+  /// "file, at byte N: message", leaving out what is unknown.
   std::string text() const {
     std::string out = file;
-    if (!file.empty() && byte >= 0) out += ":" + std::to_string(byte);
+    if (!file.empty() && byte >= 0) out += ", at byte " + std::to_string(byte);
     if (!out.empty()) out += ": ";
     return out + message;
   }

@@ -71,6 +71,7 @@ int run_export(const Call& call) {
   }
   auto trace = open_trace(call, call.words);
   if (!trace) return fail(trace.error());
+  say_unread(*trace);
   if (format == "sqlite") return export_sqlite(call, *trace);
   if (analysis == nullptr) return export_events(call, *trace, format == "json");
   return print(call, analyze::run(*analysis, *trace, {}));

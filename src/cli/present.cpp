@@ -64,10 +64,11 @@ Result<trace::Trace> open_trace(const Call& call, const std::vector<std::string>
   read::OpenOptions options;
   options.threads = static_cast<unsigned>(std::min<std::int64_t>(call.params.integer("threads"), 1024));
   options.progress = [&](std::int64_t done, std::int64_t total) { progress.tell(done, total); };
-  auto trace = read::open(paths, options);
-  if (trace)
-    for (const std::string& reason : trace->unread) say("not read: " + reason);
-  return trace;
+  return read::open(paths, options);
+}
+
+void say_unread(const trace::Trace& trace) {
+  for (const std::string& reason : trace.unread) say("not read: " + reason);
 }
 
 std::string format_of(const Call& call) {

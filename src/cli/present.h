@@ -18,8 +18,10 @@ int fail(const Error& error);
 /// The same for a command line that makes no sense; returns kUsage.
 int misuse(const Call& call, const std::string& message);
 
-/// Opens `paths` with progress on stderr. Files that could not be read are named on stderr.
+/// Opens `paths` with progress on stderr.
 Result<trace::Trace> open_trace(const Call& call, const std::vector<std::string>& paths);
+/// Names the files that could not be read, on standard error: for answers whose notes do not.
+void say_unread(const trace::Trace& trace);
 
 /// --format, else the ending of --output, else "text".
 std::string format_of(const Call& call);

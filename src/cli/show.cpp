@@ -29,6 +29,7 @@ int run_show(const Call& call) {
                                     call.analysis->name));
   auto trace = open_trace(call, call.words);
   if (!trace) return fail(trace.error());
+  if (call.analysis->name != "overview") say_unread(*trace);  // its notes name them
   const report::Report report = analyze::run(*call.analysis, *trace, call.params);
   const std::string reason = sort_misfit(call.params, report);
   if (!reason.empty()) return misuse(call, reason);

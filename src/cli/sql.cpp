@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "cli/exit.h"
 #include "cli/present.h"
@@ -57,13 +58,29 @@ std::optional<Error> fill(write::Database& database, const trace::Trace& trace, 
 /// Adds what is there to "no such table" and "no such column".
 std::string explained(const std::string& message) {
   constexpr std::string_view kNoTable = "no such table: ";
+  const bool names_column = message.starts_with("no such column");
   if (!message.starts_with(kNoTable))
-    return message + ". `stepscope sql TRACE --tables` lists tables and columns.";
+    return names_column ? message + ". `stepscope sql TRACE --tables` lists tables and columns." : message;
   const std::string wanted = message.substr(kNoTable.size());
   std::string names;
   for (const std::string& name : all_names()) names += (names.empty() ? "" : ", ") + name;
   return fmt::format("there is no table '{}'.{} The tables are {}.", wanted,
                      did_you_mean(wanted, all_names()), names);
+}
+
+write::AskLimits limits_of(const Call& call) {
+  constexpr std::size_t kRowsUnasked = 1000;
+  constexpr std::chrono::seconds kTime(60);
+  return {
+      .rows = call.params.has("top") ? static_cast<std::size_t>(call.params.integer("top")) : kRowsUnasked,
+      .time = kTime};
+}
+
+/// A note when not all rows are shown.
+std::vector<std::string> left_out(const write::Answer& answer) {
+  if (answer.rows <= answer.table.rows() && answer.all_counted) return {};
+  return {fmt::format("The first {} of {}{} rows are shown; --top N shows N of them, --top 0 all.",
+                      answer.table.rows(), answer.all_counted ? "" : "more than ", answer.rows)};
 }
 
 report::Report tables_of(const trace::Trace& trace) {
@@ -112,6 +129,7 @@ int run_sql(const Call& call) {
   }
   auto trace = open_trace(call, paths);
   if (!trace) return fail(trace.error());
+  say_unread(*trace);
   if (list) {
     Call whole = call;
     if (!whole.params.has("top")) whole.params.set("top", "0");
@@ -122,10 +140,11 @@ int run_sql(const Call& call) {
   Progress progress(is_terminal(STDERR_FILENO) && !call.environment.dumb);
   database->on_progress([&] { progress.tell("asking SQLite"); });
   if (const auto error = fill(*database, *trace, lower(query))) return fail(*error);
-  auto answer = database->ask(query);
+  auto answer = database->ask(query, limits_of(call));
   if (!answer) return fail(Error{explained(answer.error().message), ""});
-  report::cut(*answer, static_cast<std::size_t>(call.params.integer("top")));
-  return print(call, report::Report{"sql", {std::move(*answer)}, {}});
+  report::Report report{"sql", {}, left_out(*answer)};
+  report.tables.push_back(std::move(answer->table));
+  return print(call, report);
 }
 
 }  // namespace stepscope::cli

@@ -53,9 +53,26 @@ report::Table damage(const trace::Trace& trace) {
   return table;
 }
 
-bool sound(const trace::Rank& rank) {
-  const trace::Reading& r = rank.reading;
-  return r.complete && r.losses == 0 && r.clamped_times == 0;
+bool damaged(const trace::Reading& r) { return !r.complete || r.losses > 0; }
+
+/// What is wrong with the file, "" if nothing is.
+std::string trouble(const trace::Reading& r) {
+  if (!r.complete)
+    return "it ends early, as when a job is killed; every other command works on what is there.";
+  if (r.losses > 0) return "parts of it could not be used; every other command works on the rest.";
+  if (r.clamped_times > 0)
+    return fmt::format(
+        "{} event{} had a missing, negative or absurd time; such events are left out or have no length.",
+        r.clamped_times, r.clamped_times == 1 ? "" : "s");
+  return "";
+}
+
+std::string title_of(std::size_t damaged_files, std::size_t files, bool absurd_times) {
+  if (damaged_files > 0)
+    return fmt::format("{} of {} file{} {} damaged", damaged_files, files, files == 1 ? "" : "s",
+                       damaged_files == 1 ? "is" : "are");
+  return absurd_times ? "Every file was read to its end; some events have times that cannot be"
+                      : "Every file was read to its end without loss";
 }
 
 }  // namespace
@@ -66,24 +83,23 @@ int run_validate(const Call& call) {
   auto trace = open_trace(call, call.words);
   if (!trace) return fail(trace.error());
   report::Report report{"validate", {files(*trace)}, {}};
+  const bool in_text = format_of(call) == "text";  // where a table would cut the reasons short
   report::Table lost = damage(*trace);
-  if (lost.rows() > 0) report.tables.push_back(std::move(lost));
+  if (lost.rows() > 0 && !in_text) report.tables.push_back(std::move(lost));
   std::size_t bad = trace->unread.size();
+  bool absurd_times = false;
   for (const std::string& reason : trace->unread) report.notes.push_back("Not read: " + reason);
   for (const trace::Rank& rank : trace->ranks) {
-    if (sound(rank)) continue;
-    ++bad;
-    report.notes.push_back(rank.path + ": " +
-                           (rank.reading.complete
-                                ? "parts of it could not be used; every other command works on the rest."
-                                : "it ends early, as when a job is killed; every other command works on "
-                                  "what is there."));
+    if (damaged(rank.reading)) ++bad;
+    absurd_times |= rank.reading.clamped_times > 0;
+    const std::string wrong = trouble(rank.reading);
+    if (!wrong.empty()) report.notes.push_back(rank.path + ": " + wrong);
+    for (const trace::Loss& loss : rank.reading.first_losses)
+      if (in_text) report.notes.push_back(rank.path + ": " + loss.text());
   }
-  report.tables.front().title =
-      bad == 0 ? "Every file was read to its end without loss"
-               : fmt::format("{} of {} files are damaged", bad, trace->ranks.size() + trace->unread.size());
+  report.tables.front().title = title_of(bad, trace->ranks.size() + trace->unread.size(), absurd_times);
   const int printed = print(call, report);
-  return printed != kDone ? printed : bad == 0 ? kDone : kFailed;
+  return printed != kDone ? printed : bad == 0 && !absurd_times ? kDone : kFailed;
 }
 
 }  // namespace stepscope::cli

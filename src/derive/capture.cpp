@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "derive/kernel_class.h"
+#include "derive/loading.h"
 
 namespace stepscope::derive {
 namespace {
@@ -126,7 +127,8 @@ void count_links(Calls& calls, const Rank& rank, Capture& c) {
 }
 
 /// Host calls that held the host while the device worked, or while nothing is recorded.
-void measure_calls(Calls& calls, const Rank& rank, const IntervalSet& busy, Interval window, Capture& c) {
+void measure_calls(Calls& calls, const Rank& rank, const timeline::MeasuredSet& busy, Interval window,
+                   Capture& c) {
   constexpr std::int64_t kCopyThatWaited = 50'000;
   const EventTable& e = rank.events;
   std::vector<std::int64_t> device_end(e.size(), trace::kNoTime);
@@ -149,19 +151,6 @@ void measure_calls(Calls& calls, const Rank& rank, const IntervalSet& busy, Inte
     if ((call.warm_up && span.length() > kLongQuery) || (call.launch && span.length() > kLongLaunch))
       c.warm_up += inside;
   }
-}
-
-std::int64_t time_loading(const trace::Trace& trace, const Rank& rank, Interval window) {
-  const EventTable& e = rank.events;
-  std::vector<std::int8_t> loads(trace.strings.size(), -1);
-  std::vector<Interval> spans;
-  for (Row row = 0; row < e.size(); ++row) {
-    if (e.kind[row] != Kind::op && e.kind[row] != Kind::annotation) continue;
-    std::int8_t& loading = loads[e.name[row]];
-    if (loading < 0) loading = is_data_loading(trace.text(e.name[row]));
-    if (loading == 1) spans.push_back({e.start[row], e.end[row]});
-  }
-  return IntervalSet::of(std::move(spans)).length_in(window);
 }
 
 /// When anything at all was recorded on the host, step marks aside.
@@ -187,12 +176,12 @@ Capture capture_of(const trace::Trace& trace, const Rank& rank, const std::vecto
                    Interval window) {
   Capture c;
   Calls calls(trace);
-  IntervalSet busy;
-  for (const DeviceBusy& device : devices) busy = unite(busy, device.all);
+  const timeline::MeasuredSet measured(busy_time(devices));
+  const IntervalSet& busy = measured.set();
   count_kinds(trace, rank, c);
   count_links(calls, rank, c);
-  measure_calls(calls, rank, busy, window, c);
-  c.host_data_loading = time_loading(trace, rank, window);
+  measure_calls(calls, rank, measured, window, c);
+  c.host_data_loading = loading_time(trace, rank).length_in(window);
   const IntervalSet host = host_activity(trace, rank);
   if (!host.empty()) c.host_span = host.parts().back().end - host.parts().front().begin;
   c.unseen = window.length() - unite(host, busy).length_in(window);

@@ -39,4 +39,11 @@ std::vector<DeviceBusy> busy_devices(const trace::Rank& rank) {
   return busy;
 }
 
+IntervalSet busy_time(const std::vector<DeviceBusy>& devices) {
+  std::vector<Interval> all;
+  for (const DeviceBusy& device : devices)
+    all.insert(all.end(), device.all.parts().begin(), device.all.parts().end());
+  return IntervalSet::of(std::move(all));
+}
+
 }  // namespace stepscope::derive

@@ -20,4 +20,7 @@ struct DeviceBusy {
 /// One entry per device with work, by device index. Streams are united: a device is busy when any stream is.
 std::vector<DeviceBusy> busy_devices(const trace::Rank& rank);
 
+/// When any of them was.
+timeline::IntervalSet busy_time(const std::vector<DeviceBusy>& devices);
+
 }  // namespace stepscope::derive

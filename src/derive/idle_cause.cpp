@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 
 #include "derive/kernel_class.h"
+#include "derive/loading.h"
 
 namespace stepscope::derive {
 namespace {
@@ -39,7 +41,6 @@ class Names {
     std::uint8_t& known = known_[name];
     if (known == kUnknown) known = static_cast<std::uint8_t>(ask(trace_.text(name)));
     if (kind == Kind::runtime) return known >= kNamed ? static_cast<std::size_t>(IdleCause::runtime) : known;
-    if (known == static_cast<std::uint8_t>(IdleCause::input)) return known;
     if (known == kStepMark) return kIdleCauses;
     return static_cast<std::size_t>(kind == Kind::op       ? IdleCause::op
                                     : kind == Kind::python ? IdleCause::python
@@ -50,7 +51,6 @@ class Names {
   static constexpr std::uint8_t kNamed = 100, kStepMark = 101, kUnknown = 255;
 
   static std::size_t ask(std::string_view name) {
-    if (is_data_loading(name)) return static_cast<std::size_t>(IdleCause::input);
     if (name.starts_with("ProfilerStep")) return kStepMark;
     if (is_blocking_call(name)) return static_cast<std::size_t>(IdleCause::sync);
     if (is_allocation_call(name)) return static_cast<std::size_t>(IdleCause::alloc);
@@ -62,7 +62,7 @@ class Names {
   std::vector<std::uint8_t> known_;
 };
 
-std::vector<HostTime> host_times(const trace::Trace& trace, const Rank& rank, std::vector<Interval>& input) {
+std::vector<HostTime> host_times(const trace::Trace& trace, const Rank& rank) {
   const EventTable& e = rank.events;
   Names names(trace);
   std::vector<HostTime> threads(rank.tracks.size());
@@ -72,10 +72,6 @@ std::vector<HostTime> host_times(const trace::Trace& trace, const Rank& rank, st
       const std::size_t cause = names.cause(e.name[row], e.kind[row]);
       if (cause == kIdleCauses) continue;
       const Interval span{e.start[row], e.end[row]};
-      if (cause == static_cast<std::size_t>(IdleCause::input)) {
-        input.push_back(span);
-        continue;
-      }
       std::vector<Interval>& list = threads[t].by_cause[cause];
       if (!list.empty() && list.back().begin <= span.begin && span.end <= list.back().end)
         continue;  // nested
@@ -124,66 +120,93 @@ class Labels {
 /// Sets of one thread by cause, nothing for causes it never had.
 using ThreadSets = std::array<IntervalSet, kIdleCauses>;
 
-std::vector<Labelled> label_gaps(const std::vector<ThreadSets>& launchers, std::size_t self,
-                                 const IntervalSet& input, const IntervalSet& gaps) {
+/// The causes of a thread's gaps: loading on any thread, what the thread itself did, what any launching
+/// thread did.
+std::vector<Labelled> label_gaps(const ThreadSets& own, const ThreadSets& all, const IntervalSet& input,
+                                 const IntervalSet& gaps) {
   Labels labels(gaps);
   labels.lay(input, IdleCause::input);
-  for (IdleCause cause : kHostCauses) labels.lay(launchers[self][static_cast<std::size_t>(cause)], cause);
-  for (IdleCause cause : kHostCauses)
-    for (std::size_t i = 0; i < launchers.size(); ++i)
-      if (i != self) labels.lay(launchers[i][static_cast<std::size_t>(cause)], cause);
+  for (const ThreadSets* sets : {&own, &all})
+    for (IdleCause cause : kHostCauses) labels.lay((*sets)[static_cast<std::size_t>(cause)], cause);
   return labels.finish();
 }
 
-/// Device events by start, for finding the one that ended a gap.
-std::vector<Row> by_start(const Rank& rank, std::int64_t device) {
+/// A gap of a device, the event that ended it, and the thread whose doing explains it.
+struct Gap {
+  Interval span;
+  std::int32_t device;
+  Row ender;
+  TrackId thread;
+};
+
+/// Device events by device and start, for finding the one that ended a gap.
+std::map<std::int64_t, std::vector<Row>> by_start(const Rank& rank) {
   const EventTable& e = rank.events;
-  std::vector<Row> rows;
+  std::map<std::int64_t, std::vector<Row>> rows;
   for (const trace::Track& track : rank.tracks) {
-    if (track.side != trace::Track::Side::device || track.device != device) continue;
-    const auto middle = static_cast<std::ptrdiff_t>(rows.size());
+    if (track.side != trace::Track::Side::device) continue;
+    std::vector<Row>& of_device = rows[track.device];
     for (Row row = track.begin; row < track.end; ++row)
-      if (is_device_work(e.kind[row])) rows.push_back(row);
-    std::inplace_merge(rows.begin(), rows.begin() + middle, rows.end(),
-                       [&](Row a, Row b) { return e.start[a] < e.start[b]; });
+      if (is_device_work(e.kind[row])) of_device.push_back(row);
   }
+  for (auto& [device, of_device] : rows)
+    std::stable_sort(of_device.begin(), of_device.end(),
+                     [&](Row a, Row b) { return e.start[a] < e.start[b]; });
   return rows;
 }
 
-/// Walks the gaps of one device.
+/// All gaps, by device and time. Those that no known launch ended belong to the first launching thread.
+std::vector<Gap> gaps_of(const Rank& rank, const std::vector<DeviceBusy>& devices, Interval window,
+                         TrackId first_launcher) {
+  const EventTable& e = rank.events;
+  const auto rows = by_start(rank);
+  std::vector<Gap> gaps;
+  for (std::size_t d = 0; d < devices.size(); ++d) {
+    const std::vector<Row>& of_device = rows.at(devices[d].device);
+    auto next = of_device.begin();
+    const IntervalSet idle = devices[d].all.gaps(window);
+    for (const Interval& span : idle.parts()) {
+      while (next != of_device.end() && e.start[*next] < span.end) ++next;
+      const Row ender = next != of_device.end() && span.end < window.end ? *next : kNoRow;
+      const Row launch = ender == kNoRow ? kNoRow : e.launch[ender];
+      gaps.push_back(
+          {span, static_cast<std::int32_t>(d), ender, launch == kNoRow ? first_launcher : e.track[launch]});
+    }
+  }
+  return gaps;
+}
+
+/// Cuts gaps into pieces of one cause each.
 class GapWalk {
  public:
   GapWalk(const Rank& rank, const std::vector<HostTime>& threads,
-          const std::map<TrackId, std::vector<Labelled>>& labels, std::int32_t device,
-          std::vector<IdlePiece>& out)
-      : e_(rank.events), threads_(threads), labels_(labels), device_(device), out_(out) {}
+          const std::map<TrackId, std::vector<Labelled>>& labels, std::vector<IdlePiece>& out)
+      : e_(rank.events), threads_(threads), labels_(labels), out_(out) {}
 
-  void gap(Interval gap, Row ender) {
-    ender_ = ender;
-    const Row launch = ender == kNoRow ? kNoRow : e_.launch[ender];
-    const auto found = launch == kNoRow ? labels_.begin() : labels_.find(e_.track[launch]);
-    if (found == labels_.end()) {
-      add(gap, IdleCause::untraced);
-      return;
-    }
-    const Time asked = launch == kNoRow ? gap.end : std::clamp(e_.start[launch], gap.begin, gap.end);
-    Interval late{gap.begin, asked};
-    if (const Time drained = last_blocking_end(found->first, late); drained != trace::kNoTime) {
-      label(found->second, {late.begin, drained});
-      split_refill(found->second, {drained, late.end});
+  void add(const Gap& gap) {
+    gap_ = gap;
+    const Row launch = gap.ender == kNoRow ? kNoRow : e_.launch[gap.ender];
+    const Time asked =
+        launch == kNoRow ? gap.span.end : std::clamp(e_.start[launch], gap.span.begin, gap.span.end);
+    const std::vector<Labelled>& labels = labels_.at(gap.thread);
+    const Interval late{gap.span.begin, asked};
+    if (const Time drained = last_blocking_end(gap.thread, late); drained != trace::kNoTime) {
+      label(labels, {late.begin, drained});
+      split_refill(labels, {drained, late.end});
     } else {
-      label(found->second, late);
+      label(labels, late);
     }
-    add({asked, gap.end}, IdleCause::pending);
+    add({asked, gap.span.end}, IdleCause::pending);
   }
 
  private:
   void add(Interval span, IdleCause cause) {
-    if (span.length() > 0) out_.push_back({span, cause, device_, ender_});
+    if (span.length() > 0) out_.push_back({span, cause, gap_.device, gap_.ender});
   }
 
   /// End of the last blocking call that returned inside `late`, kNoTime if none did.
   Time last_blocking_end(TrackId thread, Interval late) const {
+    if (thread >= threads_.size()) return trace::kNoTime;
     const std::vector<Time>& ends = threads_[thread].blocking_ends;
     const auto after = std::upper_bound(ends.begin(), ends.end(), late.end);
     return after != ends.begin() && *(after - 1) > late.begin ? *(after - 1) : trace::kNoTime;
@@ -209,10 +232,36 @@ class GapWalk {
   const EventTable& e_;
   const std::vector<HostTime>& threads_;
   const std::map<TrackId, std::vector<Labelled>>& labels_;
-  const std::int32_t device_;
   std::vector<IdlePiece>& out_;
-  Row ender_ = kNoRow;
+  Gap gap_{};
 };
+
+constexpr TrackId kNoThread = std::numeric_limits<TrackId>::max();
+
+/// What the launching threads did in `gaps`; takes `threads`' intervals.
+std::map<TrackId, ThreadSets> sets_in(const IntervalSet& gaps, const std::vector<TrackId>& launchers,
+                                      std::vector<HostTime>& threads) {
+  std::map<TrackId, ThreadSets> sets;
+  for (const TrackId thread : launchers)
+    for (IdleCause cause : kHostCauses) {
+      const auto c = static_cast<std::size_t>(cause);
+      sets[thread][c] = intersect(gaps, IntervalSet::of(std::move(threads[thread].by_cause[c])));
+    }
+  for (HostTime& thread : threads) thread.by_cause = {};
+  return sets;
+}
+
+ThreadSets united(const std::map<TrackId, ThreadSets>& threads) {
+  ThreadSets all;
+  for (IdleCause cause : kHostCauses) {
+    const auto c = static_cast<std::size_t>(cause);
+    std::vector<Interval> parts;
+    for (const auto& [thread, sets] : threads)
+      parts.insert(parts.end(), sets[c].parts().begin(), sets[c].parts().end());
+    all[c] = IntervalSet::of(std::move(parts));
+  }
+  return all;
+}
 
 std::vector<TrackId> launching_threads(const Rank& rank) {
   const EventTable& e = rank.events;
@@ -252,36 +301,25 @@ std::string_view meaning_of(IdleCause cause) {
 
 std::vector<IdlePiece> idle_pieces(const trace::Trace& trace, const Rank& rank,
                                    const std::vector<DeviceBusy>& devices, Interval window) {
-  std::vector<Interval> loading;
-  std::vector<HostTime> threads = host_times(trace, rank, loading);
-  const IntervalSet input = IntervalSet::of(std::move(loading));
   const std::vector<TrackId> launchers = launching_threads(rank);
-  constexpr std::size_t kMostLaunchers = 16;
-  IntervalSet all_gaps;
-  for (const DeviceBusy& device : devices) all_gaps = unite(all_gaps, device.all.gaps(window));
-  std::vector<ThreadSets> sets;
-  for (std::size_t i = 0; i < std::min(launchers.size(), kMostLaunchers); ++i) {
-    ThreadSets own;
-    for (IdleCause cause : kHostCauses)
-      own[static_cast<std::size_t>(cause)] = intersect(
-          all_gaps,
-          IntervalSet::of(std::move(threads[launchers[i]].by_cause[static_cast<std::size_t>(cause)])));
-    sets.push_back(std::move(own));
+  const std::vector<Gap> gaps =
+      gaps_of(rank, devices, window, launchers.empty() ? kNoThread : launchers.front());
+  std::map<TrackId, std::vector<Interval>> gaps_by_thread;
+  std::vector<Interval> idle;
+  for (const Gap& gap : gaps) {
+    gaps_by_thread[gap.thread].push_back(gap.span);
+    idle.push_back(gap.span);
   }
-  for (HostTime& thread : threads) thread.by_cause = {};
+  std::vector<HostTime> threads = host_times(trace, rank);
+  std::map<TrackId, ThreadSets> own = sets_in(IntervalSet::of(std::move(idle)), launchers, threads);
+  const ThreadSets all = united(own);
+  const IntervalSet input = loading_time(trace, rank);
   std::map<TrackId, std::vector<Labelled>> labels;
-  for (std::size_t i = 0; i < sets.size(); ++i) labels[launchers[i]] = label_gaps(sets, i, input, all_gaps);
+  for (auto& [thread, spans] : gaps_by_thread)
+    labels[thread] = label_gaps(own[thread], all, input, IntervalSet::of(std::move(spans)));
   std::vector<IdlePiece> pieces;
-  for (std::size_t d = 0; d < devices.size(); ++d) {
-    const std::vector<Row> rows = by_start(rank, devices[d].device);
-    GapWalk walk(rank, threads, labels, static_cast<std::int32_t>(d), pieces);
-    auto next = rows.begin();
-    const IntervalSet gaps = devices[d].all.gaps(window);
-    for (const Interval& gap : gaps.parts()) {
-      while (next != rows.end() && rank.events.start[*next] < gap.end) ++next;
-      walk.gap(gap, next != rows.end() && gap.end < window.end ? *next : kNoRow);
-    }
-  }
+  GapWalk walk(rank, threads, labels, pieces);
+  for (const Gap& gap : gaps) walk.add(gap);
   return pieces;
 }
 

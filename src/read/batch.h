@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/hash.h"
 #include "trace/trace.h"
 
 namespace stepscope::read {
@@ -25,8 +26,9 @@ struct TrackKey {
 
 struct TrackKeyHash {
   std::size_t operator()(const TrackKey& key) const {
-    return static_cast<std::size_t>(key.pid.value * 0x9E3779B97F4A7C15LL) ^
-           static_cast<std::size_t>(key.tid.value * 31) ^ (key.device ? 7u : 0u);
+    const HashSeed seed = process_hash_seed();
+    return hash_of(static_cast<std::int64_t>(hash_of(key.pid.value, seed)) ^ key.tid.value, seed) ^
+           (key.device ? 7u : 0u);
   }
 };
 
@@ -70,9 +72,9 @@ struct Batch {
   std::vector<trace::Loss> losses;  ///< the first few
   std::int64_t loss_count = 0, lost_bytes = 0;
 
-  void lose(std::int64_t byte, std::int64_t bytes, const char* reason) {
+  void lose(std::int64_t byte, std::int64_t bytes, std::string_view reason) {
     constexpr std::size_t kDescribed = 16;
-    if (losses.size() < kDescribed) losses.push_back({byte, bytes, reason});
+    if (losses.size() < kDescribed) losses.push_back({byte, bytes, std::string(reason)});
     ++loss_count;
     lost_bytes += bytes;
   }

@@ -1,5 +1,7 @@
 #include "read/kineto.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <map>
@@ -61,16 +63,25 @@ class DocumentParser {
   }
 
   /// The text from `p` on cannot be used; parse() goes on at the next event.
-  void give_up(const char* p, const char* why) {
+  void give_up(const char* p, std::string_view why) {
     if (damaged_from_ >= 0) return;
     damaged_from_ = offset_of(p);
     damage_ = why;
   }
 
   /// The text ends, or must be taken to end, inside the event or top-level value at `p`.
-  void cut(const char* p, const char* why) {
+  void cut(const char* p, std::string_view why) {
     wasted_ += block_->end() - p;
     give_up(skip_space(p), why);
+  }
+
+  /// What begins at `p` is longer than the most that is held.
+  void cut_long(const char* p, std::size_t most) {
+    constexpr std::size_t kMebibyte = std::size_t{1} << 20;
+    const bool round = most % kMebibyte == 0;
+    cut(p, fmt::format("{} longer than {} {}, the most that is read of one",
+                       place == Place::events ? "an event" : "a text or value",
+                       round ? most / kMebibyte : most, round ? "MiB" : "bytes"));
   }
 
   /// True between damage and the next event.
@@ -228,7 +239,7 @@ class DocumentParser {
   const Block* block_ = nullptr;
   Batch* batch_ = nullptr;
   std::int64_t damaged_from_ = -1;  ///< offset in the text of what is being skipped, -1 when nothing is
-  const char* damage_ = "";
+  std::string damage_;
   std::int64_t wasted_ = 0;
 };
 
@@ -272,7 +283,7 @@ Pass read_serially(ByteSource& source, const KinetoOptions& options) {
     reserve_rows(batch, block.size);
     const char* rest = parser.parse(block, batch, block.begin());
     while (rest != block.end() && !parser.lost() && !block.last && block.size >= options.blocks.most) {
-      parser.cut(rest, "an event without an end");
+      parser.cut_long(rest, options.blocks.most);
       rest = parser.parse(block, batch, rest);
     }
     if (block.last)
@@ -393,7 +404,7 @@ Result<ParsedFile> parse_kineto(const std::string& path, const Reopen& reopen, c
   if (!pass) pass = read_serially(**source, options);
 
   ParsedFile file;
-  file.rank.path = path;
+  file.rank.path = path == "-" ? "standard input" : path;
   count_reading(file.rank, *pass, **source);
   if (auto error = nothing_read(file.rank, *pass)) return *error;
   read_head(file.rank, std::move(pass->top_level));

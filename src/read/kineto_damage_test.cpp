@@ -342,7 +342,10 @@ TEST(KinetoBlocks, AnEventLongerThanIsHeldIsGivenUp) {
   const auto trace = open_text(text, {1, {1000, 20'000}});
   ASSERT_TRUE(trace.ok());
   EXPECT_EQ(dump_rows(*trace), (Rows{row("a", 1), row("b", 5), row("c", 7)}));
-  EXPECT_EQ(trace->ranks[0].reading.losses, 1);
+  ASSERT_EQ(trace->ranks[0].reading.losses, 1);
+  const trace::Loss& loss = trace->ranks[0].reading.first_losses[0];
+  EXPECT_EQ(loss.byte, static_cast<std::int64_t>((kHead + event("a", 1) + ",").size()));
+  EXPECT_EQ(loss.reason, "an event longer than 20000 bytes, the most that is read of one");
 }
 
 /// Text made as it is read: `head`, then `fill` `times` times, then `tail`. Held nowhere.

@@ -17,7 +17,6 @@ using trace::StringId;
 constexpr std::size_t kMostFields = 256;
 constexpr std::uint32_t kMostSchemas = 1u << 18;
 constexpr std::size_t kMostSchemaFields = std::size_t{1} << 22;
-constexpr std::int64_t kMostDuration = 100'000'000'000'000'000;  // ns, about three years
 
 struct CategoryKind {
   std::string_view category;
@@ -111,6 +110,11 @@ Kind kind_of_category(std::string_view category) {
   for (const CategoryKind& known : kCategories)
     if (lower == known.category && category.size() == lower.size()) return known.kind;
   return Kind::other;
+}
+
+Kind kind_by_name(Kind kind, std::string_view name) {
+  if (kind != Kind::kernel || !name.starts_with("event_")) return kind;
+  return name == "event_wait" ? Kind::device_sync : name == "event_record" ? Kind::device_mark : kind;
 }
 
 EventParser::Outcome EventParser::parse(const char*& p, const char* limit, const Block& block, Batch& batch) {
@@ -482,7 +486,8 @@ void EventParser::add_row(const Fields& f, Kind kind, std::int64_t end) {
 }
 
 void EventParser::add(const Fields& f) {
-  const Kind kind = f.has_category ? category_kind(f.category) : Kind::op;
+  const Kind kind =
+      f.has_category ? kind_by_name(category_kind(f.category), words_.strings[f.name]) : Kind::op;
   const bool timed = f.time_usable;
   switch (f.phase) {
     case 'X': {
@@ -491,7 +496,7 @@ void EventParser::add(const Fields& f) {
         break;
       }
       std::int64_t duration = f.duration;
-      if (!f.duration_usable || duration < 0 || duration > kMostDuration) {
+      if (!f.duration_usable || duration < 0) {
         duration = 0;
         batch_->clamped_times += f.has_duration;
       }

@@ -8,6 +8,9 @@ namespace stepscope::read {
 
 /// What an event's category means. Old and new spellings, any vendor.
 trace::Kind kind_of_category(std::string_view category);
+/// What an event of that kind is by its name: accelerators of some vendors list waits for events, and the
+/// recording of events, with their kernels.
+trace::Kind kind_by_name(trace::Kind kind, std::string_view name);
 
 /// Parses event objects into a Batch. One per thread; predictions about the next event's keys live here.
 class EventParser {

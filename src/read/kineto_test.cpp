@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "derive/device_busy.h"
 #include "support/dump.h"
 #include "support/open_text.h"
 
@@ -152,6 +153,21 @@ TEST(KinetoDialect, RocmXpuAndMtiaCategories) {
                                                        {"hpu_op", "kernel"},
                                                        {"mtia_counters", "counter"},
                                                        {"critical_path", "other"}}));
+}
+
+// The device waits from 10 to 90 for another queue, and works from 90 to 100.
+TEST(KinetoDialect, AnAcceleratorsWaitsAreNoWork) {
+  const auto trace = opened(document(R"(
+    {"ph":"X","cat":"mtia_ccp_events","name":"event_wait","pid":0,"tid":2,"ts":10,"dur":80},
+    {"ph":"X","cat":"mtia_ccp_events","name":"pe_exe","pid":0,"tid":2,"ts":90,"dur":10},
+    {"ph":"X","cat":"mtia_ccp_events","name":"event_record","pid":0,"tid":2,"ts":100,"dur":1}
+  )"));
+  EXPECT_EQ(dump_rows(trace),
+            (Rows{"0/2 device_sync event_wait [10000, 90000) {}", "0/2 kernel pe_exe [90000, 100000) {}",
+                  "0/2 device_mark event_record [100000, 101000) {}"}));
+  const auto busy = derive::busy_devices(trace.ranks[0]);
+  ASSERT_EQ(busy.size(), 1u);
+  EXPECT_EQ(busy[0].all.length(), 10'000);
 }
 
 TEST(KinetoDialect, NumbersThatAreNotNumbers) {

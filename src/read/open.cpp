@@ -9,6 +9,7 @@
 #include "base/byte_source.h"
 #include "base/parallel.h"
 #include "derive/derive.h"
+#include "read/dftracer.h"
 #include "read/kineto.h"
 
 namespace stepscope::read {
@@ -78,6 +79,22 @@ void settle_ranks(trace::Trace& trace) {
       names + ".");
 }
 
+/// Tells formats apart by their first bytes and parses the file.
+Result<ParsedFile> parse_file(const std::string& path, const KinetoOptions& options) {
+  constexpr std::size_t kHead = std::size_t{1} << 16;
+  auto source = open_bytes(path);
+  if (!source) return source.error();
+  if (is_dftracer(peek(*source, kHead)))
+    return Error{
+        "is a DFTracer file, which this version does not read; record the job with torch.profiler and give "
+        "the file that its export_chrome_trace wrote",
+        path};
+  const auto reopen = [&] {
+    return *source ? Result<std::unique_ptr<ByteSource>>(std::move(*source)) : open_bytes(path);
+  };
+  return parse_kineto(path, reopen, options);
+}
+
 }  // namespace
 
 Result<trace::Trace> open(std::span<const std::string> paths, const OpenOptions& options) {
@@ -104,7 +121,7 @@ Result<trace::Trace> open(std::span<const std::string> paths, const OpenOptions&
       kineto.threads = per_file;
       if (options.progress && group == 1)
         kineto.progress = [&](std::int64_t at) { options.progress(done + at, total); };
-      parsed[i] = parse_kineto(path, [&] { return open_bytes(path); }, kineto);
+      parsed[i] = parse_file(path, kineto);
     });
     for (std::size_t i = 0; i < group; ++i) {
       if (!parsed[i]->ok()) {

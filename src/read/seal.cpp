@@ -5,7 +5,10 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "read/absurd_durations.h"
 #include "read/batch.h"
+#include "read/halves.h"
+#include "read/row_order.h"
 
 namespace stepscope::read {
 namespace {
@@ -47,17 +50,15 @@ void map_strings(trace::Trace& trace, const std::vector<Batch>& batches, const s
 void map_schemas(trace::Trace& trace, const Vocabulary& words, Remap& remap) {
   remap.schemas.resize(words.schemas.size());
   remap.text_fields.resize(words.schemas.size());
-  for (SchemaId old = 0; old < words.schemas.size(); ++old) {
-    SchemaId id = trace::kNoArgs;
-    const auto fields = words.schemas.fields(old);
-    for (std::size_t i = 0; i < fields.size(); ++i) {
-      StringId& key = remap.strings[fields[i].key];
-      if (key == trace::kNoString) key = trace.strings.intern(words.strings[fields[i].key]);
-      id = trace.schemas.extend(id, {key, fields[i].type});
-      if (fields[i].type >= trace::ArgType::text)
-        remap.text_fields[old].push_back(static_cast<std::uint16_t>(i));
-    }
-    remap.schemas[old] = id;
+  for (SchemaId old = 1; old < words.schemas.size(); ++old) {
+    const SchemaId parent = words.schemas.parent(old);
+    const trace::ArgField last = words.schemas.fields(old).back();
+    StringId& key = remap.strings[last.key];
+    if (key == trace::kNoString) key = trace.strings.intern(words.strings[last.key]);
+    remap.schemas[old] = trace.schemas.extend(remap.schemas[parent], {key, last.type});
+    remap.text_fields[old] = remap.text_fields[parent];
+    if (last.type >= trace::ArgType::text)
+      remap.text_fields[old].push_back(static_cast<std::uint16_t>(words.schemas.fields(old).size() - 1));
   }
 }
 
@@ -132,47 +133,6 @@ void name_tracks(trace::Rank& rank, const std::vector<Batch>& batches, const std
   }
 }
 
-void append_row(EventTable& rows, const HalfEvent& begin, std::int64_t end) {
-  rows.start.push_back(begin.time);
-  rows.end.push_back(end);
-  rows.name.push_back(begin.name);
-  rows.category.push_back(begin.category);
-  rows.kind.push_back(Kind::annotation);
-  rows.track.push_back(begin.track);
-  rows.schema.push_back(begin.schema);
-  rows.args_at.push_back(begin.args_at);
-  rows.source.push_back(begin.source);
-}
-
-/// Pairs begin and end events of each track in order of time, innermost first, and appends them as rows of
-/// the last batch.
-void pair_halves(trace::Rank& rank, std::vector<Batch>& batches) {
-  std::vector<HalfEvent> all;
-  for (Batch& batch : batches) {
-    all.insert(all.end(), batch.halves.begin(), batch.halves.end());
-    free_all(batch.halves);
-  }
-  std::stable_sort(all.begin(), all.end(), [](const HalfEvent& a, const HalfEvent& b) {
-    return a.track != b.track ? a.track < b.track : a.time < b.time;
-  });
-  std::vector<HalfEvent> open;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (i > 0 && all[i].track != all[i - 1].track) {
-      rank.reading.unmatched_ends += static_cast<std::int64_t>(open.size());
-      open.clear();
-    }
-    if (all[i].begin) {
-      open.push_back(all[i]);
-    } else if (open.empty()) {
-      ++rank.reading.unmatched_ends;
-    } else {
-      append_row(batches.back().events, open.back(), all[i].time);
-      open.pop_back();
-    }
-  }
-  rank.reading.unmatched_ends += static_cast<std::int64_t>(open.size());
-}
-
 void remap_batch(Batch& batch, const Remap& remap, std::uint32_t first_source) {
   EventTable& rows = batch.events;
   for (Row row = 0; row < rows.size(); ++row) {
@@ -221,75 +181,6 @@ void scatter(std::vector<Batch>& batches, const std::vector<std::vector<Row>>& p
     free_all(from);
   }
 }
-
-/// Outer ranges come first where start and end are equal.
-int nesting_rank(Kind kind) {
-  switch (kind) {
-    case Kind::span:
-      return 0;
-    case Kind::annotation:
-      return 1;
-    case Kind::python:
-      return 2;
-    case Kind::op:
-      return 3;
-    case Kind::runtime:
-      return 4;
-    default:
-      return 5;
-  }
-}
-
-class RowOrder {
- public:
-  RowOrder(const trace::Trace& trace, const trace::Rank& rank)
-      : trace_(trace),
-        rank_(rank),
-        external_(trace, rank, "External id"),
-        old_external_(trace, rank, "external id"),
-        python_(trace, rank, "Python id") {}
-
-  bool operator()(Row a, Row b) const {
-    const EventTable& e = rank_.events;
-    if (e.start[a] != e.start[b]) return e.start[a] < e.start[b];
-    if (e.end[a] != e.end[b]) return e.end[a] > e.end[b];
-    if (e.kind[a] != e.kind[b])
-      return std::pair(nesting_rank(e.kind[a]), e.kind[a]) < std::pair(nesting_rank(e.kind[b]), e.kind[b]);
-    if (const auto x = creation(a), y = creation(b); x != y) return x < y;
-    if (e.name[a] != e.name[b]) return trace_.text(e.name[a]) < trace_.text(e.name[b]);
-    if (e.category[a] != e.category[b]) return trace_.text(e.category[a]) < trace_.text(e.category[b]);
-    return args_before(a, b);
-  }
-
- private:
-  std::int64_t creation(Row row) const {
-    if (const auto id = external_.integer(row)) return *id;
-    if (const auto id = old_external_.integer(row)) return *id;
-    return python_.integer_or(row, 0);
-  }
-  bool args_before(Row a, Row b) const {
-    const EventTable& e = rank_.events;
-    const auto fields_a = trace_.schemas.fields(e.schema[a]), fields_b = trace_.schemas.fields(e.schema[b]);
-    if (e.schema[a] != e.schema[b]) {
-      return std::lexicographical_compare(fields_a.begin(), fields_a.end(), fields_b.begin(), fields_b.end(),
-                                          [&](const auto& x, const auto& y) {
-                                            return x.key != y.key ? trace_.text(x.key) < trace_.text(y.key)
-                                                                  : x.type < y.type;
-                                          });
-    }
-    for (std::size_t i = 0; i < fields_a.size(); ++i) {
-      const std::int64_t x = rank_.values[e.args_at[a] + i], y = rank_.values[e.args_at[b] + i];
-      if (x == y) continue;
-      if (fields_a[i].type < trace::ArgType::text) return x < y;
-      return trace_.text(static_cast<StringId>(x)) < trace_.text(static_cast<StringId>(y));
-    }
-    return false;
-  }
-
-  const trace::Trace& trace_;
-  const trace::Rank& rank_;
-  trace::ArgReader external_, old_external_, python_;
-};
 
 template <class T>
 void permute(std::vector<T>& column, Row begin, const std::vector<Row>& order) {
@@ -392,7 +283,8 @@ void seal(trace::Trace& trace, ParsedFile file, unsigned threads) {
     for (HalfEvent& half : batch.halves) half.args_at += first_value[b];
   });
   release_free_memory();
-  pair_halves(rank, batches);
+  pair_halves(trace, rank, batches);
+  drop_absurd_durations(rank, batches, threads);
 
   append_all(batches, rank.flows.time, &trace::FlowTable::time);
   append_all(batches, rank.flows.id, &trace::FlowTable::id);

@@ -32,27 +32,39 @@ Time IntervalSet::length() const {
 
 namespace {
 
-/// First part that ends behind `t`.
-std::vector<Interval>::const_iterator first_ending_after(const std::vector<Interval>& parts, Time t) {
-  return std::upper_bound(parts.begin(), parts.end(), t,
-                          [](Time value, const Interval& part) { return value < part.end; });
+using Parts = std::span<const Interval>;
+
+/// Index of the first part that ends behind `t`.
+std::size_t first_ending_after(Parts parts, Time t) {
+  return static_cast<std::size_t>(
+      std::upper_bound(parts.begin(), parts.end(), t,
+                       [](Time value, const Interval& part) { return value < part.end; }) -
+      parts.begin());
+}
+
+/// The same, from `from` on and soon found when it is near: a long set costs a short one little.
+std::size_t next_ending_after(Parts parts, std::size_t from, Time t) {
+  std::size_t stride = 1;
+  while (from + stride < parts.size() && parts[from + stride].end <= t) from += stride, stride *= 2;
+  const Parts near = parts.subspan(std::min(from, parts.size()));
+  return from + first_ending_after(near.first(std::min(stride, near.size())), t);
 }
 
 }  // namespace
 
 Time IntervalSet::length_in(Interval window) const {
   Time sum = 0;
-  for (auto part = first_ending_after(parts_, window.begin); part != parts_.end() && part->begin < window.end;
-       ++part)
-    sum += overlap(*part, window);
+  for (std::size_t i = first_ending_after(parts_, window.begin);
+       i < parts_.size() && parts_[i].begin < window.end; ++i)
+    sum += overlap(parts_[i], window);
   return sum;
 }
 
 IntervalSet IntervalSet::within(Interval window) const {
   IntervalSet set;
-  for (auto part = first_ending_after(parts_, window.begin); part != parts_.end() && part->begin < window.end;
-       ++part)
-    set.append({std::max(part->begin, window.begin), std::min(part->end, window.end)});
+  for (std::size_t i = first_ending_after(parts_, window.begin);
+       i < parts_.size() && parts_[i].begin < window.end; ++i)
+    set.append({std::max(parts_[i].begin, window.begin), std::min(parts_[i].end, window.end)});
   return set;
 }
 
@@ -62,9 +74,27 @@ IntervalSet IntervalSet::gaps(Interval window) const {
   return subtract(whole, *this);
 }
 
+MeasuredSet::MeasuredSet(IntervalSet set) : set_(std::move(set)) {
+  Time sum = 0;
+  for (const Interval& part : set_.parts()) {
+    before_.push_back(sum);
+    sum += part.length();
+  }
+  before_.push_back(sum);
+}
+
+Time MeasuredSet::length_until(Time t) const {
+  const std::size_t i = first_ending_after(set_.parts(), t);
+  return before_[i] + (i < set_.parts().size() ? std::max<Time>(0, t - set_.parts()[i].begin) : 0);
+}
+
+Time MeasuredSet::length_in(Interval window) const {
+  return window.length() == 0 ? 0 : length_until(window.end) - length_until(window.begin);
+}
+
 bool IntervalSet::contains(Time t) const {
-  const auto part = first_ending_after(parts_, t);
-  return part != parts_.end() && part->contains(t);
+  const std::size_t i = first_ending_after(parts_, t);
+  return i < parts_.size() && parts_[i].contains(t);
 }
 
 IntervalSet unite(const IntervalSet& a, const IntervalSet& b) {
@@ -80,9 +110,9 @@ IntervalSet intersect(const IntervalSet& a, const IntervalSet& b) {
     const Interval x = a.parts_[i], y = b.parts_[j];
     set.append({std::max(x.begin, y.begin), std::min(x.end, y.end)});
     if (x.end < y.end)
-      ++i;
+      i = next_ending_after(a.parts_, i + 1, y.begin);
     else
-      ++j;
+      j = next_ending_after(b.parts_, j + 1, x.begin);
   }
   return set;
 }
@@ -92,7 +122,7 @@ IntervalSet subtract(const IntervalSet& a, const IntervalSet& b) {
   std::size_t j = 0;
   for (const Interval& part : a.parts_) {
     Time at = part.begin;
-    while (j < b.parts_.size() && b.parts_[j].end <= at) ++j;
+    j = next_ending_after(b.parts_, j, at);
     for (std::size_t k = j; k < b.parts_.size() && b.parts_[k].begin < part.end; ++k) {
       set.append({at, b.parts_[k].begin});
       at = std::max(at, b.parts_[k].end);

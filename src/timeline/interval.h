@@ -50,8 +50,23 @@ class IntervalSet {
 };
 
 IntervalSet unite(const IntervalSet& a, const IntervalSet& b);
+/// Of a short and a long set: O(short log long + parts of the result). So is subtract with a long `b`.
 IntervalSet intersect(const IntervalSet& a, const IntervalSet& b);
 IntervalSet subtract(const IntervalSet& a, const IntervalSet& b);
+
+/// A set that knows the length up to each part: any window's share costs O(log n), however much it holds.
+class MeasuredSet {
+ public:
+  MeasuredSet() : MeasuredSet(IntervalSet{}) {}
+  explicit MeasuredSet(IntervalSet set);
+  const IntervalSet& set() const { return set_; }
+  Time length_in(Interval window) const;
+
+ private:
+  Time length_until(Time t) const;
+  IntervalSet set_;
+  std::vector<Time> before_;  // by part, and the whole
+};
 
 /// Cuts `window` by sets in order of priority: the k-th result is what set k covers and no earlier set does;
 /// the last one is what none covers. Lengths add up to the window's.

@@ -102,9 +102,42 @@ TEST(IntervalSet, AgreesWithBitmap) {
     EXPECT_EQ(a.length_in(window), static_cast<Time>((x & inside).count()));
     expect_well_formed(a.within(window));
     expect_well_formed(a.gaps(window));
+    EXPECT_EQ(MeasuredSet(a).length_in(window), a.length_in(window));
     EXPECT_EQ(a.contains(from), x[static_cast<std::size_t>(from)]);
     if (HasFailure()) return;
   }
+}
+
+TEST(IntervalSet, AShortAndALongSet) {
+  std::mt19937 random(4);
+  std::vector<Interval> many;
+  for (Time t = 0; t < 3000; t += 3) many.push_back({t, t + 2});
+  const IntervalSet long_set = IntervalSet::of(many);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<Interval> few, common, rest;
+    for (int i = 0; i < 3; ++i) {
+      const auto from = static_cast<Time>(random() % 3100);
+      few.push_back({from, from + static_cast<Time>(random() % 9)});
+      for (Time t = from; t < few.back().end; ++t)
+        (t < 3000 && t % 3 != 2 ? common : rest).push_back({t, t + 1});
+    }
+    const IntervalSet short_set = IntervalSet::of(few);
+    ASSERT_EQ(intersect(short_set, long_set), IntervalSet::of(common));
+    ASSERT_EQ(intersect(long_set, short_set), IntervalSet::of(common));
+    ASSERT_EQ(subtract(short_set, long_set), IntervalSet::of(rest));
+    ASSERT_EQ(subtract(long_set, short_set).length(), long_set.length() - IntervalSet::of(common).length());
+  }
+}
+
+// Two windows at the ends of a set of a million parts, a million times: a walk through the parts would take
+// an hour.
+TEST(MeasuredSet, CostsTheSameHoweverMuchIsInTheWindow) {
+  std::vector<Interval> many;
+  for (Time t = 0; t < 3'000'000; t += 3) many.push_back({t, t + 2});
+  const MeasuredSet set(IntervalSet::of(std::move(many)));
+  Time sum = 0;
+  for (int i = 0; i < 1'000'000; ++i) sum += set.length_in({1, 2'999'998});
+  EXPECT_EQ(sum, Time{1'000'000} * (2'000'000 - 2));
 }
 
 TEST(Partition, GivesEachInstantToTheFirstSetThatCoversIt) {

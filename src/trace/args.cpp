@@ -2,7 +2,10 @@
 
 namespace stepscope::trace {
 
-SchemaTable::SchemaTable() { schemas_.emplace_back(); }
+SchemaTable::SchemaTable() {
+  schemas_.emplace_back();
+  parents_.push_back(kNoArgs);
+}
 
 SchemaId SchemaTable::extend(SchemaId parent, ArgField field) {
   const std::uint64_t slot = (std::uint64_t{parent} << 32) | field.key;
@@ -14,6 +17,7 @@ SchemaId SchemaTable::extend(SchemaId parent, ArgField field) {
   fields.push_back(field);
   total_fields_ += fields.size();
   schemas_.push_back(std::move(fields));
+  parents_.push_back(parent);
   children.push_back(id);
   return id;
 }
@@ -21,13 +25,15 @@ SchemaId SchemaTable::extend(SchemaId parent, ArgField field) {
 ArgLookup::ArgLookup(const SchemaTable& schemas, StringId key)
     : position_(schemas.size(), -1), type_(schemas.size(), ArgType::integer) {
   if (key == kNoString) return;
-  for (SchemaId id = 0; id < schemas.size(); ++id) {
+  for (SchemaId id = 1; id < schemas.size(); ++id) {
+    const SchemaId parent = schemas.parent(id);
     const auto fields = schemas.fields(id);
-    for (std::size_t i = 0; i < fields.size(); ++i) {
-      if (fields[i].key != key) continue;
-      position_[id] = static_cast<std::int32_t>(i);
-      type_[id] = fields[i].type;
-      break;
+    if (position_[parent] >= 0) {
+      position_[id] = position_[parent];
+      type_[id] = type_[parent];
+    } else if (fields.back().key == key) {
+      position_[id] = static_cast<std::int32_t>(fields.size() - 1);
+      type_[id] = fields.back().type;
     }
   }
 }

@@ -39,17 +39,21 @@ class SchemaTable {
   /// The schema of `parent`'s fields followed by `field`.
   SchemaId extend(SchemaId parent, ArgField field);
   std::span<const ArgField> fields(SchemaId id) const { return schemas_[id]; }
+  /// The schema without the last field; it has a smaller id.
+  SchemaId parent(SchemaId id) const { return parents_[id]; }
   std::uint32_t size() const { return static_cast<std::uint32_t>(schemas_.size()); }
   /// Fields of all schemas together: what the table costs.
   std::size_t total_fields() const { return total_fields_; }
 
  private:
   std::vector<std::vector<ArgField>> schemas_;
+  std::vector<SchemaId> parents_;
   std::size_t total_fields_ = 0;
   std::unordered_map<std::uint64_t, std::vector<SchemaId>> children_;
 };
 
-/// Where one key stands in each schema. Make it once, then ask per row.
+/// Where one key stands in each schema, the first time if several. Make it once, at one step per schema, then
+/// ask per row.
 class ArgLookup {
  public:
   ArgLookup(const SchemaTable& schemas, StringId key);

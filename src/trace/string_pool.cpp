@@ -8,29 +8,9 @@ namespace {
 constexpr std::size_t kArenaBlock = std::size_t{1} << 16;
 constexpr std::size_t kFirstSlots = 1024;
 
-std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
-  const auto product = static_cast<unsigned __int128>(a) * b;
-  return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
-}
-
-std::uint64_t load(const char* p, std::size_t n) {
-  std::uint64_t word = 0;
-  if (n != 0) std::memcpy(&word, p, n);
-  return word;
-}
-
 }  // namespace
 
-StringPool::StringPool() : slots_(kFirstSlots) { intern(""); }
-
-std::uint64_t StringPool::hash(std::string_view text) {
-  constexpr std::uint64_t kA = 0x9E3779B97F4A7C15, kB = 0xD1B54A32D192ED03;
-  const char* p = text.data();
-  std::size_t left = text.size();
-  std::uint64_t state = kA ^ left;
-  for (; left > 8; left -= 8, p += 8) state = mix(state ^ load(p, 8), kB);
-  return mix(state ^ (left == 8 ? load(p, 8) : load(p, left)), kA);
-}
+StringPool::StringPool() : seed_(process_hash_seed()), slots_(kFirstSlots) { intern(""); }
 
 std::string_view StringPool::store(std::string_view text) {
   if (text.empty()) return "";
@@ -49,7 +29,7 @@ std::string_view StringPool::store(std::string_view text) {
 }
 
 StringId StringPool::intern(std::string_view text) {
-  const auto tag = static_cast<std::uint32_t>(hash(text));
+  const auto tag = static_cast<std::uint32_t>(hash_of(text, seed_));
   const std::size_t mask = slots_.size() - 1;
   std::size_t at = tag & mask;
   for (; slots_[at] != 0; at = (at + 1) & mask) {
@@ -65,7 +45,7 @@ StringId StringPool::intern(std::string_view text) {
 }
 
 StringId StringPool::find(std::string_view text) const {
-  const auto tag = static_cast<std::uint32_t>(hash(text));
+  const auto tag = static_cast<std::uint32_t>(hash_of(text, seed_));
   const std::size_t mask = slots_.size() - 1;
   for (std::size_t at = tag & mask; slots_[at] != 0; at = (at + 1) & mask) {
     const StringId id = slots_[at] - 1;

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/hash.h"
+
 namespace stepscope::trace {
 
 using StringId = std::uint32_t;
@@ -31,10 +33,10 @@ class StringPool {
   }
 
  private:
-  static std::uint64_t hash(std::string_view text);
   std::string_view store(std::string_view text);
   void grow();
 
+  HashSeed seed_;
   std::vector<std::string_view> texts_;
   std::vector<std::uint32_t> hashes_;
   std::vector<std::uint32_t> slots_;  // id + 1; 0 is free

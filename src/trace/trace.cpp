@@ -13,6 +13,11 @@ std::string_view name_of(Kind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
+std::string Loss::text() const {
+  const std::string left_out = bytes > 0 ? " (" + std::to_string(bytes) + " bytes left out)" : "";
+  return "at byte " + std::to_string(byte) + ": " + reason + left_out;
+}
+
 /// A number kept as text because it has more digits than a double; nullopt for any other text.
 static std::optional<double> number_in(std::string_view text) {
   double value = 0;

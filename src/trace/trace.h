@@ -43,6 +43,8 @@ struct Loss {
   std::int64_t byte;   ///< offset in the uncompressed text (in the compressed file for gzip damage)
   std::int64_t bytes;  ///< length, -1 when unknown
   std::string reason;  ///< a sentence
+  /// "at byte N: reason (M bytes left out)"
+  std::string text() const;
 };
 
 /// What reading cost: everything that was in the file and is not in the tables, counted.

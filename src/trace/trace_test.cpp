@@ -78,6 +78,24 @@ TEST(SchemaTable, EqualFieldsAreOneSchema) {
   EXPECT_EQ(schemas.fields(ab)[1], (ArgField{2, ArgType::text}));
   EXPECT_TRUE(schemas.fields(kNoArgs).empty());
   EXPECT_EQ(schemas.total_fields(), 4u);
+  EXPECT_EQ(schemas.parent(ab), a);
+  EXPECT_EQ(schemas.parent(a), kNoArgs);
+}
+
+TEST(ArgLookup, OfAKeyThatStandsTwiceTheFirst) {
+  SchemaTable schemas;
+  const SchemaId a = schemas.extend(kNoArgs, {1, ArgType::integer}),
+                 ab = schemas.extend(a, {2, ArgType::text}), aba = schemas.extend(ab, {1, ArgType::real}),
+                 b = schemas.extend(kNoArgs, {2, ArgType::raw});
+  const ArgLookup one(schemas, 1), two(schemas, 2), none(schemas, kNoString);
+  EXPECT_EQ(one.position(aba), 0);
+  EXPECT_EQ(one.type(aba), ArgType::integer);
+  EXPECT_FALSE(one.in(b) || one.in(kNoArgs));
+  EXPECT_EQ(two.position(ab), 1);
+  EXPECT_EQ(two.position(aba), 1);
+  EXPECT_EQ(two.position(b), 0);
+  EXPECT_EQ(two.type(b), ArgType::raw);
+  EXPECT_FALSE(two.in(a) || none.in(ab));
 }
 
 TEST(ArgReader, ReadsEachTypeAsWhatItCanBe) {

@@ -63,7 +63,20 @@ void put_value(RowSink& sink, const report::Column& column, std::size_t row) {
 
 }  // namespace
 
-Database::Database(sqlite3* handle) : state_(std::make_unique<State>()) { state_->handle = handle; }
+Database::Database(sqlite3* handle) : state_(std::make_unique<State>()) {
+  constexpr int kOperations = 200'000;
+  constexpr int kLongestValue = 1 << 27;  // twice the longest event that is read
+  state_->handle = handle;
+  sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kLongestValue);
+  sqlite3_progress_handler(
+      handle, kOperations,
+      [](void* of_database) {
+        const State& state = *static_cast<State*>(of_database);
+        if (state.tell) state.tell();
+        return state.deadline && std::chrono::steady_clock::now() > *state.deadline ? 1 : 0;
+      },
+      state_.get());
+}
 Database::Database(Database&&) noexcept = default;
 Database& Database::operator=(Database&&) noexcept = default;
 Database::~Database() = default;
@@ -93,18 +106,7 @@ Result<Database> Database::create(const std::string& path) {
   return database;
 }
 
-void Database::on_progress(std::function<void()> tell) {
-  constexpr int kOperations = 200'000;
-  state_->tell = std::move(tell);
-  sqlite3_progress_handler(
-      state_->handle, kOperations,
-      [](void* state) {
-        const auto& call = static_cast<State*>(state)->tell;
-        if (call) call();
-        return 0;
-      },
-      state_.get());
-}
+void Database::on_progress(std::function<void()> tell) { state_->tell = std::move(tell); }
 
 std::optional<Error> Database::add(std::string_view table, const trace::Trace& trace) {
   for (const TraceTable& known : trace_tables()) {

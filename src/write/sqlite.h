@@ -1,6 +1,7 @@
 // A Trace and its reports as tables of SQLite, in a file or in memory, and read-only questions to them.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -16,6 +17,17 @@
 struct sqlite3;
 
 namespace stepscope::write {
+
+struct AskLimits {
+  std::size_t rows = 0;               ///< kept of the answer; 0 keeps all
+  std::chrono::milliseconds time{0};  ///< 0 waits for ever
+};
+
+struct Answer {
+  report::Table table;
+  std::size_t rows = 0;  ///< of the answer, as far as they were counted
+  bool all_counted = true;
+};
 
 class Database {
  public:
@@ -35,8 +47,8 @@ class Database {
   std::optional<Error> add(const report::Report& report);
 
   /// One SELECT. Anything that would write, attach or load is refused. Columns that end in _ns or _bytes get
-  /// their unit.
-  Result<report::Table> ask(const std::string& query);
+  /// their unit. Rows behind the limit are counted up to a million.
+  Result<Answer> ask(const std::string& query, const AskLimits& limits = {});
 
  private:
   explicit Database(sqlite3* handle);

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <chrono>
+
 #include "write/sqlite_state.h"
 
 namespace stepscope::write {
@@ -14,23 +16,34 @@ int allow_reading(void*, int action, const char*, const char* detail, const char
       return SQLITE_OK;
     case SQLITE_FUNCTION: {
       const std::string_view name = detail == nullptr ? "" : detail;
-      return name == "load_extension" || name == "writefile" || name == "edit" ? SQLITE_DENY : SQLITE_OK;
+      for (const std::string_view refused :
+           {"load_extension", "fts3_tokenizer", "readfile", "writefile", "edit"})
+        if (name == refused) return SQLITE_DENY;
+      return SQLITE_OK;
     }
     default:
       return SQLITE_DENY;
   }
 }
 
-/// Refuses everything else while it lives.
+/// While it lives: refuses everything else, and stops what runs longer than `time`.
 class Guarded {
  public:
-  explicit Guarded(sqlite3* db) : db_(db) { sqlite3_set_authorizer(db, allow_reading, nullptr); }
+  using Deadline = std::optional<std::chrono::steady_clock::time_point>;
+  Guarded(sqlite3* db, Deadline& deadline, std::chrono::milliseconds time) : db_(db), deadline_(deadline) {
+    sqlite3_set_authorizer(db, allow_reading, nullptr);
+    if (time.count() > 0) deadline_ = std::chrono::steady_clock::now() + time;
+  }
   Guarded(const Guarded&) = delete;
   Guarded& operator=(const Guarded&) = delete;
-  ~Guarded() { sqlite3_set_authorizer(db_, nullptr, nullptr); }
+  ~Guarded() {
+    sqlite3_set_authorizer(db_, nullptr, nullptr);
+    deadline_.reset();
+  }
 
  private:
   sqlite3* db_;
+  Deadline& deadline_;
 };
 
 report::Unit unit_of(std::string_view name) {
@@ -47,7 +60,8 @@ std::string_view text_of(sqlite3_stmt* statement, int column) {
              : std::string_view(text, static_cast<std::size_t>(sqlite3_column_bytes(statement, column)));
 }
 
-/// Grows a column as its values come: whole numbers until a real one appears, texts as soon as one does.
+/// Grows a column as its values come: whole numbers until a real one appears, texts as soon as one does, or
+/// when a whole number beside real ones has more digits than a real holds.
 class Growing {
  public:
   void take(sqlite3_stmt* statement, int column) {
@@ -63,14 +77,17 @@ class Growing {
     }
   }
   std::variant<report::Ints, report::Reals, report::Texts> finished() && {
-    if (!seen_text_ && seen_real_) return std::move(reals_);
-    if (!seen_text_ && seen_integer_) return std::move(ints_);
+    if (seen_text_ || (seen_real_ && seen_long_)) return std::move(texts_);
+    if (seen_real_) return std::move(reals_);
+    if (seen_integer_) return std::move(ints_);
     return std::move(texts_);
   }
 
  private:
   void integer(std::int64_t value) {
+    constexpr std::int64_t kMostExact = std::int64_t{1} << 53;
     seen_integer_ = true;
+    seen_long_ |= value > kMostExact || value < -kMostExact;
     put(value, static_cast<double>(value), std::to_string(value));
   }
   void real(double value) {
@@ -90,14 +107,36 @@ class Growing {
   report::Ints ints_;
   report::Reals reals_;
   report::Texts texts_;
-  bool seen_integer_ = false, seen_real_ = false, seen_text_ = false;
+  bool seen_integer_ = false, seen_long_ = false, seen_real_ = false, seen_text_ = false;
 };
+
+report::Table table_of(sqlite3_stmt* statement, std::vector<Growing> columns) {
+  report::Table table{"", report::Shape::table, {}};
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const char* name = sqlite3_column_name(statement, static_cast<int>(i));
+    report::Column column{name == nullptr ? "" : name, report::Unit::none, report::Role::value,
+                          std::move(columns[i]).finished()};
+    const bool text = std::holds_alternative<report::Texts>(column.values);
+    column.role = text ? report::Role::key : report::Role::value;
+    if (!text) column.unit = unit_of(column.name);
+    table.columns.push_back(std::move(column));
+  }
+  return table;
+}
+
+Error too_slow(std::chrono::milliseconds time) {
+  return {fmt::format("the query was stopped after {} s; narrow it with WHERE, or write the tables with "
+                      "`stepscope export TRACE -o trace.sqlite` and ask that file with sqlite3",
+                      static_cast<double>(time.count()) / 1000),
+          ""};
+}
 
 }  // namespace
 
-Result<report::Table> Database::ask(const std::string& query) {
+Result<Answer> Database::ask(const std::string& query, const AskLimits& limits) {
   // The authorizer stays on while the query runs; what gives no columns (VACUUM INTO, BEGIN) is no question.
-  const Guarded guarded(state_->handle);
+  constexpr std::size_t kMostCounted = 1'000'000;
+  const Guarded guarded(state_->handle, state_->deadline, limits.time);
   Statement statement(state_->handle, query);
   const int wrong = sqlite3_errcode(state_->handle);
   const Error only_select{"only SELECT is allowed: the tables cannot be changed", ""};
@@ -109,21 +148,21 @@ Result<report::Table> Database::ask(const std::string& query) {
   const auto columns = static_cast<std::size_t>(sqlite3_column_count(statement.get()));
   if (columns == 0 || sqlite3_stmt_readonly(statement.get()) == 0) return only_select;
   std::vector<Growing> growing(columns);
+  Answer answer;
   int code = statement.step();
-  for (; code == SQLITE_ROW; code = statement.step())
-    for (std::size_t i = 0; i < columns; ++i) growing[i].take(statement.get(), static_cast<int>(i));
-  if (code != SQLITE_DONE) return Error{sqlite3_errmsg(state_->handle), ""};
-  report::Table table{"", report::Shape::table, {}};
-  for (std::size_t i = 0; i < columns; ++i) {
-    const char* name = sqlite3_column_name(statement.get(), static_cast<int>(i));
-    report::Column column{name == nullptr ? "" : name, report::Unit::none, report::Role::value,
-                          std::move(growing[i]).finished()};
-    const bool text = std::holds_alternative<report::Texts>(column.values);
-    column.role = text ? report::Role::key : report::Role::value;
-    if (!text) column.unit = unit_of(column.name);
-    table.columns.push_back(std::move(column));
+  for (; code == SQLITE_ROW; code = statement.step()) {
+    const bool kept = limits.rows == 0 || answer.rows < limits.rows;
+    if (!kept && answer.rows >= kMostCounted) break;
+    ++answer.rows;
+    for (std::size_t i = 0; kept && i < columns; ++i) growing[i].take(statement.get(), static_cast<int>(i));
   }
-  return table;
+  answer.all_counted = code == SQLITE_DONE;
+  const bool enough = limits.rows != 0 && answer.rows >= limits.rows;
+  if (code == SQLITE_INTERRUPT && !enough) return too_slow(limits.time);
+  if (code != SQLITE_DONE && code != SQLITE_ROW && code != SQLITE_INTERRUPT)
+    return Error{sqlite3_errmsg(state_->handle), ""};
+  answer.table = table_of(statement.get(), std::move(growing));
+  return answer;
 }
 
 }  // namespace stepscope::write

@@ -36,6 +36,7 @@ struct Database::State {
   sqlite3* handle = nullptr;
   std::string path;
   std::function<void()> tell;
+  std::optional<std::chrono::steady_clock::time_point> deadline;  ///< of the query that runs
 
   ~State() { sqlite3_close(handle); }
   Error error() const { return {sqlite3_errmsg(handle), path}; }

@@ -305,8 +305,35 @@ class Files(Folder):
         self.assertIn("without loss", out)
         code, out, _ = run("validate", self.cut)
         self.assertEqual(code, 1)
-        self.assertIn("1 of 1 files are damaged", out)
+        self.assertIn("1 of 1 file is damaged", out)
         self.assertEqual(run("validate", self.cut, "--format", "json")[0], 1)
+
+    def test_absurd_times_are_no_damage(self):
+        absurd = self.path("absurd.json")
+        document = made_trace()
+        document["traceEvents"][-1]["dur"] = -5
+        with open(absurd, "w") as out:
+            json.dump(document, out)
+        code, out, _ = run("validate", absurd)
+        self.assertEqual(code, 1)
+        self.assertNotIn("damaged\n", out.replace(" stretches", ""))
+        self.assertIn("1 event had a missing, negative or absurd time", " ".join(out.split()))
+
+    def test_what_is_no_trace_is_said_once(self):
+        folder = self.path("mixed")
+        os.mkdir(folder)
+        shutil.copy(self.trace, os.path.join(folder, "a.json"))
+        with open(os.path.join(folder, "a.truth.json"), "w") as out:
+            out.write('{"steps": 3}')
+        for words in (["report"], ["validate"], ["show", "steps"], ["show", "overview"], ["export", "--format", "csv"]):
+            _, out, err = run(*words, folder)
+            said = "".join((out + err).lower().replace("│", "").split())
+            self.assertEqual(said.count("notread:"), 1, (words, out, err))
+
+    def test_standard_input_has_a_name(self):
+        with open(self.trace, "rb") as trace:
+            _, out, _ = run("validate", "-", stdin=trace)
+        self.assertIn("standard input", out)
 
     def test_a_cut_file_still_answers(self):
         self.assertEqual(run(self.cut)[0], 0)
@@ -347,6 +374,12 @@ class Files(Folder):
         self.assertEqual(out, "kind,n\r\nannotation,3\r\nkernel,3\r\nop,3\r\nruntime,3\r\n")
         code, out, err = run("sql", self.trace, "SELECT count(*) AS n FROM STEPS", "--format", "csv")
         self.assertEqual((code, out), (0, "n\r\n3\r\n"), err)
+        rows = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500) SELECT i FROM n"
+        code, out, err = run("sql", self.trace, rows, "--format", "csv")
+        self.assertEqual((code, len(out.splitlines())), (0, 1001))
+        self.assertIn("The first 1000 of 1500 rows are shown", err)
+        code, out, err = run("sql", self.trace, rows, "--format", "csv", "--top", "0")
+        self.assertEqual((code, len(out.splitlines()), err), (0, 1501, ""))
         code, out, err = run("sql", self.trace, "SELECT * FROM evnt")
         self.assertEqual((code, out), (1, ""))
         self.assertIn("Did you mean 'event'?", err)

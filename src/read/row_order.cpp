@@ -1,0 +1,76 @@
+#include "read/row_order.h"
+
+#include <algorithm>
+
+namespace stepscope::read {
+namespace {
+
+using trace::EventTable;
+using trace::Kind;
+using trace::Row;
+using trace::StringId;
+
+/// Outer ranges come first where start and end are equal.
+int nesting_rank(Kind kind) {
+  switch (kind) {
+    case Kind::span:
+      return 0;
+    case Kind::annotation:
+      return 1;
+    case Kind::python:
+      return 2;
+    case Kind::op:
+      return 3;
+    case Kind::runtime:
+      return 4;
+    default:
+      return 5;
+  }
+}
+
+}  // namespace
+
+bool args_before(const trace::Trace& trace, const trace::Rank& rank, ArgsAt a, ArgsAt b) {
+  const auto fields_a = trace.schemas.fields(a.schema), fields_b = trace.schemas.fields(b.schema);
+  if (a.schema != b.schema) {
+    return std::lexicographical_compare(fields_a.begin(), fields_a.end(), fields_b.begin(), fields_b.end(),
+                                        [&](const auto& x, const auto& y) {
+                                          return x.key != y.key ? trace.text(x.key) < trace.text(y.key)
+                                                                : x.type < y.type;
+                                        });
+  }
+  for (std::size_t i = 0; i < fields_a.size(); ++i) {
+    const std::int64_t x = rank.values[a.at + i], y = rank.values[b.at + i];
+    if (x == y) continue;
+    if (fields_a[i].type < trace::ArgType::text) return x < y;
+    return trace.text(static_cast<StringId>(x)) < trace.text(static_cast<StringId>(y));
+  }
+  return false;
+}
+
+RowOrder::RowOrder(const trace::Trace& trace, const trace::Rank& rank)
+    : trace_(trace),
+      rank_(rank),
+      external_(trace, rank, "External id"),
+      old_external_(trace, rank, "external id"),
+      python_(trace, rank, "Python id") {}
+
+bool RowOrder::operator()(Row a, Row b) const {
+  const EventTable& e = rank_.events;
+  if (e.start[a] != e.start[b]) return e.start[a] < e.start[b];
+  if (e.end[a] != e.end[b]) return e.end[a] > e.end[b];
+  if (e.kind[a] != e.kind[b])
+    return std::pair(nesting_rank(e.kind[a]), e.kind[a]) < std::pair(nesting_rank(e.kind[b]), e.kind[b]);
+  if (const auto x = creation(a), y = creation(b); x != y) return x < y;
+  if (e.name[a] != e.name[b]) return trace_.text(e.name[a]) < trace_.text(e.name[b]);
+  if (e.category[a] != e.category[b]) return trace_.text(e.category[a]) < trace_.text(e.category[b]);
+  return args_before(trace_, rank_, {e.schema[a], e.args_at[a]}, {e.schema[b], e.args_at[b]});
+}
+
+std::int64_t RowOrder::creation(Row row) const {
+  if (const auto id = external_.integer(row)) return *id;
+  if (const auto id = old_external_.integer(row)) return *id;
+  return python_.integer_or(row, 0);
+}
+
+}  // namespace stepscope::read
