@@ -10,9 +10,6 @@ namespace stepscope::derive {
 /// serving engines.
 bool is_collective_kernel(std::string_view name);
 
-/// True for host ranges and ops that issue a collective: "nccl:all_reduce", "gloo:broadcast", "c10d::…".
-bool is_collective_op(std::string_view name);
-
 /// True for host calls that start device work (launch, graph launch, async copy or fill).
 bool is_launch_call(std::string_view name);
 /// True for host calls that return only when device work is done.
