@@ -62,9 +62,9 @@ class Labels {
     Label& label = by_name_[name];
     if (label == Label::unknown) {
       const std::string_view text = trace_.text(name);
-      label = derive::is_data_loading(text)      ? Label::data_loading
-              : text.starts_with("ProfilerStep") ? Label::step
-                                                 : Label::plain;
+      label = derive::is_data_loading(text) ? Label::data_loading
+              : derive::is_step_mark(text)  ? Label::step
+                                            : Label::plain;
     }
     return label;
   }

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "derive/kernel_class.h"
+#include "trace/asked_once.h"
 
 namespace stepscope::derive {
 namespace {
@@ -153,13 +154,11 @@ void measure_calls(Calls& calls, const Rank& rank, const IntervalSet& busy, Inte
 
 std::int64_t time_loading(const trace::Trace& trace, const Rank& rank, Interval window) {
   const EventTable& e = rank.events;
-  std::vector<std::int8_t> loads(trace.strings.size(), -1);
+  trace::AskedOnce loads(trace.strings, is_data_loading);
   std::vector<Interval> spans;
   for (Row row = 0; row < e.size(); ++row) {
     if (e.kind[row] != Kind::op && e.kind[row] != Kind::annotation) continue;
-    std::int8_t& loading = loads[e.name[row]];
-    if (loading < 0) loading = is_data_loading(trace.text(e.name[row]));
-    if (loading == 1) spans.push_back({e.start[row], e.end[row]});
+    if (loads(e.name[row])) spans.push_back({e.start[row], e.end[row]});
   }
   return IntervalSet::of(std::move(spans)).length_in(window);
 }
@@ -167,16 +166,12 @@ std::int64_t time_loading(const trace::Trace& trace, const Rank& rank, Interval 
 /// When anything at all was recorded on the host, step marks aside.
 IntervalSet host_activity(const trace::Trace& trace, const Rank& rank) {
   const EventTable& e = rank.events;
-  std::vector<std::int8_t> marks(trace.strings.size(), -1);
-  const auto is_mark = [&](Row row) {
-    std::int8_t& mark = marks[e.name[row]];
-    if (mark < 0) mark = trace.text(e.name[row]).starts_with("ProfilerStep");
-    return mark == 1;
-  };
+  trace::AskedOnce is_mark(trace.strings, is_step_mark);
   std::vector<Interval> roots;
   for (Row row = 0; row < e.size(); ++row) {
-    if (!is_host_range(e.kind[row]) || is_mark(row)) continue;
-    if (e.parent[row] == kNoRow || is_mark(e.parent[row])) roots.push_back({e.start[row], e.end[row]});
+    if (!is_host_range(e.kind[row]) || is_mark(e.name[row])) continue;
+    if (e.parent[row] == kNoRow || is_mark(e.name[e.parent[row]]))
+      roots.push_back({e.start[row], e.end[row]});
   }
   return IntervalSet::of(std::move(roots));
 }

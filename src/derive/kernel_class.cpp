@@ -76,6 +76,10 @@ bool is_allocation_call(std::string_view name) {
 
 bool is_graph_launch(std::string_view name) { return without_vendor(name).starts_with("GraphLaunch"); }
 
+bool is_autograd_node(std::string_view name) { return name.starts_with(kAutogradNode); }
+
+bool is_step_mark(std::string_view name) { return name.starts_with("ProfilerStep"); }
+
 bool is_data_loading(std::string_view name) {
   return starts_with_any(name, {"enumerate(DataLoader)#", "enumerate(DataPipe)#"});
 }
