@@ -257,6 +257,7 @@ Rows come in pre-order, siblings by device time (host time without a device); a 
 | column | meaning |
 |---|---|
 | module, class | instance name with its number, and the name without |
+| depth | 0 for a module that no module calls |
 | calls | calls merged; empty with `Module Hierarchy` |
 | host_self | time in the calls without the modules called, ns; with `Module Hierarchy` the time of the module's own operators |
 | host_total | host_self and that of all modules below |
