@@ -6,7 +6,7 @@ SAMPLE ?= examples/samples/generated_slow_input.json.gz
 REPORT ?= report.html
 CPP = $(shell git ls-files --cached --others --exclude-standard '*.h' '*.cpp')
 
-.PHONY: help demo test bench format lint fuzz docs clean
+.PHONY: help demo test bench format lint fuzz docs goldens dev clean
 
 help:  ## list the commands
 	@sed -n 's/^\([a-z]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do printf '  make %-8s %s\n' "$$name" "$$what"; done
@@ -47,9 +47,16 @@ fuzz:  ## fuzz every reader for SECONDS (60) each, from test/corpus
 	@cmake --build --preset fuzz -j $(JOBS)
 	@SECONDS_EACH=$(SECONDS) tools/run-fuzzers.sh
 
-docs:  ## write docs/ from the program's own lists
-	@test -x docs/make.sh || { echo "make docs: docs/make.sh is missing from this checkout" >&2; exit 1; }
-	@docs/make.sh
+docs: dev  ## write docs/analyses.md from the program's own list
+	@build/dev/stepscope docs analyses > docs/analyses.md
+
+goldens: dev  ## write test/golden from the program's answers; read the difference
+	@python3 test/golden/goldens.py build/dev/stepscope --write
+
+dev:
+	@tools/install-deps.sh test
+	@cmake --preset dev >/dev/null
+	@cmake --build --preset dev -j $(JOBS) --target stepscope
 
 clean:  ## remove everything that was built
 	@rm -rf build $(REPORT)

@@ -181,7 +181,7 @@ steps are one node. Rows come in pre-order, siblings by host time; a row is iden
 |---|---|
 | calls | ranges merged; of a root, threads |
 | host_total | sum of their durations, ns |
-| host_self | host_total less the ranges directly below, ns |
+| host_self | host_total less the ranges directly below, ns. Ranges that overlap without nesting stand side by side, so that their common time counts in both |
 | device_self | sum of the durations of the device events launched from the range itself, ns; what a runtime call launches is its caller's. Events that run at the same time count each |
 | device_total | device_self and that of all rows below |
 

@@ -355,7 +355,7 @@ constexpr report::ParamSpec kParams[] = {{"group", report::ParamSpec::Type::choi
                                          kTbCompat};
 
 constinit const About kernels_about = {
-    R"(Kernels only; copies and fills have a table of their own. With `--step`, events launched in that step.
+    R"(Kernels only; copies and fills have a table of their own. With `--step`, events launched in that step; without, all of the recording.
 
 **Kernels by name**, or by name, op and launch properties with `--group properties`; longest total first.
 
@@ -373,7 +373,12 @@ constinit const About kernels_about = {
 **Short kernels**: `count` kernels shorter than `below`, `share` of all kernels, their `total` time and its `time_share` of all kernel time.
 The rows include each other.
 
-**Copies and fills**: `bytes` as recorded, `bytes_per_s` = bytes / time of those copies whose size is recorded.)",
+**Copies and fills**: `count` of them by name, `total` and `mean` of their durations, ns; `bytes` as recorded, `bytes_per_s` = bytes /
+time of those whose size is recorded.
+
+The TensorBoard plugin (`--tb-compat`) counts a launch without `blocks_per_sm` or `occupancy` as 0 in the means, and guesses
+`tensor_cores` from parts of names, never empty. TraceLens's `kernel_summary` divides by the window of linked events, so that its shares
+can add up to more than 1.)",
     kParams};
 
 report::Report kernels(const trace::Trace& trace, const report::Params& params) {

@@ -16,6 +16,7 @@
 #include "derive/kernel_class.h"
 #include "derive/launch_queue.h"
 #include "report/statistics.h"
+#include "trace/asked_once.h"
 
 namespace stepscope::analyze {
 namespace {
@@ -295,13 +296,11 @@ void add_graphs(GraphTable& out, const trace::Trace& trace, const Rank& rank, co
                 const LaunchQueue& queue) {
   const EventTable& e = rank.events;
   const trace::ArgReader graph_id(trace, rank, "graph id");
-  enum : std::uint8_t { kUnasked, kGraph, kOther };
-  std::vector<std::uint8_t> asked(trace.strings.size(), kUnasked);
+  trace::AskedOnce is_graph(trace.strings, derive::is_graph_launch);
   std::map<std::pair<std::string_view, std::int64_t>, GraphSum> sums;
   for (std::size_t i = 0; i < queue.size(); ++i) {
     const StringId name = e.name[queue.launch[i]];
-    if (asked[name] == kUnasked) asked[name] = derive::is_graph_launch(trace.text(name)) ? kGraph : kOther;
-    if (asked[name] != kGraph || !choice.includes(rank, queue.event[i])) continue;
+    if (!is_graph(name) || !choice.includes(rank, queue.event[i])) continue;
     GraphSum& sum = sums[{trace.text(name), graph_id.integer_or(queue.event[i], kNoInt)}];
     ++sum.events;
     report::add_to(sum.device_time, e.duration(queue.event[i]));
@@ -337,15 +336,16 @@ constinit const About launches_about = {
 | max_depth | most launches that had been called and not started on the stream, the newest included; a graph launch counts once |
 | blocked | ns inside launch calls that waited for the device: blocking calls, copy calls over 50 µs that returned when half of their copy or more was done, launches of over 10 × the median while 900 or more were queued |
 
-**Launch calls by name**: calls that start device work; `total`, `mean`, `p50`, `max` of their durations, `events` they launched.
+**Launch calls by name**: calls that start device work, with and without an event; `count` of them, `total`, `mean`, `p50` (nearest rank)
+and `max` of their durations, ns; `events` they launched.
 
 **Host-bound stretches**: at least 1 ms in which a device did nothing and its next event had not been launched; longest first.
-`start` from the first event of the file. `cause`: what took most of it (see `idle`). `host`: the innermost host range that covers at least
-half of it, on the `thread` that launches next, else on another launching thread; `op`: the operator it is or is in. `next`: the event that
-ended it.
+`start` from the first event of the file and `length`, ns; `step`: the one that launched the event which ended it. `cause`: what took most of it (see
+`idle`). `host`: the innermost host range that covers at least half of it, on the `thread` that launches next, else on another launching
+thread; `op`: the operator it is or is in. `next`: the event that ended it.
 
-**Graph launches**: `events` launched by `count` graph launches of one `graph` id (where recorded); `call_time` in the calls, `device_time`
-the sum of the events' durations.)",
+**Graph launches**: `events` launched by `count` graph launches of one `graph` id (where recorded); `events_per_launch` = events / count;
+`call_time` the sum of the calls' durations, `device_time` of the events' durations, ns.)",
     {}};
 
 report::Report launches(const trace::Trace& trace, const report::Params& params) {

@@ -4,26 +4,26 @@
 
 #include "analyze/analyses.h"
 
-#define STEPSCOPE_ANALYSES(ENTRY)                                                                      \
-  ENTRY(overview, "what was recorded, and the facts that decide what it can prove")                    \
-  ENTRY(steps, "where each step's time went, part by part, and what grew in slow steps")               \
-  ENTRY(idle, "why each device was idle, gap by gap")                                                  \
-  ENTRY(devices, "how busy each device was, and how full when busy")                                   \
-  ENTRY(input_wait, "how long each step waited for data, and how much of that the device was idle")    \
+#define STEPSCOPE_ANALYSES(ENTRY) \
+  ENTRY(overview, "what was recorded, and the facts that decide what it can prove") \
+  ENTRY(steps, "where each step's time went, part by part, and what grew in slow steps") \
+  ENTRY(idle, "why each device was idle, gap by gap") \
+  ENTRY(devices, "how busy each device was, and how full when busy") \
+  ENTRY(input_wait, "how long each step waited for data, and how much of that the device was idle") \
   ENTRY(synchronizations, "every call that waits for the device, from where, and what the wait costs") \
-  ENTRY(launches, "how far the host runs ahead of the device, and what launching costs")               \
-  ENTRY(operators, "what each operator costs, does, and how near the device's roof it is")             \
-  ENTRY(kernels, "which kernels ran, for how long, and how well they fill the device")                 \
-  ENTRY(modules, "what each nn.Module took on the host and on the device, forward and backward")       \
-  ENTRY(call_tree, "where host and device time went, down the nesting of host ranges")                 \
-  ENTRY(python_stacks, "folded Python stacks with their time, for flame graphs")                       \
-  ENTRY(memory_events, "what the allocator held over time, the peak and who held it, what stayed")     \
-  ENTRY(tracelens, "TraceLens's tables under its own rules, for comparing numbers with its reports")   \
+  ENTRY(launches, "how far the host runs ahead of the device, and what launching costs") \
+  ENTRY(operators, "what each operator costs, does, and how near the device's roof it is") \
+  ENTRY(kernels, "which kernels ran, for how long, and how well they fill the device") \
+  ENTRY(modules, "what each nn.Module took on the host and on the device, forward and backward") \
+  ENTRY(call_tree, "where host and device time went, down the nesting of host ranges") \
+  ENTRY(python_stacks, "folded Python stacks with their time, for flame graphs") \
+  ENTRY(memory_events, "what the allocator held over time, the peak and who held it, what stayed") \
+  ENTRY(tracelens, "TraceLens's tables under its own rules, for comparing numbers with its reports") \
   ENTRY(event, "all that is known of one event, every arg of the file included")
 
 namespace stepscope::analyze {
 
-#define STEPSCOPE_DECLARE(name, one_line)                                       \
+#define STEPSCOPE_DECLARE(name, one_line) \
   report::Report name(const trace::Trace& trace, const report::Params& params); \
   extern const About name##_about;
 STEPSCOPE_ANALYSES(STEPSCOPE_DECLARE)

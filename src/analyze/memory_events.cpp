@@ -407,8 +407,8 @@ first event of the file. With `--step`, records in that step.
 | peak_change, end_change | highest and last sum of all bytes allocated and freed since the first record |
 | allocations, frees, out_of_memory | records; failed allocations of the whole recording |
 
-**Alive at the peak**: allocations not freed at peak_time by operator, `share` of what was allocated then. What was there before the recording
-is one row. Operators that only make an empty tensor are shown in their caller: `caller (aten::empty)`.
+**Alive at the peak**: allocations not freed at peak_time by `op`: their `count`, their `bytes`, and `share` = bytes / all that was allocated then.
+What was there before the recording is one row. Operators that only make an empty tensor are shown in their caller: `caller (aten::empty)`.
 
 **Operators**, by self_size_increase
 
@@ -416,14 +416,17 @@ is one row. Operators that only make an empty tensor are shown in their caller: 
 |---|---|
 | calls | all calls of the operator, allocating or not |
 | size_increase, self_size_increase | bytes allocated less bytes freed while the operator ran, with and without operators inside it |
-| allocation_count, allocation_size, and self_… | allocations and their bytes, with and without operators inside it |
+| allocation_count, self_allocation_count | allocations, with and without operators inside it |
+| allocation_size, self_allocation_size | their bytes |
 | never_freed | bytes of its own allocations without a free in the recording |
 
-An operator inside one of the same name is not counted again in the columns without self.
+An operator inside one of the same name is not counted again in the columns without self; the TensorBoard plugin counts it twice, and
+matches frees by address without asking in which memory. What no operator was open for is `outside operators`.
 
 **Never freed**: allocations without a free in the recording, largest first; `event` is the record's id.
 
-**Memory over time**: after each record, thinned to `--points`; `change` is the sum of bytes since the first record.)",
+**Memory over time**: after each record, thinned to `--points`; `allocated` and `reserved` as recorded, `change` the sum of bytes since the
+first record.)",
     kParams};
 
 report::Report memory_events(const trace::Trace& trace, const report::Params& params) {

@@ -8,7 +8,9 @@
 #include "analyze/question.h"
 #include "derive/call_paths.h"
 #include "derive/id_index.h"
+#include "derive/kernel_class.h"
 #include "report/statistics.h"
+#include "trace/asked_once.h"
 
 namespace stepscope::analyze {
 namespace {
@@ -29,7 +31,6 @@ using trace::Row;
 using trace::StringId;
 
 constexpr std::string_view kModule = "nn.Module: ";
-constexpr std::string_view kBackward = "autograd::engine::evaluate_function";
 
 struct Modules {
   CallPaths paths;
@@ -39,23 +40,6 @@ struct Modules {
   std::int64_t outside = 0;  ///< device time that belongs to no module
 };
 
-/// Answers of one kind about names, asked once per name.
-class NameTest {
- public:
-  NameTest(const trace::Trace& trace, std::string_view head)
-      : trace_(trace), head_(head), known_(trace.strings.size(), 2) {}
-  bool operator()(StringId name) {
-    std::uint8_t& known = known_[name];
-    if (known == 2) known = trace_.text(name).starts_with(head_);
-    return known == 1;
-  }
-
- private:
-  const trace::Trace& trace_;
-  std::string_view head_;
-  std::vector<std::uint8_t> known_;
-};
-
 /// Backward ops know the forward op they belong to by its sequence number.
 class ForwardOps {
  public:
@@ -63,7 +47,7 @@ class ForwardOps {
       : e_(rank.events),
         sequence_(trace, rank, "Sequence number"),
         forward_thread_(trace, rank, "Fwd thread id"),
-        is_function_(trace, kBackward) {}
+        is_function_(trace.strings, derive::is_autograd_node) {}
 
   bool is_backward(Row row) {
     return e_.kind[row] == Kind::op && sequence_.has(row) &&
@@ -88,7 +72,7 @@ class ForwardOps {
   }
   const EventTable& e_;
   trace::ArgReader sequence_, forward_thread_;
-  NameTest is_function_;
+  trace::AskedOnce<bool (*)(std::string_view)> is_function_;
   derive::IdIndex by_sequence_;
 };
 
@@ -108,7 +92,7 @@ std::vector<Row> backward_above(const Rank& rank, ForwardOps& forward) {
 void read_python_modules(const trace::Trace& trace, const Rank& rank, const StepChoice& choice,
                          const std::vector<Row>& backward, Modules& out) {
   const EventTable& e = rank.events;
-  NameTest is_module(trace, kModule);
+  trace::AskedOnce is_module(trace.strings, [](std::string_view name) { return name.starts_with(kModule); });
   std::vector<StringId> known(trace.strings.size(), trace::kNoString);
   std::vector<PathId> elsewhere;  // by name id of the paths
   const auto name_of = [&](Row row) {
@@ -273,6 +257,7 @@ Rows come in pre-order, siblings by device time (host time without a device); a 
 | column | meaning |
 |---|---|
 | module, class | instance name with its number, and the name without |
+| depth | 0 for a module that no module calls |
 | calls | calls merged; empty with `Module Hierarchy` |
 | host_self | time in the calls without the modules called, ns; with `Module Hierarchy` the time of the module's own operators |
 | host_total | host_self and that of all modules below |

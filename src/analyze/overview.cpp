@@ -119,6 +119,26 @@ std::vector<std::int64_t> device_lengths(const Rank& rank, const StepChoice& cho
   return lengths;
 }
 
+/// Times of the devices' work; all empty where no device event is recorded.
+void measure_devices(Facts& out, const Rank& rank, const std::vector<DeviceBusy>& devices, Interval window) {
+  IntervalSet compute, communication, copy;
+  for (const DeviceBusy& device : devices) {
+    compute = unite(compute, device.compute);
+    communication = unite(communication, device.communication);
+    copy = unite(copy, device.copy);
+  }
+  const IntervalSet kernels = unite(compute, communication), busy = unite(kernels, copy);
+  const auto add = [&](const char* name, std::int64_t time) {
+    out.add(rank, name, devices.empty() ? report::kNoInt : time);
+  };
+  add("compute", compute.length_in(window));
+  add("communication", communication.length_in(window));
+  add("exposed_communication", subtract(communication, compute).length_in(window));
+  add("exposed_copy", subtract(copy, kernels).length_in(window));
+  add("busy", busy.length_in(window));
+  add("idle", busy.gaps(window).length());
+}
+
 void measure(Facts& out, const Rank& rank, const Capture& c, const std::vector<DeviceBusy>& devices,
              const std::vector<std::int64_t>& lengths, Interval window) {
   out.add(rank, "window", window.length());
@@ -128,28 +148,16 @@ void measure(Facts& out, const Rank& rank, const Capture& c, const std::vector<D
   out.add(rank, "step_longest",
           lengths.empty() ? report::kNoInt : *std::max_element(lengths.begin(), lengths.end()));
   out.add(rank, "first_step", lengths.empty() ? report::kNoInt : lengths.front());
-  IntervalSet compute, communication, copy;
-  for (const DeviceBusy& device : devices) {
-    compute = unite(compute, device.compute);
-    communication = unite(communication, device.communication);
-    copy = unite(copy, device.copy);
-  }
-  out.add(rank, "compute", compute.length_in(window));
-  out.add(rank, "communication", communication.length_in(window));
-  out.add(rank, "exposed_communication", subtract(communication, compute).length_in(window));
-  out.add(rank, "exposed_copy", subtract(copy, unite(compute, communication)).length_in(window));
-  const IntervalSet busy = unite(unite(compute, communication), copy);
-  out.add(rank, "busy", busy.length_in(window));
-  out.add(rank, "idle", window.length() - busy.length_in(window));
+  measure_devices(out, rank, devices, window);
   out.add(rank, "blocked", c.blocked);
   out.add(rank, "host_data_loading", c.host_data_loading);
   out.add(rank, "host_span", c.host_span);
   out.add(rank, "profiler_estimate", c.profiler);
-  out.add(rank, "device_lag", c.device_lag);
+  out.add(rank, "device_lag", devices.empty() ? report::kNoInt : c.device_lag);
   out.add(rank, "warm_up", c.warm_up);
   out.add(rank, "blind_wait", c.blind_wait);
   out.add(rank, "unseen", c.unseen);
-  out.add(rank, "largest_lead", c.largest_lead);
+  out.add(rank, "largest_lead", devices.empty() ? report::kNoInt : c.largest_lead);
 }
 
 void note_reading(const Rank& rank, report::Report& report) {
@@ -180,16 +188,45 @@ constinit const About overview_about = {
     R"(*Configuration*: the file, the devices that did work, rank, backend, steps. *Times of the window* (ns) and *What was recorded*
 (counts of the whole file) are the facts that verdicts rest on.
 
-Of the window (complete steps; without marks the whole recording): `compute`, `communication`: union over devices and streams
-of such kernels; `exposed_communication`: communication without compute; `exposed_copy`: copies and fills without kernels;
-`busy`: any of them; `idle`: window − busy. `blocked`: host time in blocking calls, and in copies that returned after their
-device event. `blind_wait`: blocking calls of 1 ms and more in which the device is busy under 5 %. `warm_up`: calls that only a
-first iteration makes (module loading, context and stream creation, over 50 ms) and launches over 1 s. `unseen`: no range on
-any host thread, step marks aside, and no device work. `profiler_estimate`: 0.7 µs a Python call and 1.2 µs an op, an estimate.
-`step_median` … are lengths as in `steps`. `device_lag`: the last step's device end after its host end.
+**Times of the window**: the complete steps (or those of `--step`); without step marks, the whole recording. A time of
+devices is empty when no device event is recorded.
 
-Counts: `launches_without_device`: launch calls whose correlation no device event has; `device_without_launch`: device events
-whose call is not in the file; `device_before_launch`: device events over 5 µs before their launch.)",
+| fact | is |
+|---|---|
+| `window` | its length |
+| `step_median`, `step_shortest`, `step_longest`, `first_step` | of the steps' lengths, `total` in `steps`; of an even number the median is the mean of the middle two |
+| `compute`, `communication` | time in which, on any stream of any device, such a kernel runs |
+| `exposed_communication` | of that, time without a compute kernel |
+| `exposed_copy` | time with a copy or fill and no kernel |
+| `busy`, `idle` | time with any of them; window − busy |
+| `blocked` | Σ host time in blocking calls, and in calls over 50 µs that start device work and return after it |
+| `blind_wait` | of that, blocking calls of 1 ms and more in which the device is busy under 5 % |
+| `host_data_loading` | time in which a `DataLoader` or `DataPipe` range is open on any thread |
+| `host_span` | of the whole recording: first host range's start to the last one's end |
+| `profiler_estimate` | of the whole recording: 0.7 µs a Python call and 1.2 µs an op, an estimate of what recording cost |
+| `device_lag` | the last step's device end after its host end; 0 without step marks |
+| `warm_up` | Σ calls over 50 ms that only a first iteration makes (module loading, context and stream creation), and launches over 1 s |
+| `unseen` | time with no range on any host thread, step marks aside, and no device work |
+| `largest_lead` | of the whole recording: the longest of `device_before_launch` |
+
+**What was recorded**: counts of the whole file, whatever `--step` says. The first nine are events by kind; `module_calls` are
+Python calls of an `nn.Module`.
+
+| fact | counts |
+|---|---|
+| `ops_with_shapes`, `ops_with_stacks` | ops that carry input sizes, a call stack |
+| `range_metrics` | ranges with hardware counters |
+| `unknown_category` | events of no known category |
+| `launches` | calls that start device work |
+| `launches_without_device` | of them, those whose correlation no device event has |
+| `device_without_launch` | device events whose call is not in the file |
+| `device_before_launch` | device events over 5 µs before their launch |
+| `data_parallel_calls`, `ddp_calls` | `DataParallel.forward`, `DistributedDataParallel.forward` |
+| `graph_launches` | launches of a captured graph |
+| `complete_steps` | steps of the window; 0 without step marks |
+| `lost_stretches` | damaged stretches of the file that were left out |
+| `clamped_times` | events whose time was missing, negative or absurd |
+| `document_complete` | 1 when the file ends as it should |)",
     kParams};
 
 report::Report overview(const trace::Trace& trace, const report::Params& params) {

@@ -24,17 +24,17 @@ const StepParts& median_step(const std::vector<StepParts>& steps) {
   return *by_length[(by_length.size() - 1) / 2];
 }
 
-/// Self time on the host by name, of ops, annotations and runtime calls in one step.
-std::vector<std::int64_t> host_self(const trace::Trace& trace, const Rank& rank, std::size_t step) {
+/// Self time by name of the host ranges between the begin and the end of a step's mark, the mark itself
+/// aside.
+std::vector<std::int64_t> host_self(const trace::Trace& trace, const Rank& rank, const trace::Step& step) {
   const trace::EventTable& e = rank.events;
   std::vector<std::int64_t> self(trace.strings.size());
   for (Row row = 0; row < e.size(); ++row) {
-    if (!is_host_range(e.kind[row]) || e.step[row] != static_cast<std::int32_t>(step) ||
-        row == rank.steps[step].row)
-      continue;
-    self[e.name[row]] += e.duration(row);
-    if (const Row parent = e.parent[row]; parent != trace::kNoRow && parent != rank.steps[step].row)
-      self[e.name[parent]] -= e.duration(row);
+    if (!is_host_range(e.kind[row])) continue;
+    const std::int64_t inside = timeline::overlap({e.start[row], e.end[row]}, {step.start, step.end});
+    if (row != step.row) self[e.name[row]] += inside;
+    if (const Row parent = e.parent[row]; parent != trace::kNoRow && parent != step.row)
+      self[e.name[parent]] -= inside;
   }
   return self;
 }
@@ -81,8 +81,8 @@ void explain(Rows& rows, const trace::Trace& trace, const Rank& rank, const Step
     if (slow.parts[i] - usual.parts[i] > (total(slow) - total(usual)) / 20)
       rows.add("step", roles[i], slow.parts[i], usual.parts[i]);
 
-  const auto slow_self = host_self(trace, rank, slow.span.index),
-             usual_self = host_self(trace, rank, usual.span.index);
+  const auto slow_self = host_self(trace, rank, rank.steps[slow.span.index]),
+             usual_self = host_self(trace, rank, rank.steps[usual.span.index]);
   std::vector<trace::StringId> names;
   for (trace::StringId name = 0; name < slow_self.size(); ++name)
     if (slow_self[name] > usual_self[name]) names.push_back(name);

@@ -44,7 +44,7 @@ std::size_t role_of(const Rank& rank, Row row, bool loads_data) {
     case Kind::annotation:
       return loads_data ? 5 : kNamedRoles;
     case Kind::op:
-      return loads_data ? 5 : e.work[row] == Work::communication ? 3 : 6;
+      return loads_data ? 5 : 6;
     case Kind::python:
       return 6;
     default:
@@ -63,9 +63,9 @@ class Labels {
     Label& label = by_name_[name];
     if (label == Label::unknown) {
       const std::string_view text = trace_.text(name);
-      label = derive::is_data_loading(text)      ? Label::data_loading
-              : text.starts_with("ProfilerStep") ? Label::step
-                                                 : Label::plain;
+      label = derive::is_data_loading(text) ? Label::data_loading
+              : derive::is_step_mark(text)  ? Label::step
+                                            : Label::plain;
     }
     return label;
   }
@@ -152,12 +152,13 @@ constexpr report::ParamSpec kParams[] = {kTbCompat};
 constinit const About steps_about = {
     R"(Every nanosecond of a step has exactly one role, so the parts of a row add up to `total`.
 
-A step ends with the last device event that it launched, or with its `ProfilerStep` range when that ends later; the next
-step begins there. So steps are contiguous, and a host that runs ahead of the device does not shorten them. A last step
-with under 80 % of the previous step's device events was cut off by the end of the recording: it is shown, with a note, and
-left out of averages.
+A step ends with the last device event that it launched, or with its `ProfilerStep` range when that ends later. It begins
+where the step before ends, or with its range when that begins later; what lies between two steps belongs to neither. So a
+host that runs ahead of the device does not shorten them. A last step with under 80 % of the previous step's device events
+was cut off by the end of the recording: it is shown, with a note, and left out of averages.
 
 Roles, highest first; an instant belongs to the first that holds. All devices and threads of the rank are taken together.
+Times are ns; of `host_start`, `host_end` and `device_end` from the first event of the file.
 
 | column | the instant counts when |
 |---|---|
@@ -170,11 +171,17 @@ Roles, highest first; an instant belongs to the first that holds. All devices an
 | `other` | none of these |
 
 `total` is the step's length. `host_start`, `host_end`: the `ProfilerStep` range. `device_end`: end of the last device event
-launched in the step. `device_length`: `device_end` minus the previous step's; empty when the step launched nothing. All in
-ns from the first event.
+launched in the step. `device_length`: `device_end` minus the previous step's, of the first step minus its begin; both empty
+when the step launched nothing.
 
-*Average step*: mean over complete steps, and its share of the mean step. *Outlier steps*: steps 20 % and 1 ms longer than
-the median step; the roles that grew, and the five names whose self time on the host grew most against the median step.)",
+*Average step*: `time`, the mean over complete steps of each role, and `share`, its sum ÷ the sum of `total`. *Outlier
+steps*: of three and more complete steps, those at least 20 % and 1 ms longer than the median step (the middle one by
+length; of two, the shorter). `time` is theirs, `median_step_time` the median step's, `growth` the difference. Lane `step`:
+the total, and roles that hold over 5 % of its growth. Lane `host`: the five names whose self time between the begin and
+the end of the `ProfilerStep` range, on all threads, grew most.
+
+The TensorBoard plugin's parts (`--tb-compat`) can add up to more than the step, count most collective kernels as `kernel`
+and annotations as `cpu_exec`, and leave cut-off steps out altogether: docs/tb-compat.md.)",
     kParams};
 
 report::Report steps(const trace::Trace& trace, const report::Params& params) {

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "analyze/list.h"
+#include "analyze/tb_names.h"
 #include "read/open.h"
 
 namespace stepscope::analyze {
@@ -272,6 +273,18 @@ TEST(TbRecommendations, dataLoadingAboveFivePercent) {
   const Report report = tb_recommendations(open_events({step(1, 0, 100), loading(6)}), Params());
   ASSERT_EQ(report.tables.at(0).rows(), 1u);
   EXPECT_EQ(text(report, "rule", 0), "data_loading");
+}
+
+TEST(TbNames, tensorCoreListsAreThePluginsOwn) {
+  const auto is = [](std::string_view name, int fact) { return (tb::facts_of(name) & fact) != 0; };
+  EXPECT_TRUE(is("volta_fp16_s884gemm", tb::kTensorCoreKernel));
+  EXPECT_TRUE(is("xmma_gemm_x", tb::kTensorCoreKernel));
+  EXPECT_FALSE(is("nvjet_tst_64x64", tb::kTensorCoreKernel));
+  EXPECT_FALSE(is("VOLTA_S884", tb::kTensorCoreKernel));
+  EXPECT_TRUE(is("aten::prelu", tb::kTensorCoreOp));
+  EXPECT_TRUE(is("BmmBackward0", tb::kTensorCoreOp));
+  EXPECT_FALSE(is("AddmmBackward0", tb::kTensorCoreOp));
+  EXPECT_FALSE(is("aten::addmm_out", tb::kTensorCoreOp));
 }
 
 TEST(TbCompat, deepNestsAndEmptyTracesAreAnswered) {

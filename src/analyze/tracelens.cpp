@@ -53,7 +53,7 @@ Times are nanoseconds, rates per second, percentages shares of 1. Rules that mat
 
 - Device events count only when an arrow (`ac2g`) leads from their launch to them, or a graph launch owns them.
   `kernel_summary`, `short_kernel_histogram` and `coll_analysis` take every kernel instead.
-- `gpu_timeline`: a fill is computation; exposed means not hidden behind computation (copies: nor behind
+- `gpu_timeline`: one row a `type` of time. A fill is computation; exposed means not hidden behind computation (copies: nor behind
   communication); `share` is of `total_time`, first start to last end. Rows with `is_recompute` yes are a window of their
   own and do not add to the others.
 - Model sheets (GEMM … Reduce_bwd): every op with a model at any depth, so that nested ops count the same work twice.

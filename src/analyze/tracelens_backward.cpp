@@ -3,6 +3,9 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "derive/kernel_class.h"
+#include "trace/asked_once.h"
+
 namespace stepscope::analyze::lens {
 
 using trace::Kind;
@@ -30,16 +33,14 @@ struct Latest {
 std::vector<BackwardNode> backward_nodes(const Lens& lens) {
   const trace::EventTable& e = lens.e;
   const trace::ArgReader sequence(lens.trace, lens.rank, "Sequence number");
-  std::vector<std::int8_t> is_node(lens.trace.strings.size(), -1);
+  trace::AskedOnce is_node(lens.trace.strings, derive::is_autograd_node);
   std::unordered_map<std::int64_t, Latest> latest;
   std::vector<Row> rows;
   for (Row row = 0; row < e.size(); ++row) {
     if (e.kind[row] != Kind::op || !lens.tree.holds(row)) continue;
     const auto number = sequence.integer(row);
     if (!number) continue;
-    std::int8_t& known = is_node[e.name[row]];
-    if (known < 0) known = lens.name(row).starts_with("autograd::engine::evaluate_function: ");
-    if (known == 1) rows.push_back(row);
+    if (is_node(e.name[row])) rows.push_back(row);
     latest[*number].add(e, row);
   }
   std::vector<BackwardNode> nodes;

@@ -1,7 +1,5 @@
 #include "analyze/tracelens_call.h"
 
-#include <map>
-
 #include "derive/arg_text.h"
 
 namespace stepscope::analyze::lens {
@@ -48,6 +46,20 @@ void ArgumentColumns::add(const Lens& lens, const Arguments& arguments, Row row)
   types_.push_back(derive::on_one_line(lens.trace.text(texts.types)));
   strides_.push_back(derive::on_one_line(lens.trace.text(texts.strides)));
   concrete_.push_back(derive::on_one_line(lens.trace.text(texts.concrete)));
+}
+
+std::uint32_t CallGroups::of(Row op, StringId kernel, std::string_view category) {
+  const auto next = static_cast<std::uint32_t>(categories_.size());
+  const Arguments::Texts texts = arguments_.of(op);
+  return keys_.of({lens_.e.name[op], kernel, categories_.try_emplace(category, next).first->second,
+                   arguments_.thread(op), texts.dims, texts.types, texts.strides, texts.concrete,
+                   lens_.recomputed(op)});
+}
+
+void ShareColumns::add(double part) {
+  so_far_ += part;
+  share_.push_back(total_ > 0 ? part / total_ : report::kNoReal);
+  cumulative_.push_back(total_ > 0 ? so_far_ / total_ : report::kNoReal);
 }
 
 KernelDetails::KernelDetails(const trace::Trace& trace)

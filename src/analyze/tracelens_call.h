@@ -3,7 +3,9 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -60,6 +62,37 @@ class ArgumentColumns {
 
  private:
   report::Texts &process_, &thread_, &dims_, &types_, &strides_, &concrete_;
+};
+
+/// Numbers calls by name, first kernel, category, thread and arguments, as they come.
+class CallGroups {
+ public:
+  CallGroups(const Lens& lens, const Arguments& arguments) : lens_(lens), arguments_(arguments) {}
+  std::uint32_t of(trace::Row op, trace::StringId kernel, std::string_view category);
+
+ private:
+  const Lens& lens_;
+  const Arguments& arguments_;
+  std::map<std::string_view, std::uint32_t> categories_;
+  Keys keys_;
+};
+
+/// share, cumulative_share: of a total, row by row.
+class ShareColumns {
+ public:
+  explicit ShareColumns(report::Table& table)
+      : share_(table.reals("share", report::Unit::share, report::Role::share)),
+        cumulative_(table.reals("cumulative_share", report::Unit::share, report::Role::detail)) {}
+  /// Before a rank's rows.
+  void begin(double total) {
+    total_ = total;
+    so_far_ = 0;
+  }
+  void add(double part);
+
+ private:
+  report::Reals &share_, &cumulative_;
+  double total_ = 0, so_far_ = 0;
 };
 
 /// A second table: what each row's calls launched, place by place. `first_event` joins it to the first table.

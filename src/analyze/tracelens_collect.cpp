@@ -20,11 +20,9 @@ class Collector {
  public:
   explicit Collector(const Lens& lens)
       : lens_(lens), communication_(lens.trace), modelled_before_(std::size_t{lens.e.size()} + 1, 0) {
-    std::vector<std::int8_t> has_model(lens.trace.strings.size(), -1);
+    trace::AskedOnce has_model(lens.trace.strings, [](std::string_view op) { return !sheet_of(op).empty(); });
     for (Row row = 0; row < lens.e.size(); ++row) {
-      std::int8_t& known = has_model[lens.e.name[row]];
-      if (known < 0) known = !sheet_of(lens.name(row)).empty();
-      const bool counts = known == 1 && lens.e.kind[row] == Kind::op && lens.tree.holds(row);
+      const bool counts = lens.e.kind[row] == Kind::op && lens.tree.holds(row) && has_model(lens.e.name[row]);
       modelled_before_[row + 1] = modelled_before_[row] + counts;
     }
     for (const Row row : lens.tree.linked()) {

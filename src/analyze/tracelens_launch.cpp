@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "analyze/tracelens_names.h"
-
 namespace stepscope::analyze::lens {
 
 using trace::kNoRow;
@@ -14,12 +12,6 @@ std::string_view Categories::of(StringId op, StringId first_kernel) {
   const auto [found, added] = known_.try_emplace(std::uint64_t{op} << 32 | first_kernel);
   if (added) found->second = category_of(trace_.text(op), trace_.text(first_kernel));
   return found->second;
-}
-
-bool Communication::includes(StringId kernel) {
-  std::int8_t& known = known_[kernel];
-  if (known < 0) known = is_communication(trace_.text(kernel));
-  return known == 1;
 }
 
 std::vector<Launcher> launchers_of(const Lens& lens) {

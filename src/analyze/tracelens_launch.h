@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "analyze/tracelens.h"
+#include "analyze/tracelens_names.h"
+#include "trace/asked_once.h"
 
 namespace stepscope::analyze::lens {
 
@@ -34,12 +36,11 @@ class Categories {
 /// is_communication(), asked once per name.
 class Communication {
  public:
-  explicit Communication(const trace::Trace& trace) : trace_(trace), known_(trace.strings.size(), -1) {}
-  bool includes(trace::StringId kernel);
+  explicit Communication(const trace::Trace& trace) : known_(trace.strings, is_communication) {}
+  bool includes(trace::StringId kernel) { return known_(kernel); }
 
  private:
-  const trace::Trace& trace_;
-  std::vector<std::int8_t> known_;
+  trace::AskedOnce<bool (*)(std::string_view)> known_;
 };
 
 }  // namespace stepscope::analyze::lens

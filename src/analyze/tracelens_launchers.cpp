@@ -4,7 +4,7 @@
 #include <set>
 #include <string>
 
-#include "analyze/question.h"
+#include "analyze/tracelens_call.h"
 #include "analyze/tracelens_launch.h"
 
 namespace stepscope::analyze::lens {
@@ -51,8 +51,7 @@ struct Columns {
         calls(table.ints("calls", Unit::count)),
         direct(table.ints("direct_kernel_time", Unit::ns)),
         subtree(by_op ? &table.ints("subtree_kernel_time", Unit::ns) : nullptr),
-        share(table.reals("share", Unit::share, Role::share)),
-        cumulative(table.reals("cumulative_share", Unit::share, Role::detail)) {}
+        share(table) {}
 
   void add(const trace::Rank& of, const Sums& sums);
 
@@ -62,7 +61,7 @@ struct Columns {
   report::Texts* categories;
   report::Ints &calls, &direct;
   report::Ints* subtree;
-  report::Reals &share, &cumulative;
+  ShareColumns share;
 };
 
 std::string joined(const std::set<std::string_view>& names) {
@@ -75,11 +74,11 @@ std::string joined(const std::set<std::string_view>& names) {
 }
 
 void Columns::add(const trace::Rank& of, const Sums& sums) {
-  std::int64_t total = 0, so_far = 0;
+  std::int64_t total = 0;
   for (const auto& [key, sum] : sums) total += sum.direct;
+  share.begin(static_cast<double>(total));
   for (const auto row : by_direct_time(sums)) {
     const auto& [key, sum] = *row;
-    so_far += sum.direct;
     rank.add(of);
     name.emplace_back(key.first);
     recomputed.emplace_back(key.second ? "yes" : "no");
@@ -87,11 +86,7 @@ void Columns::add(const trace::Rank& of, const Sums& sums) {
     calls.push_back(sum.calls);
     direct.push_back(sum.direct);
     if (subtree != nullptr) subtree->push_back(sum.subtree);
-    const auto part = [&](std::int64_t time) {
-      return total > 0 ? static_cast<double>(time) / static_cast<double>(total) : report::kNoReal;
-    };
-    share.push_back(part(sum.direct));
-    cumulative.push_back(part(so_far));
+    share.add(static_cast<double>(sum.direct));
   }
 }
 

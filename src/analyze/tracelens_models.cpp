@@ -7,6 +7,7 @@
 #include "analyze/tracelens_backward.h"
 #include "analyze/tracelens_model.h"
 #include "analyze/tracelens_names.h"
+#include "trace/asked_once.h"
 
 namespace stepscope::analyze::lens {
 namespace {
@@ -28,12 +29,10 @@ std::vector<Call> calls_of(const Lens& lens, std::string_view sheet) {
   if (sheet.ends_with("_bwd") && sheet != "CONV_bwd")
     for (const BackwardNode& node : backward_nodes(lens))
       if (backward_sheet_of(lens.name(node.forward)) == sheet) calls.push_back({node.forward, node.row});
-  std::vector<std::int8_t> belongs(lens.trace.strings.size(), -1);
+  trace::AskedOnce belongs(lens.trace.strings, [&](std::string_view op) { return sheet_of(op) == sheet; });
   for (Row row = 0; row < lens.e.size(); ++row) {
-    if (lens.e.kind[row] != Kind::op || !lens.tree.holds(row)) continue;
-    std::int8_t& known = belongs[lens.e.name[row]];
-    if (known < 0) known = sheet_of(lens.name(row)) == sheet;
-    if (known == 1) calls.push_back({row, row});
+    if (lens.e.kind[row] == Kind::op && lens.tree.holds(row) && belongs(lens.e.name[row]))
+      calls.push_back({row, row});
   }
   std::sort(calls.begin(), calls.end(),
             [&](const Call& a, const Call& b) { return lens.e.source[a.op] < lens.e.source[b.op]; });

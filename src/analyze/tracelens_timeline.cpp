@@ -5,7 +5,7 @@
 
 #include "analyze/question.h"
 #include "analyze/tracelens.h"
-#include "analyze/tracelens_names.h"
+#include "analyze/tracelens_launch.h"
 #include "timeline/interval.h"
 
 namespace stepscope::analyze::lens {
@@ -39,16 +39,14 @@ struct Classes {
 
 Classes classes_of(const Lens& lens, bool recomputed) {
   std::vector<Interval> computation, communication, copies, all;
-  std::vector<std::int8_t> communicates(lens.trace.strings.size(), -1);
+  Communication communication_kernel(lens.trace);
   for (const Row row : lens.tree.linked()) {
     if (lens.recomputed(row) != recomputed) continue;
     const Interval span{lens.e.start[row], lens.e.end[row]};
     all.push_back(span);
-    std::int8_t& known = communicates[lens.e.name[row]];
-    if (known < 0) known = is_communication(lens.name(row));
     if (lens.e.kind[row] == Kind::memcpy)
       copies.push_back(span);
-    else if (known == 1)
+    else if (communication_kernel.includes(lens.e.name[row]))
       communication.push_back(span);
     else
       computation.push_back(span);

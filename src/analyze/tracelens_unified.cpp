@@ -1,7 +1,6 @@
 // unified_perf_summary: every linked device event once, under the outermost op that has a model or launches
 // it.
 #include <algorithm>
-#include <map>
 
 #include "analyze/tracelens_collect.h"
 #include "analyze/tracelens_launch.h"
@@ -45,7 +44,11 @@ void measure(const Lens& lens, Group& group) {
 class Grouping {
  public:
   Grouping(const Lens& lens, const Arguments& arguments, Models& forward, Models& backward)
-      : lens_(lens), arguments_(arguments), forward_(forward), backward_(backward), categories_(lens.trace) {}
+      : lens_(lens),
+        forward_(forward),
+        backward_(backward),
+        categories_(lens.trace),
+        numbers_(lens, arguments) {}
 
   std::vector<Group> run() {
     for (const Collected& call : collected_ops(lens_)) add(call);
@@ -62,12 +65,7 @@ class Grouping {
     const std::string_view category = call.kernel == kNoRow
                                           ? categories_.of(e.name[call.op], first_kernel(call.op))
                                           : categories_.of(trace::kEmptyString, kernel);
-    const auto next = static_cast<std::uint32_t>(category_numbers_.size());
-    const std::uint32_t number = category_numbers_.try_emplace(category, next).first->second;
-    const Arguments::Texts texts = arguments_.of(call.op);
-    const std::uint32_t group =
-        keys_.of({e.name[call.op], kernel, number, arguments_.thread(call.op), texts.dims, texts.types,
-                  texts.strides, texts.concrete, lens_.recomputed(call.op)});
+    const std::uint32_t group = numbers_.of(call.op, kernel, category);
     if (group == groups_.size()) groups_.push_back({model_of(call), category, {}, {}, {}, {}, {}});
     groups_[group].calls.push_back(call);
   }
@@ -85,11 +83,9 @@ class Grouping {
   }
 
   const Lens& lens_;
-  const Arguments& arguments_;
   Models &forward_, &backward_;
   Categories categories_;
-  std::map<std::string_view, std::uint32_t> category_numbers_;
-  Keys keys_;
+  CallGroups numbers_;
   std::vector<Group> groups_;
 };
 
@@ -113,8 +109,7 @@ struct Columns {
         flop_rate(table, "flops_per_s", Unit::flop_per_s),
         modelled(table.texts("has_perf_model", Role::detail)),
         first_event(table.ints("first_event", Unit::none, Role::detail)),
-        share(table.reals("share", Unit::share, Role::share)),
-        cumulative(table.reals("cumulative_share", Unit::share, Role::detail)) {}
+        share(table) {}
   report::Table table{"All linked device work by op", report::Shape::table, {}};
   RankColumn rank;
   report::Texts &name, &category;
@@ -130,7 +125,7 @@ struct Columns {
   SpreadColumns byte_rate, flop_rate;
   report::Texts& modelled;
   report::Ints& first_event;
-  report::Reals &share, &cumulative;
+  ShareColumns share;
 };
 
 std::string name_of(const Lens& lens, const Collected& call) {
@@ -180,13 +175,12 @@ void unified_sheet(const trace::Trace& trace, std::string_view, report::Report& 
     const Arguments arguments(lens);
     Models forward(lens, arguments), backward(lens, arguments, true);
     const std::vector<Group> groups = Grouping(lens, arguments, forward, backward).run();
-    double total = 0, so_far = 0;
+    double total = 0;
     for (const Group& group : groups) total += group.time.sum;
+    out.share.begin(total);
     for (const Group& group : groups) {
       add_group(lens, arguments, group, out);
-      so_far += group.time.sum;
-      out.share.push_back(total > 0 ? group.time.sum / total : report::kNoReal);
-      out.cumulative.push_back(total > 0 ? so_far / total : report::kNoReal);
+      out.share.add(group.time.sum);
       std::vector<std::vector<Row>> launched;
       for (const Collected& call : group.calls) {
         const auto events = call.events(lens.tree);

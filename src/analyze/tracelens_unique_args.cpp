@@ -1,6 +1,5 @@
 // ops_unique_args: launching ops by name and arguments, with the spread of their device time.
 #include <algorithm>
-#include <map>
 
 #include "analyze/tracelens_call.h"
 #include "analyze/tracelens_launch.h"
@@ -19,16 +18,10 @@ struct Group {
 
 std::vector<Group> groups_of(const Lens& lens, const Arguments& arguments,
                              const std::vector<Launcher>& launchers) {
-  Keys keys;
-  std::map<std::string_view, std::uint32_t> category_numbers;
+  CallGroups numbers(lens, arguments);
   std::vector<Group> groups;
   for (const Launcher& one : launchers) {
-    const auto next = static_cast<std::uint32_t>(category_numbers.size());
-    const std::uint32_t category = category_numbers.try_emplace(one.category, next).first->second;
-    const Arguments::Texts texts = arguments.of(one.row);
-    const std::uint32_t group =
-        keys.of({lens.e.name[one.row], category, arguments.thread(one.row), texts.dims, texts.types,
-                 texts.strides, texts.concrete, lens.recomputed(one.row)});
+    const std::uint32_t group = numbers.of(one.row, trace::kEmptyString, one.category);
     if (group == groups.size()) groups.emplace_back();
     groups[group].calls.push_back(&one);
   }
@@ -59,8 +52,7 @@ struct Columns {
         subtree_sum(table.ints("subtree_kernel_time_sum", Unit::ns)),
         subtree(table, "subtree_kernel_time", Unit::ns),
         first_event(table.ints("first_event", Unit::none, Role::detail)),
-        share(table.reals("share", Unit::share, Role::share)),
-        cumulative(table.reals("cumulative_share", Unit::share, Role::detail)) {}
+        share(table) {}
   report::Table table{"Launching ops by arguments", report::Shape::table, {}};
   RankColumn rank;
   report::Texts &name, &category;
@@ -71,11 +63,10 @@ struct Columns {
   report::Ints& subtree_sum;
   SpreadColumns subtree;
   report::Ints& first_event;
-  report::Reals &share, &cumulative;
+  ShareColumns share;
 };
 
-void add_group(const Lens& lens, const Arguments& arguments, const Group& group, double total, double& so_far,
-               Columns& out) {
+void add_group(const Lens& lens, const Arguments& arguments, const Group& group, Columns& out) {
   const Launcher& first = *group.calls.front();
   out.rank.add(lens.rank);
   out.name.emplace_back(lens.name(first.row));
@@ -88,9 +79,7 @@ void add_group(const Lens& lens, const Arguments& arguments, const Group& group,
   out.subtree_sum.push_back(static_cast<std::int64_t>(group.subtree.sum));
   out.subtree.add(group.subtree);
   out.first_event.push_back(lens.e.source[first.row]);
-  so_far += group.direct.sum;
-  out.share.push_back(total > 0 ? group.direct.sum / total : report::kNoReal);
-  out.cumulative.push_back(total > 0 ? so_far / total : report::kNoReal);
+  out.share.add(group.direct.sum);
 }
 
 }  // namespace
@@ -103,10 +92,11 @@ void unique_args_sheet(const trace::Trace& trace, std::string_view, report::Repo
     const Arguments arguments(lens);
     const std::vector<Launcher> launchers = launchers_of(lens);
     const std::vector<Group> groups = groups_of(lens, arguments, launchers);
-    double total = 0, so_far = 0;
+    double total = 0;
     for (const Group& group : groups) total += group.direct.sum;
+    out.share.begin(total);
     for (const Group& group : groups) {
-      add_group(lens, arguments, group, total, so_far, out);
+      add_group(lens, arguments, group, out);
       std::vector<std::vector<Row>> launched;
       for (const Launcher* call : group.calls) launched.push_back(call->launched);
       details.add(lens, lens.e.source[group.calls.front()->row], launched);

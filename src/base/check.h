@@ -4,10 +4,10 @@
 #include <cstdio>
 #include <cstdlib>
 
-#define CHECK(condition)                                                                   \
-  do {                                                                                     \
-    if (!(condition)) [[unlikely]] {                                                       \
+#define CHECK(condition) \
+  do { \
+    if (!(condition)) [[unlikely]] { \
       std::fprintf(stderr, "stepscope: bug: %s:%d: %s\n", __FILE__, __LINE__, #condition); \
-      std::abort();                                                                        \
-    }                                                                                      \
+      std::abort(); \
+    } \
   } while (0)

@@ -12,6 +12,10 @@ std::string page_of_analyses() {
       "`stepscope show NAME TRACE` runs it.\n\nEvery analysis has these options:\n\n";
   for (const report::ParamSpec& spec : report::common_params())
     out += fmt::format("- `{}`: {}\n", spelled(Flag{spec}), spec.help);
+  out +=
+      "\nTimes are nanoseconds, sizes bytes, shares 0 … 1. With several ranks every table begins with the "
+      "column "
+      "`rank`. An empty cell is not known.\n";
   for (const analyze::Analysis& analysis : analyze::all()) {
     out += fmt::format("\n## {}\n\n{}.\n", analysis.name, analysis.one_line);
     if (!analysis.doc.empty()) out += fmt::format("\n{}\n", analysis.doc);

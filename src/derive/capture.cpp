@@ -5,6 +5,7 @@
 
 #include "derive/kernel_class.h"
 #include "derive/loading.h"
+#include "trace/asked_once.h"
 
 namespace stepscope::derive {
 namespace {
@@ -156,16 +157,12 @@ void measure_calls(Calls& calls, const Rank& rank, const timeline::MeasuredSet& 
 /// When anything at all was recorded on the host, step marks aside.
 IntervalSet host_activity(const trace::Trace& trace, const Rank& rank) {
   const EventTable& e = rank.events;
-  std::vector<std::int8_t> marks(trace.strings.size(), -1);
-  const auto is_mark = [&](Row row) {
-    std::int8_t& mark = marks[e.name[row]];
-    if (mark < 0) mark = trace.text(e.name[row]).starts_with("ProfilerStep");
-    return mark == 1;
-  };
+  trace::AskedOnce is_mark(trace.strings, is_step_mark);
   std::vector<Interval> roots;
   for (Row row = 0; row < e.size(); ++row) {
-    if (!is_host_range(e.kind[row]) || is_mark(row)) continue;
-    if (e.parent[row] == kNoRow || is_mark(e.parent[row])) roots.push_back({e.start[row], e.end[row]});
+    if (!is_host_range(e.kind[row]) || is_mark(e.name[row])) continue;
+    if (e.parent[row] == kNoRow || is_mark(e.name[e.parent[row]]))
+      roots.push_back({e.start[row], e.end[row]});
   }
   return IntervalSet::of(std::move(roots));
 }

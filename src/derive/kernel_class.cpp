@@ -49,11 +49,6 @@ bool is_collective_kernel(std::string_view name) {
                              "mscclpp"});
 }
 
-bool is_collective_op(std::string_view name) {
-  return starts_with_any(name, {"nccl:", "gloo:", "rccl:", "xccl:", "ucc:", "mpi:", "hccl:", "c10d::",
-                                "record_param_comms", "_c10d_functional::"});
-}
-
 bool is_launch_call(std::string_view name) {
   const std::string_view call = without_vendor(name);
   return starts_with_any(call, {"LaunchKernel", "LaunchCooperativeKernel", "ExtLaunchKernel",
@@ -80,6 +75,10 @@ bool is_allocation_call(std::string_view name) {
 }
 
 bool is_graph_launch(std::string_view name) { return without_vendor(name).starts_with("GraphLaunch"); }
+
+bool is_autograd_node(std::string_view name) { return name.starts_with(kAutogradNode); }
+
+bool is_step_mark(std::string_view name) { return name.starts_with("ProfilerStep"); }
 
 bool is_data_loading(std::string_view name) {
   return starts_with_any(name, {"enumerate(DataLoader)#", "enumerate(DataPipe)#"});

@@ -1,5 +1,5 @@
-// What a device event is for, decided by collective metadata first and by names second. Vendor names live
-// here only.
+// What names say: of device work, of runtime calls, of the framework's own ranges. Vendor names live here
+// only.
 #pragma once
 
 #include <string_view>
@@ -10,9 +10,6 @@ namespace stepscope::derive {
 /// serving engines.
 bool is_collective_kernel(std::string_view name);
 
-/// True for host ranges and ops that issue a collective: "nccl:all_reduce", "gloo:broadcast", "c10d::…".
-bool is_collective_op(std::string_view name);
-
 /// True for host calls that start device work (launch, graph launch, async copy or fill).
 bool is_launch_call(std::string_view name);
 /// True for host calls that return only when device work is done.
@@ -21,6 +18,11 @@ bool is_blocking_call(std::string_view name);
 bool is_allocation_call(std::string_view name);
 /// True for launches of a captured graph.
 bool is_graph_launch(std::string_view name);
+/// What the names of autograd's functions begin with; the function's own name follows.
+inline constexpr std::string_view kAutogradNode = "autograd::engine::evaluate_function: ";
+bool is_autograd_node(std::string_view name);
+/// True for "ProfilerStep#N" in every spelling.
+bool is_step_mark(std::string_view name);
 /// True for "enumerate(DataLoader)#….__next__" and DataPipe ranges.
 bool is_data_loading(std::string_view name);
 

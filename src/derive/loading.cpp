@@ -1,6 +1,7 @@
 #include "derive/loading.h"
 
 #include "derive/kernel_class.h"
+#include "trace/asked_once.h"
 
 namespace stepscope::derive {
 namespace {
@@ -16,20 +17,14 @@ bool is_loader_frame(std::string_view name) {
 
 std::vector<Row> outermost(const trace::Trace& trace, const trace::Rank& rank, bool frames) {
   const EventTable& e = rank.events;
-  enum : std::uint8_t { kUnasked, kYes, kNo };
-  std::vector<std::uint8_t> loads(trace.strings.size(), kUnasked);
+  trace::AskedOnce loads(trace.strings, frames ? is_loader_frame : is_data_loading);
   std::vector<bool> loading(e.size());
   std::vector<Row> rows;
   for (Row row = 0; row < e.size(); ++row) {
     if (!is_host_range(e.kind[row])) continue;
     loading[row] = e.parent[row] != kNoRow && loading[e.parent[row]];
     if (loading[row] || e.kind[row] == Kind::runtime || (e.kind[row] == Kind::python) != frames) continue;
-    std::uint8_t& known = loads[e.name[row]];
-    if (known == kUnasked) {
-      const std::string_view name = trace.text(e.name[row]);
-      known = (frames ? is_loader_frame(name) : is_data_loading(name)) ? kYes : kNo;
-    }
-    if (known != kYes) continue;
+    if (!loads(e.name[row])) continue;
     loading[row] = true;
     rows.push_back(row);
   }

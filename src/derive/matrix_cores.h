@@ -38,8 +38,4 @@ MatrixCoreUse refined_by_rate(MatrixCoreUse by_name, double flops_per_second, do
 /// not eligible.
 bool matrix_eligible(std::string_view op_name, const KernelSetting& setting, const OpArgs* args = nullptr);
 
-/// The lists of the TensorBoard plugin, for comparing numbers with it.
-bool tb_tensor_core_kernel(std::string_view kernel_name);
-bool tb_tensor_core_eligible(std::string_view op_name);
-
 }  // namespace stepscope::derive

@@ -135,16 +135,5 @@ TEST(MatrixEligible, ShapesThatLeaveTheTilesEmpty) {
   EXPECT_TRUE(eligible("aten::convolution", "[[2,3,8,8],[32,3,3,3]]", "bf;bf"));  // few channels, one group
 }
 
-TEST(TensorBoardLists, AsThePluginHasThem) {
-  EXPECT_TRUE(tb_tensor_core_kernel("volta_fp16_s884gemm"));
-  EXPECT_TRUE(tb_tensor_core_kernel("xmma_gemm_x"));
-  EXPECT_FALSE(tb_tensor_core_kernel("nvjet_tst_64x64"));
-  EXPECT_FALSE(tb_tensor_core_kernel("VOLTA_S884"));
-  EXPECT_TRUE(tb_tensor_core_eligible("aten::prelu"));
-  EXPECT_TRUE(tb_tensor_core_eligible("BmmBackward0"));
-  EXPECT_FALSE(tb_tensor_core_eligible("AddmmBackward0"));
-  EXPECT_FALSE(tb_tensor_core_eligible("aten::addmm_out"));
-}
-
 }  // namespace
 }  // namespace stepscope::derive

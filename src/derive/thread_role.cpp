@@ -1,5 +1,8 @@
 #include "derive/thread_role.h"
 
+#include "derive/kernel_class.h"
+#include "trace/asked_once.h"
+
 namespace stepscope::derive {
 
 using trace::EventTable;
@@ -14,8 +17,7 @@ std::string_view name_of(ThreadRole role) {
 
 std::vector<ThreadRole> thread_roles(const trace::Trace& trace, const trace::Rank& rank) {
   const EventTable& e = rank.events;
-  enum : std::uint8_t { kUnasked, kBackward, kPlain };
-  std::vector<std::uint8_t> known(trace.strings.size(), kUnasked);
+  trace::AskedOnce is_node(trace.strings, is_autograd_node);
   std::vector<ThreadRole> roles(rank.tracks.size(), ThreadRole::none);
   std::vector<std::int64_t> recorded(rank.tracks.size());
   for (TrackId t = 0; t < rank.tracks.size(); ++t) {
@@ -24,12 +26,7 @@ std::vector<ThreadRole> thread_roles(const trace::Trace& trace, const trace::Ran
       if (!is_host_range(e.kind[row])) continue;
       if (roles[t] == ThreadRole::none) roles[t] = ThreadRole::other;
       if (e.parent[row] == kNoRow) recorded[t] += e.duration(row);
-      if (e.kind[row] != trace::Kind::op) continue;
-      std::uint8_t& name = known[e.name[row]];
-      if (name == kUnasked)
-        name =
-            trace.text(e.name[row]).starts_with("autograd::engine::evaluate_function") ? kBackward : kPlain;
-      if (name == kBackward) roles[t] = ThreadRole::backward;
+      if (e.kind[row] == trace::Kind::op && is_node(e.name[row])) roles[t] = ThreadRole::backward;
     }
   }
   bool marked = false;

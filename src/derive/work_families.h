@@ -10,6 +10,8 @@ namespace stepscope::derive {
 
 using WorkFunction = Work (*)(const Call&);
 
+inline std::int64_t dim(const Arg& arg, std::size_t i) { return arg.shape.dims[i]; }
+
 struct OpWork {
   std::string_view name;
   WorkRole role;

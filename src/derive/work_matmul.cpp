@@ -14,8 +14,6 @@ bool beta_is_zero(const Arg& beta) {
   return value && *value == 0.0;
 }
 
-std::int64_t dim(const Arg& arg, std::size_t i) { return arg.shape.dims[i]; }
-
 // The added matrix of addmm and its family: read, and M·N additions, unless beta is 0.
 void count_addend(const Call& call, Tally& tally, Amount outputs) {
   if (call.detail == 0 || beta_is_zero(call.at(3))) return;

@@ -5,8 +5,6 @@
 namespace stepscope::derive {
 namespace {
 
-std::int64_t dim(const Arg& arg, std::size_t i) { return arg.shape.dims[i]; }
-
 // The type of the result: the `out_dtype` code if one was recorded, else 16 bit for 8-bit and 4-bit operands.
 DType result_type(const Arg& operand, const Arg& out_dtype) {
   if (const auto code = integer_of(out_dtype)) return dtype_of_code(*code);

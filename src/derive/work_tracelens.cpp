@@ -11,8 +11,6 @@ namespace {
 
 constexpr WorkRole kRow = WorkRole::canonical;
 
-std::int64_t dim(const Arg& arg, std::size_t i) { return arg.shape.dims[i]; }
-
 // TraceLens knows few element sizes; of any other type the row has no bytes. A scalar counts 4.
 Amount element_bytes(const Arg& arg) {
   if (arg.kind == ArgKind::scalar) return 4;
