@@ -25,12 +25,6 @@ constexpr std::array kHostCauses = {IdleCause::sync,      IdleCause::alloc, Idle
                                     IdleCause::runtime,   IdleCause::op,    IdleCause::python,
                                     IdleCause::annotation};
 
-/// What one thread did, by cause.
-struct HostTime {
-  std::array<std::vector<Interval>, kIdleCauses> by_cause;
-  std::vector<Time> blocking_ends;  ///< ends of blocking calls, ascending
-};
-
 /// What a name means, asked once per name.
 class Names {
  public:
@@ -62,73 +56,115 @@ class Names {
   std::vector<std::uint8_t> known_;
 };
 
-std::vector<HostTime> host_times(const trace::Trace& trace, const Rank& rank) {
-  const EventTable& e = rank.events;
-  Names names(trace);
-  std::vector<HostTime> threads(rank.tracks.size());
-  for (TrackId t = 0; t < rank.tracks.size(); ++t) {
-    for (Row row = rank.tracks[t].begin; row < rank.tracks[t].end; ++row) {
-      if (!is_host_range(e.kind[row])) continue;
-      const std::size_t cause = names.cause(e.name[row], e.kind[row]);
-      if (cause == kIdleCauses) continue;
-      const Interval span{e.start[row], e.end[row]};
-      std::vector<Interval>& list = threads[t].by_cause[cause];
-      if (!list.empty() && list.back().begin <= span.begin && span.end <= list.back().end)
-        continue;  // nested
-      list.push_back(span);
-      if (cause == static_cast<std::size_t>(IdleCause::sync)) threads[t].blocking_ends.push_back(span.end);
-    }
-    std::sort(threads[t].blocking_ends.begin(), threads[t].blocking_ends.end());
-  }
-  return threads;
-}
-
 struct Labelled {
   Interval span;
   IdleCause cause;
 };
 
-/// Cause at every instant as seen from one launching thread, in time order: sets are laid down by precedence,
-/// each only where nothing lies yet. Only `gaps` matter, so only they are labelled.
-class Labels {
- public:
-  explicit Labels(IntervalSet gaps) : left_(std::move(gaps)) {}
+/// What one thread did, in time order.
+struct Doing {
+  std::vector<Labelled> labels;
+  std::vector<Time> blocking_ends;  ///< ends of blocking calls, ascending
+};
 
-  void lay(const IntervalSet& set, IdleCause cause) {
-    if (set.empty() || left_.empty()) return;
-    const IntervalSet share = intersect(left_, set);
-    if (share.empty()) return;
-    left_ = subtract(left_, share);
-    std::vector<Labelled> fresh, merged;
-    for (const Interval& part : share.parts()) fresh.push_back({part, cause});
-    merged.resize(fresh.size() + labels_.size());
-    std::merge(labels_.begin(), labels_.end(), fresh.begin(), fresh.end(), merged.begin(),
-               [](const Labelled& a, const Labelled& b) { return a.span.begin < b.span.begin; });
-    labels_ = std::move(merged);
+/// Labels every instant of `where` with what one thread did then, in one pass over its rows. A cause holds at
+/// an instant when the latest end of its ranges begun so far lies behind it; the first in precedence counts.
+class Sweep {
+ public:
+  explicit Sweep(const IntervalSet& where) : at_(where.parts().begin()), end_(where.parts().end()) {
+    until_.fill(std::numeric_limits<Time>::min());
   }
-  std::vector<Labelled> finish() {
-    const IntervalSet rest = left_;
-    lay(rest, IdleCause::untraced);
-    return std::move(labels_);
+
+  void begin(Interval span, IdleCause cause) {
+    advance(span.begin);
+    Time& until = until_[static_cast<std::size_t>(cause)];
+    if (cause == IdleCause::sync && span.end > until) doing_.blocking_ends.push_back(span.end);
+    until = std::max(until, span.end);
+  }
+  Doing finish() {
+    advance(std::numeric_limits<Time>::max());
+    std::sort(doing_.blocking_ends.begin(), doing_.blocking_ends.end());
+    return std::move(doing_);
   }
 
  private:
-  IntervalSet left_;
-  std::vector<Labelled> labels_;
+  void advance(Time to) {
+    for (; at_ != end_ && at_->begin < to; ++at_) {
+      label({std::max(at_->begin, done_), std::min(at_->end, to)});
+      if (at_->end > to) break;
+    }
+    done_ = to;
+  }
+  void label(Interval span) {
+    while (span.begin < span.end) {
+      IdleCause cause = IdleCause::untraced;
+      Time end = span.end;
+      for (const IdleCause candidate : kHostCauses) {
+        const Time until = until_[static_cast<std::size_t>(candidate)];
+        if (until <= span.begin) continue;
+        cause = candidate;
+        end = std::min(end, until);
+        break;
+      }
+      add({span.begin, end}, cause);
+      span.begin = end;
+    }
+  }
+  void add(Interval span, IdleCause cause) {
+    std::vector<Labelled>& labels = doing_.labels;
+    if (!labels.empty() && labels.back().cause == cause && labels.back().span.end == span.begin)
+      labels.back().span.end = span.end;
+    else
+      labels.push_back({span, cause});
+  }
+
+  std::span<const Interval>::iterator at_, end_;
+  Time done_ = std::numeric_limits<Time>::min();
+  std::array<Time, kIdleCauses> until_{};
+  Doing doing_;
 };
 
-/// Sets of one thread by cause, nothing for causes it never had.
-using ThreadSets = std::array<IntervalSet, kIdleCauses>;
+Doing doing_in(const IntervalSet& where, const Rank& rank, TrackId thread, Names& names) {
+  const EventTable& e = rank.events;
+  Sweep sweep(where);
+  if (thread < rank.tracks.size()) {
+    for (Row row = rank.tracks[thread].begin; row < rank.tracks[thread].end; ++row) {
+      if (!is_host_range(e.kind[row])) continue;
+      const std::size_t cause = names.cause(e.name[row], e.kind[row]);
+      if (cause != kIdleCauses) sweep.begin({e.start[row], e.end[row]}, static_cast<IdleCause>(cause));
+    }
+  }
+  return sweep.finish();
+}
 
-/// The causes of a thread's gaps: loading on any thread, what the thread itself did, what any launching
-/// thread did.
-std::vector<Labelled> label_gaps(const ThreadSets& own, const ThreadSets& all, const IntervalSet& input,
-                                 const IntervalSet& gaps) {
-  Labels labels(gaps);
-  labels.lay(input, IdleCause::input);
-  for (const ThreadSets* sets : {&own, &all})
-    for (IdleCause cause : kHostCauses) labels.lay((*sets)[static_cast<std::size_t>(cause)], cause);
-  return labels.finish();
+IntervalSet labelled(const std::vector<Labelled>& labels, IdleCause cause) {
+  std::vector<Interval> spans;
+  for (const Labelled& label : labels)
+    if (label.cause == cause) spans.push_back(label.span);
+  return IntervalSet::of(std::move(spans));
+}
+
+void sort_by_time(std::vector<Labelled>& labels) {
+  std::sort(labels.begin(), labels.end(),
+            [](const Labelled& a, const Labelled& b) { return a.span.begin < b.span.begin; });
+}
+
+/// Fills what a thread leaves untraced with what any launching thread did then, by precedence.
+void fill_untraced(std::vector<Labelled>& labels, const std::array<IntervalSet, kIdleCauses>& others) {
+  const auto first = std::stable_partition(
+      labels.begin(), labels.end(), [](const Labelled& label) { return label.cause != IdleCause::untraced; });
+  IntervalSet left = labelled({first, labels.end()}, IdleCause::untraced);
+  labels.erase(first, labels.end());
+  const auto lay = [&](const IntervalSet& set, IdleCause cause) {
+    for (const Interval& part : set.parts()) labels.push_back({part, cause});
+  };
+  for (const IdleCause cause : kHostCauses) {
+    const IntervalSet share = intersect(left, others[static_cast<std::size_t>(cause)]);
+    lay(share, cause);
+    if (!share.empty()) left = subtract(left, share);
+  }
+  lay(left, IdleCause::untraced);
+  sort_by_time(labels);
 }
 
 /// A gap of a device, the event that ended it, and the thread whose doing explains it.
@@ -179,18 +215,17 @@ std::vector<Gap> gaps_of(const Rank& rank, const std::vector<DeviceBusy>& device
 /// Cuts gaps into pieces of one cause each.
 class GapWalk {
  public:
-  GapWalk(const Rank& rank, const std::vector<HostTime>& threads,
-          const std::map<TrackId, std::vector<Labelled>>& labels, std::vector<IdlePiece>& out)
-      : e_(rank.events), threads_(threads), labels_(labels), out_(out) {}
+  GapWalk(const Rank& rank, const std::map<TrackId, Doing>& threads, std::vector<IdlePiece>& out)
+      : e_(rank.events), threads_(threads), out_(out) {}
 
   void add(const Gap& gap) {
     gap_ = gap;
     const Row launch = gap.ender == kNoRow ? kNoRow : e_.launch[gap.ender];
     const Time asked =
         launch == kNoRow ? gap.span.end : std::clamp(e_.start[launch], gap.span.begin, gap.span.end);
-    const std::vector<Labelled>& labels = labels_.at(gap.thread);
+    const auto& [labels, blocking_ends] = threads_.at(gap.thread);
     const Interval late{gap.span.begin, asked};
-    if (const Time drained = last_blocking_end(gap.thread, late); drained != trace::kNoTime) {
+    if (const Time drained = last_blocking_end(blocking_ends, late); drained != trace::kNoTime) {
       label(labels, {late.begin, drained});
       split_refill(labels, {drained, late.end});
     } else {
@@ -205,9 +240,7 @@ class GapWalk {
   }
 
   /// End of the last blocking call that returned inside `late`, kNoTime if none did.
-  Time last_blocking_end(TrackId thread, Interval late) const {
-    if (thread >= threads_.size()) return trace::kNoTime;
-    const std::vector<Time>& ends = threads_[thread].blocking_ends;
+  static Time last_blocking_end(const std::vector<Time>& ends, Interval late) {
     const auto after = std::upper_bound(ends.begin(), ends.end(), late.end);
     return after != ends.begin() && *(after - 1) > late.begin ? *(after - 1) : trace::kNoTime;
   }
@@ -230,38 +263,12 @@ class GapWalk {
   }
 
   const EventTable& e_;
-  const std::vector<HostTime>& threads_;
-  const std::map<TrackId, std::vector<Labelled>>& labels_;
+  const std::map<TrackId, Doing>& threads_;
   std::vector<IdlePiece>& out_;
   Gap gap_{};
 };
 
 constexpr TrackId kNoThread = std::numeric_limits<TrackId>::max();
-
-/// What the launching threads did in `gaps`; takes `threads`' intervals.
-std::map<TrackId, ThreadSets> sets_in(const IntervalSet& gaps, const std::vector<TrackId>& launchers,
-                                      std::vector<HostTime>& threads) {
-  std::map<TrackId, ThreadSets> sets;
-  for (const TrackId thread : launchers)
-    for (IdleCause cause : kHostCauses) {
-      const auto c = static_cast<std::size_t>(cause);
-      sets[thread][c] = intersect(gaps, IntervalSet::of(std::move(threads[thread].by_cause[c])));
-    }
-  for (HostTime& thread : threads) thread.by_cause = {};
-  return sets;
-}
-
-ThreadSets united(const std::map<TrackId, ThreadSets>& threads) {
-  ThreadSets all;
-  for (IdleCause cause : kHostCauses) {
-    const auto c = static_cast<std::size_t>(cause);
-    std::vector<Interval> parts;
-    for (const auto& [thread, sets] : threads)
-      parts.insert(parts.end(), sets[c].parts().begin(), sets[c].parts().end());
-    all[c] = IntervalSet::of(std::move(parts));
-  }
-  return all;
-}
 
 std::vector<TrackId> launching_threads(const Rank& rank) {
   const EventTable& e = rank.events;
@@ -271,6 +278,38 @@ std::vector<TrackId> launching_threads(const Rank& rank) {
   std::vector<TrackId> threads;
   for (TrackId t = 0; t < rank.tracks.size(); ++t)
     if (launches[t]) threads.push_back(t);
+  return threads;
+}
+
+/// What the host did in the gaps that each thread has to explain: loading on any thread, then the thread's
+/// own doing, then that of all launching threads.
+std::map<TrackId, Doing> what_threads_did(const trace::Trace& trace, const Rank& rank,
+                                          const std::vector<TrackId>& launchers,
+                                          const std::vector<Gap>& gaps) {
+  std::map<TrackId, std::vector<Interval>> spans;
+  for (const Gap& gap : gaps) spans[gap.thread].push_back(gap.span);
+  const IntervalSet input = loading_time(trace, rank);
+  Names names(trace);
+  std::map<TrackId, Doing> threads;
+  std::vector<Interval> untraced;
+  for (auto& [thread, own] : spans) {
+    const IntervalSet where = IntervalSet::of(std::move(own));
+    Doing& doing = threads[thread] = doing_in(subtract(where, input), rank, thread, names);
+    for (const Labelled& label : doing.labels)
+      if (label.cause == IdleCause::untraced) untraced.push_back(label.span);
+    for (const Interval& part : intersect(where, input).parts())
+      doing.labels.push_back({part, IdleCause::input});
+    sort_by_time(doing.labels);
+  }
+  if (untraced.empty() || launchers.size() < 2) return threads;
+  const IntervalSet holes = IntervalSet::of(std::move(untraced));
+  std::array<std::vector<Interval>, kIdleCauses> done;
+  for (const TrackId thread : launchers)
+    for (const Labelled& label : doing_in(holes, rank, thread, names).labels)
+      done[static_cast<std::size_t>(label.cause)].push_back(label.span);
+  std::array<IntervalSet, kIdleCauses> all;
+  for (std::size_t c = 0; c < kIdleCauses; ++c) all[c] = IntervalSet::of(std::move(done[c]));
+  for (auto& [thread, doing] : threads) fill_untraced(doing.labels, all);
   return threads;
 }
 
@@ -304,21 +343,9 @@ std::vector<IdlePiece> idle_pieces(const trace::Trace& trace, const Rank& rank,
   const std::vector<TrackId> launchers = launching_threads(rank);
   const std::vector<Gap> gaps =
       gaps_of(rank, devices, window, launchers.empty() ? kNoThread : launchers.front());
-  std::map<TrackId, std::vector<Interval>> gaps_by_thread;
-  std::vector<Interval> idle;
-  for (const Gap& gap : gaps) {
-    gaps_by_thread[gap.thread].push_back(gap.span);
-    idle.push_back(gap.span);
-  }
-  std::vector<HostTime> threads = host_times(trace, rank);
-  std::map<TrackId, ThreadSets> own = sets_in(IntervalSet::of(std::move(idle)), launchers, threads);
-  const ThreadSets all = united(own);
-  const IntervalSet input = loading_time(trace, rank);
-  std::map<TrackId, std::vector<Labelled>> labels;
-  for (auto& [thread, spans] : gaps_by_thread)
-    labels[thread] = label_gaps(own[thread], all, input, IntervalSet::of(std::move(spans)));
   std::vector<IdlePiece> pieces;
-  GapWalk walk(rank, threads, labels, pieces);
+  const std::map<TrackId, Doing> threads = what_threads_did(trace, rank, launchers, gaps);
+  GapWalk walk(rank, threads, pieces);
   for (const Gap& gap : gaps) walk.add(gap);
   return pieces;
 }
