@@ -1,10 +1,55 @@
-// What the allocator keeps.
+// Memory for columns of millions of rows.
 #pragma once
+
+#include <cstddef>
+#include <new>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 namespace stepscope {
 
-/// Gives memory that was freed back to the system, so that it does not count while new columns are filled. A
-/// few ms.
+/// Gives memory that was freed back to the operating system.
 void release_free_memory();
+
+/// From this size on memory comes from the operating system itself, on large pages where it has them (a page
+/// fault for every 4 KiB costs as much as filling them), and goes back when it is freed.
+inline constexpr std::size_t kMappedFrom = std::size_t{1} << 21;
+void* map_memory(std::size_t bytes);
+void unmap_memory(void* memory, std::size_t bytes) noexcept;
+
+template <class T>
+struct ColumnAllocator {
+  using value_type = T;
+  ColumnAllocator() = default;
+  template <class U>
+  ColumnAllocator(const ColumnAllocator<U>&) noexcept {}
+
+  T* allocate(std::size_t count) {
+    if (count > static_cast<std::size_t>(-1) / sizeof(T)) throw std::bad_array_new_length();
+    const std::size_t bytes = count * sizeof(T);
+    return static_cast<T*>(bytes < kMappedFrom ? ::operator new(bytes) : map_memory(bytes));
+  }
+  void deallocate(T* memory, std::size_t count) noexcept {
+    const std::size_t bytes = count * sizeof(T);
+    if (bytes < kMappedFrom)
+      ::operator delete(memory);
+    else
+      unmap_memory(memory, bytes);
+  }
+  /// Without a value an element of a plain type is left as it is: who resizes a column fills it.
+  template <class U, class... Args>
+  void construct(U* at, Args&&... args) {
+    if constexpr (sizeof...(Args) == 0 && std::is_trivially_default_constructible_v<U>)
+      ::new (static_cast<void*>(at)) U;
+    else
+      ::new (static_cast<void*>(at)) U(std::forward<Args>(args)...);
+  }
+  friend bool operator==(const ColumnAllocator&, const ColumnAllocator&) { return true; }
+};
+
+/// A vector for as many elements as a trace has rows. resize() does not fill.
+template <class T>
+using Column = std::vector<T, ColumnAllocator<T>>;
 
 }  // namespace stepscope

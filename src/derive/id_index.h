@@ -30,7 +30,7 @@ class IdIndex {
       flat_.assign(static_cast<std::size_t>(most - least + 1), trace::kNoRow);
       for (const auto& [id, row] : pairs_)
         if (trace::Row& slot = flat_[static_cast<std::size_t>(id - least)]; slot == trace::kNoRow) slot = row;
-      std::vector<std::pair<std::int64_t, trace::Row>>().swap(pairs_);
+      Column<std::pair<std::int64_t, trace::Row>>().swap(pairs_);
     } else {
       std::stable_sort(pairs_.begin(), pairs_.end(),
                        [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -51,8 +51,8 @@ class IdIndex {
   }
 
  private:
-  std::vector<std::pair<std::int64_t, trace::Row>> pairs_;
-  std::vector<trace::Row> flat_;
+  Column<std::pair<std::int64_t, trace::Row>> pairs_;
+  Column<trace::Row> flat_;
   std::int64_t least_ = 0;
 };
 

@@ -22,8 +22,8 @@ using trace::TrackId;
 
 /// `v = {}` would keep the memory.
 template <class T>
-void free_all(std::vector<T>& v) {
-  std::vector<T>().swap(v);
+void free_all(T& v) {
+  T().swap(v);
 }
 
 /// From one vocabulary's ids to the trace's.
@@ -162,7 +162,7 @@ void remap_batch(Batch& batch, const Remap& remap, std::uint32_t first_source) {
 }
 
 template <class T>
-void append_all(std::vector<Batch>& batches, std::vector<T>& out, std::vector<T> trace::FlowTable::* column) {
+void append_all(std::vector<Batch>& batches, Column<T>& out, Column<T> trace::FlowTable::* column) {
   std::size_t total = 0;
   for (const Batch& batch : batches) total += (batch.flows.*column).size();
   out.reserve(total);
@@ -172,26 +172,26 @@ void append_all(std::vector<Batch>& batches, std::vector<T>& out, std::vector<T>
 
 /// Moves one column of all batches to its place in track order. `positions[b]` is where batch b's rows go.
 template <class T>
-void scatter(std::vector<Batch>& batches, const std::vector<std::vector<Row>>& positions, std::size_t total,
-             std::vector<T> EventTable::* column, std::vector<T>& out) {
+void scatter(std::vector<Batch>& batches, const std::vector<Column<Row>>& positions, std::size_t total,
+             Column<T> EventTable::* column, Column<T>& out) {
   out.resize(total);
   for (std::size_t b = 0; b < batches.size(); ++b) {
-    std::vector<T>& from = batches[b].events.*column;
+    Column<T>& from = batches[b].events.*column;
     for (std::size_t i = 0; i < from.size(); ++i) out[positions[b][i]] = from[i];
     free_all(from);
   }
 }
 
 template <class T>
-void permute(std::vector<T>& column, Row begin, const std::vector<Row>& order) {
-  std::vector<T> sorted(order.size());
+void permute(Column<T>& column, Row begin, const Column<Row>& order) {
+  Column<T> sorted(order.size());
   for (std::size_t i = 0; i < order.size(); ++i) sorted[i] = column[order[i]];
   std::copy(sorted.begin(), sorted.end(), column.begin() + begin);
 }
 
 void sort_track(const RowOrder& row_order, trace::Rank& rank, const trace::Track& track) {
   const auto before = [&row_order](Row a, Row b) { return row_order(a, b); };
-  std::vector<Row> order(track.end - track.begin);
+  Column<Row> order(track.end - track.begin);
   std::iota(order.begin(), order.end(), track.begin);
   if (std::is_sorted(order.begin(), order.end(), before)) return;
   std::stable_sort(order.begin(), order.end(), before);
@@ -217,7 +217,7 @@ void place_rows(std::vector<Batch>& batches, trace::Rank& rank, unsigned threads
     rank.tracks[t].end = at;
     count[t] = rank.tracks[t].begin;
   }
-  std::vector<std::vector<Row>> positions(batches.size());
+  std::vector<Column<Row>> positions(batches.size());
   for (std::size_t b = 0; b < batches.size(); ++b) {
     positions[b].reserve(batches[b].events.size());
     for (TrackId track : batches[b].events.track) positions[b].push_back(count[track]++);

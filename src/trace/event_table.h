@@ -4,8 +4,8 @@
 
 #include <cstdint>
 #include <string_view>
-#include <vector>
 
+#include "base/memory.h"
 #include "trace/args.h"
 #include "trace/string_pool.h"
 
@@ -58,21 +58,21 @@ enum class Work : std::uint8_t { none, compute, communication, copy, fill };
 
 struct EventTable {
   // Recorded. Times are integer nanoseconds in the file's own time base; end >= start.
-  std::vector<std::int64_t> start, end;
-  std::vector<StringId> name, category;
-  std::vector<Kind> kind;
-  std::vector<TrackId> track;
-  std::vector<SchemaId> schema;
-  std::vector<std::uint32_t> args_at;  ///< first value in Rank::values
-  std::vector<std::uint32_t> source;   ///< position in the file's event list: the id that people see
+  Column<std::int64_t> start, end;
+  Column<StringId> name, category;
+  Column<Kind> kind;
+  Column<TrackId> track;
+  Column<SchemaId> schema;
+  Column<std::uint32_t> args_at;  ///< first value in Rank::values
+  Column<std::uint32_t> source;   ///< position in the file's event list: the id that people see
 
   // Derived.
-  std::vector<Row> parent;           ///< innermost enclosing host range on the same track, kNoRow at the top
-  std::vector<std::uint16_t> depth;  ///< number of ancestors, capped at 65,535
-  std::vector<Row> launch;           ///< device rows: the runtime call with the same correlation
-  std::vector<Row> op;               ///< runtime and device rows: the innermost op they serve
-  std::vector<std::int32_t> step;    ///< index into Rank::steps, -1 outside
-  std::vector<Work> work;            ///< of device events, none for all others
+  Column<Row> parent;           ///< innermost enclosing host range on the same track, kNoRow at the top
+  Column<std::uint16_t> depth;  ///< number of ancestors, capped at 65,535
+  Column<Row> launch;           ///< device rows: the runtime call with the same correlation
+  Column<Row> op;               ///< runtime and device rows: the innermost op they serve
+  Column<std::int32_t> step;    ///< index into Rank::steps, -1 outside
+  Column<Work> work;            ///< of device events, none for all others
 
   Row size() const { return static_cast<Row>(start.size()); }
   std::int64_t duration(Row row) const { return end[row] - start[row]; }
@@ -80,10 +80,10 @@ struct EventTable {
 
 /// Flow arrows (ph s, t, f). `phase` is the letter; the end of a pair may be absent.
 struct FlowTable {
-  std::vector<std::int64_t> time, id;
-  std::vector<StringId> category;
-  std::vector<TrackId> track;
-  std::vector<char> phase;
+  Column<std::int64_t> time, id;
+  Column<StringId> category;
+  Column<TrackId> track;
+  Column<char> phase;
   Row size() const { return static_cast<Row>(time.size()); }
 };
 

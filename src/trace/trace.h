@@ -84,8 +84,8 @@ struct Rank {
   std::vector<Track> tracks;
   EventTable events;
   FlowTable flows;
-  std::vector<std::int64_t> values;  ///< of args, see EventTable::schema and args_at
-  std::vector<Step> steps;           ///< derived
+  Column<std::int64_t> values;  ///< of args, see EventTable::schema and args_at
+  std::vector<Step> steps;      ///< derived
   Reading reading;
 };
 
