@@ -36,6 +36,11 @@ constexpr std::array kPhrases = {
     CausePhrase{"untraced", "while nothing is recorded on the launching threads"},
 };
 
+std::string uncapitalised(std::string text) {
+  if (!text.empty() && text[0] >= 'A' && text[0] <= 'Z') text[0] = static_cast<char>(text[0] - 'A' + 'a');
+  return text;
+}
+
 std::string per_step(const Evidence& e) {
   return e.fact("complete_steps") > 0 ? fmt::format("each {} step", ns(e.step_length()))
                                       : fmt::format("the recorded {}", ns(e.window()));
@@ -79,8 +84,7 @@ std::string limit(const Evidence& e) {
 std::string most_or_part(const Evidence& e, std::string_view cause) {
   const std::int64_t idle = std::max<std::int64_t>(1, e.fact("idle")), time = e.idle(cause);
   if (time * 2 > idle) return "most of it";
-  return fmt::format("the largest part ({} of it)",
-                     percent(static_cast<double>(time) / static_cast<double>(idle)));
+  return fmt::format("{} of that time", percent(static_cast<double>(time) / static_cast<double>(idle)));
 }
 
 std::string largest_part_of_host(const Evidence& e) {
@@ -96,6 +100,22 @@ std::string_view name_of(Bound bound) {
                                          "host-bound", "communication-bound", "device-bound",
                                          "mixed"};
   return kNames[static_cast<std::size_t>(bound)];
+}
+
+std::string_view evidence_of(Bound bound) {
+  switch (bound) {
+    case Bound::host_only:
+      return "operators: time on the host";
+    case Bound::communication:
+      return "kernels: collectives by name";
+    case Bound::device:
+      return "kernels: by total time";
+    case Bound::host:
+    case Bound::mixed:
+      return "idle: by cause";
+    default:
+      return "overview: what was recorded";
+  }
 }
 
 Bound bound_of(const Evidence& e, const Permission& permission) {
@@ -134,7 +154,7 @@ std::string headline(const Evidence& e, Bound bound, const std::vector<Health>& 
   switch (bound) {
     case Bound::unknown:
       return "Cannot tell: " + (health.empty() ? std::string("the recording lacks what the verdict needs.")
-                                               : health.front().what);
+                                               : uncapitalised(health.front().what));
     case Bound::too_little:
       return fmt::format(
           "Too little to judge: {} of device work in the recording is not a training or inference step.",
@@ -143,8 +163,9 @@ std::string headline(const Evidence& e, Bound bound, const std::vector<Health>& 
       return fmt::format("Host times only: no device activity is recorded in {}{}.", per_step(e),
                          largest_part_of_host(e));
     case Bound::host:
-      return fmt::format("Host-bound: the device idles {} of {}, {} ({} per step) {}.", idle, per_step(e),
-                         most_or_part(e, cause), ns(e.idle(cause) / e.steps()), phrase);
+      return fmt::format("Host-bound: the device idles {} of {}, {} ({}{}) {}.", idle, per_step(e),
+                         most_or_part(e, cause), ns(e.idle(cause) / e.steps()),
+                         e.fact("complete_steps") > 0 ? " per step" : "", phrase);
     case Bound::communication:
       return fmt::format("Communication-bound: in {} of {} only communication runs, hidden behind nothing.",
                          percent(e.share(e.fact("exposed_communication"))), per_step(e));

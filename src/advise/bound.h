@@ -20,6 +20,8 @@ enum class Bound : std::uint8_t {
 };
 
 std::string_view name_of(Bound bound);
+/// The analysis that shows it, as findings name theirs.
+std::string_view evidence_of(Bound bound);
 
 /// Tests in this order, first match wins: late idle ≥ 15 % of the window and blocked ≤ 5 % → host; exposed
 /// communication ≥ 10 % → communication; idle ≤ 10 %, or blocked ≥ 10 % and late idle ≤ 5 % → device; else

@@ -12,7 +12,7 @@ namespace stepscope::advise {
 
 /// The reports that rules read. All of them hold every rank; a rule asks for its own.
 struct Reports {
-  report::Report overview, steps, idle, devices, kernels, input_wait, memory_events;
+  report::Report overview, steps, idle, devices, kernels, input_wait, memory_events, synchronizations;
 };
 
 /// One rank's view of the reports.

@@ -38,7 +38,7 @@ std::optional<Health> no_warm_up(const Evidence& e) {
                          "without a warm-up.",
                          ns(warm_up)),
              "step times, idle time, every saving",
-             "Record later: schedule=torch.profiler.schedule(wait=1, warmup=2, active=5).");
+             "Record later: torch.profiler.schedule(wait=1, warmup=2, active=5).");
 }
 
 std::optional<Health> launches_without_device(const Evidence& e) {
@@ -76,8 +76,9 @@ std::optional<Health> blind_wait(const Evidence& e) {
                         "records are missing.",
                         ns(pending)),
       "idle time, waits, launches, utilization",
-      "Record longer and without sampling; check that no other tool reads this device's activity at the same "
-      "time.");
+      "schedule(wait=1, warmup=2, active=5), torch.cuda.synchronize() before the profiler stops, and no "
+      "other "
+      "tool (nsys, ncu, rocprof, DCGM) that traces this device at the same time.");
 }
 
 std::optional<Health> profiler_cost(const Evidence& e) {
@@ -160,7 +161,8 @@ std::optional<Health> serialised(const Evidence& e) {
   if (e.fact("range_metrics") == 0) return std::nullopt;
   return row(e, "Q13", HealthClass::A,
              "Counters were collected by replaying kernels: their times are not those of a normal run.",
-             "overlap, idle time, step times", "Record again without performance-counter ranges.");
+             "overlap, idle time, step times",
+             "Leave out experimental_config's profiler_metrics (performance-counter ranges).");
 }
 
 std::optional<Health> no_shapes(const Evidence& e) {

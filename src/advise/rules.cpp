@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "advise/cite.h"
 #include "report/units.h"
 
 namespace stepscope::advise {
@@ -41,6 +42,14 @@ Finding finding(const Evidence& e, const char* id, const char* category, std::st
 void save(Finding& f, std::int64_t time_per_step, double low, double high) {
   f.saving_low = static_cast<std::int64_t>(static_cast<double>(time_per_step) * low);
   f.saving_high = static_cast<std::int64_t>(static_cast<double>(time_per_step) * high);
+}
+
+/// "op 9.95 ms, python 1.36 ms": idle time by those of the causes that have any.
+std::string listed_causes(const Evidence& e, std::initializer_list<std::string_view> causes) {
+  std::string out;
+  for (const std::string_view cause : causes)
+    if (e.idle(cause) > 0) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", cause, ns(e.idle(cause)));
+  return out;
 }
 
 /// "single-process" or "multi-process", "" when no loader was recorded.
@@ -90,18 +99,20 @@ std::optional<Finding> slow_loader(const Evidence& e, Bound bound) {
 std::optional<Finding> blocking(const Evidence& e, Bound) {
   const std::int64_t cost = e.idle("sync") + e.idle("refill");
   if (e.share(cost) < kSyncShare) return std::nullopt;
-  Finding f = finding(e, "S01", "sync",
-                      fmt::format("{} of {} per step: blocking calls drain the device's queue",
-                                  ns(cost / e.steps()), ns(e.step_length())));
+  const std::optional<WaitingCall> wait = dearest_wait(e);
+  Finding f = finding(
+      e, "S01", "sync",
+      fmt::format("{} of {} per step: {} the device's queue", ns(cost / e.steps()), ns(e.step_length()),
+                  wait ? wait->what + wait->where + " drains" : "blocking calls drain"));
   save(f, cost / e.steps(), 0.5, 1.0);
   f.confidence = Confidence::medium;
   f.because = "the device is idle inside these calls and after them until the next launch";
-  f.evidence = fmt::format(
-      "idle: causes sync and refill, {} in the window; synchronizations: the calls, their ops and lines",
-      ns(cost));
+  f.evidence = fmt::format("{}idle: causes sync and refill, {} in the window",
+                           wait ? "synchronizations: " + wait->detail + "; " : "", ns(cost));
   f.remedy =
-      "Keep values on the device: drop .item(), .cpu(), nonzero and print in the step, or do them once every "
-      "N steps; copy with non_blocking=True from pinned memory.";
+      wait ? wait->remedy
+           : "Keep values on the device: drop .item(), .cpu(), nonzero and print in the step, or do them "
+             "once every N steps; copy with non_blocking=True from pinned memory.";
   f.verify = "`stepscope show synchronizations` no longer lists the call with a cost.";
   f.effort = Effort::one_line;
   return f;
@@ -116,7 +127,7 @@ std::optional<Finding> allocation(const Evidence& e, Bound) {
   save(f, cost / e.steps(), 0.5, 1.0);
   f.confidence = Confidence::medium;
   f.because = "a warm caching allocator makes no such calls";
-  f.evidence = fmt::format("idle: cause alloc, {} in the window", ns(cost));
+  f.evidence = fmt::format("idle: cause alloc, {} in the window{}", ns(cost), longest_idle(e, "alloc"));
   f.remedy =
       "Remove empty_cache() from the loop; PYTORCH_ALLOC_CONF=expandable_segments:True; keep shapes fixed.";
   f.verify = "No malloc or free calls of the runtime remain in steady steps.";
@@ -138,10 +149,8 @@ std::optional<Finding> launch_bound(const Evidence& e, Bound bound) {
   f.confidence = e.share(e.fact("profiler_estimate")) >= 0.2 ? Confidence::low : Confidence::medium;
   f.because = f.confidence == Confidence::low ? "recording itself slowed the host visibly"
                                               : "the gaps end with launches that the host made late";
-  f.evidence =
-      fmt::format("idle: causes op {}, python {}, annotation {}, launch {}, untraced {} in the window",
-                  ns(e.idle("op")), ns(e.idle("python")), ns(e.idle("annotation")),
-                  ns(e.idle("launch") + e.idle("runtime")), ns(e.idle("untraced")));
+  f.evidence = "idle: " + listed_causes(e, {"op", "python", "annotation", "launch", "runtime", "untraced"}) +
+               " in the window" + longest_idle(e, "") + "; launches: by stream";
   f.remedy =
       "In this order: a larger batch if memory allows; torch.compile(model, mode=\"reduce-overhead\"); CUDA "
       "or HIP graphs for fixed shapes; fused optimizers and modules.";
@@ -197,9 +206,7 @@ std::optional<Finding> plain_cores(const Evidence& e, Bound bound) {
                        : "the device is not what limits the step now: little is gained until the findings "
                          "above are fixed";
     f.evidence = "devices: plain_core_share; kernels: tensor_cores = no";
-    f.remedy =
-        "torch.autocast(\"cuda\", dtype=torch.bfloat16) (float16 with GradScaler on V100), or "
-        "torch.set_float32_matmul_precision(\"high\") on Ampere and later.";
+    f.remedy = lower_precision(e);
     f.verify = "Kernel names with matrix units appear; the loss curve stays.";
     f.effort = Effort::one_line;
     return f;

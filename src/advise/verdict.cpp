@@ -117,6 +117,7 @@ Reports gather(const trace::Trace& trace, const report::Params& params, unsigned
       {"kernels", &reports.kernels},
       {"steps", &reports.steps},
       {"devices", &reports.devices},
+      {"synchronizations", &reports.synchronizations},
       {"input_wait", &reports.input_wait}};
   parallel_for(wanted.size(), thread_count(threads), [&](std::size_t i) {
     if (const analyze::Analysis* analysis = analyze::find(wanted[i].first))
@@ -135,6 +136,7 @@ report::Report verdict(const trace::Trace& trace, const Reports& reports) {
   auto& headline_column = tables.verdict.texts("headline", Role::value);
   auto& step_column = tables.verdict.ints("step", Unit::ns);
   auto& steps_column = tables.verdict.ints("steps", Unit::count);
+  auto& evidence_column = tables.verdict.texts("evidence", Role::detail);
   for (const trace::Rank& rank : trace.ranks) {
     const Evidence evidence(reports, rank.rank, several);
     const std::vector<Health> health = check_health(evidence);
@@ -143,8 +145,10 @@ report::Report verdict(const trace::Trace& trace, const Reports& reports) {
     rank_column.push_back(rank.rank);
     bound_column.emplace_back(name_of(bound));
     headline_column.push_back(headline(evidence, bound, health));
-    step_column.push_back(evidence.step_length());
-    steps_column.push_back(evidence.fact("complete_steps"));
+    const std::int64_t steps = evidence.fact("complete_steps");
+    step_column.push_back(steps > 0 ? evidence.step_length() : report::kNoInt);
+    steps_column.push_back(steps);
+    evidence_column.emplace_back(evidence_of(bound));
     all_health.insert(all_health.end(), health.begin(), health.end());
     if (bound == Bound::too_little) continue;
     for (const Rule& rule : rules()) {

@@ -54,6 +54,7 @@ std::string columns_of(const report::Report& report) {
 
 report::Report run(const Analysis& analysis, const trace::Trace& trace, const report::Params& params) {
   report::Report report = analysis.run(trace, params);
+  report.question = analysis.one_line;
   note_absent_step(trace, params, report);
   const auto top = static_cast<std::size_t>(params.integer("top"));
   const std::string_view sort = params.text("sort");

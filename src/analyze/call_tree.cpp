@@ -169,7 +169,7 @@ bool has_device_work(const Rank& rank) {
 
 constexpr report::ParamSpec kParams[] = {
     {"depth", report::ParamSpec::Type::integer, "0", "", "levels to show; 0 shows all"},
-    {"min-share", report::ParamSpec::Type::text, "0.1", "",
+    {"min-share", report::ParamSpec::Type::percentage, "0.1", "",
      "hide rows under this percentage of both host and device time"}};
 
 constinit const About call_tree_about = {

@@ -351,6 +351,20 @@ void note_coverage(const Rank& rank, const std::vector<Group>& groups, report::R
         100.0 * static_cast<double>(std::min(covered, device)) / static_cast<double>(device)));
 }
 
+/// Says so when `--device-name` names no device whose peaks are known.
+void note_unknown_device(std::string_view name, report::Report& report) {
+  if (name.empty() || derive::peaks_of(name)) return;
+  std::string known;
+  for (const derive::PeakRow& row : derive::peak_table()) {
+    std::string match(row.match);
+    std::replace(match.begin(), match.end(), '*', ' ');
+    known += (known.empty() ? "" : ", ") + match;
+  }
+  report.notes.push_back(fmt::format(
+      "--device-name: no peaks are known for '{}', so bound and share_of_roof are empty. Known are {}.", name,
+      known));
+}
+
 }  // namespace
 
 constexpr report::ParamSpec kParams[] = {
@@ -397,6 +411,7 @@ report::Report operators(const trace::Trace& trace, const report::Params& params
                      : convention == "tracelens" ? derive::Convention::tracelens
                                                  : derive::Convention::exact;
   report::Report report{"operators", {}, {}};
+  note_unknown_device(params.text("device-name"), report);
   Columns out(trace, grouping);
   for (const Rank& rank : trace.ranks) {
     std::vector<Group> groups =

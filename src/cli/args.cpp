@@ -10,7 +10,9 @@
 
 #include "cli/exit.h"
 #include "cli/help.h"
+#include "cli/present.h"
 #include "cli/suggest.h"
+#include "cli/terminal.h"
 
 namespace stepscope::cli {
 namespace {
@@ -54,6 +56,12 @@ bool could_be_a_path(const std::string& word) {
   return word == "-" || word.find_first_of("./") != std::string::npos || std::filesystem::exists(word, error);
 }
 
+std::string listed(const Words& words) {
+  std::string out;
+  for (const std::string& word : words) out += (out.empty() ? "" : ", ") + word;
+  return out;
+}
+
 bool asks_for_help(const Words& words) {
   return std::any_of(words.begin(), words.end(),
                      [](const std::string& w) { return w == "--help" || w == "-h"; });
@@ -70,8 +78,10 @@ std::variant<const analyze::Analysis*, Answer> take_analysis(Words& words) {
   }
   const auto word =
       std::find_if(words.begin(), words.end(), [](const std::string& w) { return !w.starts_with('-'); });
-  if (word == words.end())
-    return wrong("show what?", "`stepscope list` names the analyses, e.g. stepscope show steps TRACE");
+  if (word == words.end() || could_be_a_path(*word))
+    return wrong(
+        fmt::format("show what? Say: stepscope show steps {}", word == words.end() ? "TRACE" : *word),
+        "Or, instead of steps, one of " + listed(names_of_analyses()) + "; `stepscope list` explains them.");
   return wrong(fmt::format("there is no analysis '{}'.{}", *word, did_you_mean(*word, names_of_analyses())),
                "`stepscope list` names them all.");
 }
@@ -126,15 +136,18 @@ std::variant<Call, Answer> parse_command(const Command& command, Words words) {
   Call call;
   call.command = &command;
   call.environment = environment();
-  const std::string more = fmt::format("`stepscope {} --help` explains it.", command.name);
   const bool help = asks_for_help(words);
   if (command.run == run_show) {
     auto found = take_analysis(words);
-    if (help && std::holds_alternative<Answer>(found)) return Answer{help_of(command, nullptr), kDone};
+    if (help && std::holds_alternative<Answer>(found))
+      return Answer{help_of(command, nullptr, width(environment())), kDone};
     if (auto* answer = std::get_if<Answer>(&found)) return *answer;
     call.analysis = std::get<const analyze::Analysis*>(found);
   }
-  if (help) return Answer{help_of(command, call.analysis), kDone};
+  const std::string more =
+      fmt::format("`stepscope {}{} --help` explains it.", command.name,
+                  call.analysis == nullptr ? "" : " " + std::string(call.analysis->name));
+  if (help) return Answer{help_of(command, call.analysis, width(call.environment)), kDone};
   const std::vector<Flag> flags = flags_of(command, call.analysis);
   CLI::App app;
   Given given;
@@ -145,20 +158,21 @@ std::variant<Call, Answer> parse_command(const Command& command, Words words) {
   } catch (const CLI::ParseError& error) {
     return wrong(explain(app, error, flags), more);
   }
-  const std::string reason = store(flags, app, given, call.params);
+  std::string reason = store(flags, app, given, call.params);
+  if (reason.empty()) reason = ending_misfit(call);
   if (!reason.empty()) return wrong(reason, more);
   call.words = std::move(given.words);
   return call;
 }
 
 Answer help_on(const Words& words) {
-  if (words.size() < 2) return {full_help(), kDone};
+  if (words.size() < 2) return {full_help(width(environment())), kDone};
   if (const Command* command = find_command(words[1])) {
     const analyze::Analysis* analysis = words.size() > 2 ? analyze::find(words[2]) : nullptr;
-    return {help_of(*command, analysis), kDone};
+    return {help_of(*command, analysis, width(environment())), kDone};
   }
   if (const analyze::Analysis* analysis = analyze::find(words[1]))
-    return {help_of(*find_command("show"), analysis), kDone};
+    return {help_of(*find_command("show"), analysis, width(environment())), kDone};
   return wrong(
       fmt::format("there is no command '{}'.{}", words[1], did_you_mean(words[1], names_of_commands())),
       "`stepscope --help` names them all.");
@@ -171,7 +185,7 @@ std::variant<Call, Answer> parse(int argc, const char* const* argv) {
   if (words.empty()) return Answer{short_help(), kUsage};
   const std::string first = words.front();
   if (first == "--version") return Answer{"stepscope " STEPSCOPE_VERSION "\n", kDone};
-  if (first == "--help" || first == "-h") return Answer{full_help(), kDone};
+  if (first == "--help" || first == "-h") return Answer{full_help(width(environment())), kDone};
   if (first == "help") return help_on(words);
   if (const Command* command = find_command(first)) {
     words.erase(words.begin());

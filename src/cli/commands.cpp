@@ -8,7 +8,9 @@ using Type = report::ParamSpec::Type;
 
 constexpr Flag kFormat = {{"format", Type::choice, "text", "text|csv|json|html", "how to print"}, 'f'};
 constexpr Flag kOutput = {
-    {"output", Type::text, "", "", "write to FILE; its ending chooses the format"}, 'o', "FILE"};
+    {"output", Type::text, "", "", "write to FILE; its ending (.html, .json, .csv, .txt) chooses the format"},
+    'o',
+    "FILE"};
 constexpr Flag kThreads = {{"threads", Type::integer, "0", "", "use at most N threads; 0 uses all"}, 'j'};
 constexpr Flag kStep = {{"step", Type::steps, "", "", "only this step, or a range: 7, 5-8"}, 0, "STEP"};
 constexpr Flag kTop = {{"top", Type::integer, "", "", "keep the first N rows of each table; 0 keeps all"}};

@@ -4,12 +4,11 @@
 
 #include <algorithm>
 
+#include "cli/markdown.h"
 #include "report/utf8.h"
 
 namespace stepscope::cli {
 namespace {
-
-constexpr int kWidth = 80;
 
 std::string_view value_of(const Flag& flag) {
   if (!flag.value.empty()) return flag.value;
@@ -20,6 +19,8 @@ std::string_view value_of(const Flag& flag) {
       return "N|N-M";
     case report::ParamSpec::Type::integer:
       return "N";
+    case report::ParamSpec::Type::percentage:
+      return "PERCENT";
     case report::ParamSpec::Type::choice:
       return flag.spec.choices;
     default:
@@ -27,8 +28,12 @@ std::string_view value_of(const Flag& flag) {
   }
 }
 
-void put_wrapped(std::string& out, const std::string& front, std::string_view text, std::size_t indent) {
-  const auto lines = report::wrapped(text, kWidth - static_cast<int>(indent));
+/// Lines of help: long ones are hard to read.
+int held(int columns) { return std::clamp(columns, 40, 100); }
+
+void put_wrapped(std::string& out, const std::string& front, std::string_view text, std::size_t indent,
+                 int columns) {
+  const auto lines = report::wrapped(text, columns - static_cast<int>(indent));
   const bool own_line = front.size() + 2 > indent;
   out += own_line ? front + "\n" : fmt::format("{:<{}}", front, indent);
   for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -37,16 +42,25 @@ void put_wrapped(std::string& out, const std::string& front, std::string_view te
   }
 }
 
-void put_flags(std::string& out, const std::vector<Flag>& flags) {
+void put_flags(std::string& out, const std::vector<Flag>& flags, int columns) {
+  const std::size_t indent = columns < 60 ? 8 : 28;
   if (flags.empty()) return;
   out += "\nOptions:\n";
   for (const Flag& flag : flags) {
     std::string text(flag.spec.help);
     if (flag.spec.type == report::ParamSpec::Type::choice && !flag.spec.fallback.empty())
       text += fmt::format(" (without it: {})", flag.spec.fallback);
-    put_wrapped(out, "  " + spelled(flag), text, 28);
+    std::string front = "  " + spelled(flag);
+    if (report::cells_of(front) > columns) {
+      front = fmt::format("  --{} NAME", flag.spec.name);
+      std::string choices(flag.spec.choices);
+      for (std::size_t at = 0; (at = choices.find('|', at)) != std::string::npos;)
+        choices.replace(at, 1, ", ");
+      text += ": " + choices;
+    }
+    put_wrapped(out, front, text, indent, columns);
   }
-  put_wrapped(out, "  -h, --help", "print this text", 28);
+  put_wrapped(out, "  -h, --help", "print this text", indent, columns);
 }
 
 void put_examples(std::string& out, std::span<const std::string_view> examples) {
@@ -55,17 +69,8 @@ void put_examples(std::string& out, std::span<const std::string_view> examples) 
   for (const std::string_view example : examples) out += fmt::format("  {}\n", example);
 }
 
-void put_paragraph(std::string& out, std::string_view text) {
-  for (const std::string& line : report::wrapped(text, kWidth)) out += line + "\n";
-}
-
-/// The documentation of an analysis is Markdown: its own line breaks mean something.
-void put_document(std::string& out, std::string_view text) {
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    put_paragraph(out, text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
+void put_paragraph(std::string& out, std::string_view text, int columns) {
+  for (const std::string& line : report::wrapped(text, columns)) out += line + "\n";
 }
 
 }  // namespace
@@ -87,42 +92,50 @@ std::string short_help() {
          "`stepscope --help` shows every command.\n";
 }
 
-std::string full_help() {
+std::string full_help(int columns) {
+  columns = held(columns);
   std::string out = "Usage: stepscope [COMMAND] TRACE...\n\n";
   put_paragraph(
       out,
       "stepscope reads what torch.profiler recorded and says why a step is slow. TRACE is a file "
-      "(.json, .json.gz), a directory of them, or - for standard input; several are the ranks of one job.");
+      "(.json, .json.gz), a directory of them, or - for standard input; several are the ranks of one job.",
+      columns);
   out += "\nCommands:\n";
   for (const Command& command : commands())
-    if (!command.hidden) put_wrapped(out, fmt::format("  {}", command.name), command.one_line, 14);
+    if (!command.hidden) put_wrapped(out, fmt::format("  {}", command.name), command.one_line, 14, columns);
   out += "\nOptions:\n";
-  put_wrapped(out, "  -h, --help", "print this text; behind a command, help on it", 28);
-  put_wrapped(out, "  --version", "print the version", 28);
+  put_wrapped(out, "  -h, --help", "print this text; behind a command, help on it", 28, columns);
+  put_wrapped(out, "  --version", "print the version", 28, columns);
   put_examples(out, find_command("report")->examples);
   out += "\n";
   put_paragraph(
       out,
-      "Exit codes: 0 done, 1 failed, 2 wrong usage. Colour is used on a terminal unless NO_COLOR is set.");
+      "Exit codes: 0 done, 1 failed, 2 wrong usage. Colour is used on a terminal unless NO_COLOR is set.",
+      columns);
   return out;
 }
 
-std::string help_of(const Command& command, const analyze::Analysis* analysis) {
+std::string help_of(const Command& command, const analyze::Analysis* analysis, int columns) {
+  columns = held(columns);
   const std::string usage(analysis == nullptr ? command.usage : "TRACE...");
   const std::string name =
       analysis == nullptr ? std::string(command.name) : fmt::format("{} {}", command.name, analysis->name);
-  std::string out = fmt::format("Usage: stepscope {}{}{}{}\n\n", name,
-                                command.flags.empty() ? "" : " [OPTIONS]", usage.empty() ? "" : " ", usage);
+  std::string out;
+  put_paragraph(out,
+                fmt::format("Usage: stepscope {}{}{}{}", name, command.flags.empty() ? "" : " [OPTIONS]",
+                            usage.empty() ? "" : " ", usage),
+                columns);
+  out += "\n";
   if (analysis != nullptr) {
-    put_paragraph(out, fmt::format("{}: {}.", analysis->name, analysis->one_line));
+    put_paragraph(out, fmt::format("{}: {}.", analysis->name, analysis->one_line), columns);
     if (analysis->doc.size() > 8) {
       out += "\n";
-      put_document(out, analysis->doc);
+      out += plain_text(analysis->doc, columns);
     }
   } else {
-    put_paragraph(out, command.about);
+    put_paragraph(out, command.about, columns);
   }
-  put_flags(out, flags_of(command, analysis));
+  put_flags(out, flags_of(command, analysis), columns);
   if (analysis == nullptr) put_examples(out, command.examples);
   return out;
 }

@@ -5,6 +5,7 @@
 
 #include "cli/args.h"
 #include "cli/exit.h"
+#include "cli/present.h"
 
 int main(int argc, char** argv) {
   using namespace stepscope::cli;
@@ -12,7 +13,8 @@ int main(int argc, char** argv) {
   try {
     auto parsed = parse(argc, argv);
     if (const auto* answer = std::get_if<Answer>(&parsed)) {
-      std::fputs(answer->text.c_str(), answer->exit_code == kDone ? stdout : stderr);
+      if (answer->exit_code == kDone) return print(answer->text);
+      std::fputs(answer->text.c_str(), stderr);
       return answer->exit_code;
     }
     const Call& call = std::get<Call>(parsed);

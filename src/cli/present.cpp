@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <set>
@@ -37,6 +38,20 @@ bool to_file(const Call& call) {
   return !call.params.text("output").empty() && call.params.text("output") != "-";
 }
 
+struct Ending {
+  std::string_view ending, format;
+};
+constexpr Ending kEndings[] = {{".html", "html"},      {".htm", "html"}, {".json", "json"},
+                               {".csv", "csv"},        {".txt", "text"}, {".sqlite", "sqlite"},
+                               {".sqlite3", "sqlite"}, {".db", "sqlite"}};
+
+const Ending* ending_of(const Call& call) {
+  const std::string ending = std::filesystem::path(call.params.text("output")).extension().string();
+  const auto* found = std::find_if(std::begin(kEndings), std::end(kEndings),
+                                   [&](const Ending& known) { return known.ending == ending; });
+  return found == std::end(kEndings) ? nullptr : found;
+}
+
 void say_notes(const std::vector<std::string>& notes) {
   for (const std::string& note : notes) say("note: " + note);
 }
@@ -50,7 +65,8 @@ int fail(const Error& error) {
 
 int misuse(const Call& call, const std::string& message) {
   say("stepscope: " + message);
-  say(fmt::format("`stepscope {} --help` explains it.", call.command->name));
+  say(fmt::format("`stepscope {}{} --help` explains it.", call.command->name,
+                  call.analysis == nullptr ? "" : " " + std::string(call.analysis->name)));
   return kUsage;
 }
 
@@ -73,10 +89,18 @@ void say_unread(const trace::Trace& trace) {
 
 std::string format_of(const Call& call) {
   if (call.params.has("format")) return std::string(call.params.text("format"));
-  const std::string ending = std::filesystem::path(call.params.text("output")).extension().string();
-  for (const char* format : {"csv", "json", "html", "sqlite"})
-    if (ending == std::string(".") + format) return format;
-  return ending == ".htm" ? "html" : ending == ".db" || ending == ".sqlite3" ? "sqlite" : "text";
+  const Ending* ending = ending_of(call);
+  return ending == nullptr ? "text" : std::string(ending->format);
+}
+
+std::string ending_misfit(const Call& call) {
+  const std::filesystem::path path = call.params.text("output");
+  if (call.params.has("format") || !path.has_extension() || ending_of(call) != nullptr) return "";
+  return fmt::format(
+      "-o {}: no format ends in '{}'; reports end in .html, .json, .csv or .txt, databases in .sqlite. Or "
+      "say "
+      "--format",
+      path.string(), path.extension().string());
 }
 
 std::string title_of(const trace::Trace& trace) {
@@ -84,16 +108,10 @@ std::string title_of(const trace::Trace& trace) {
   std::string title = std::filesystem::path(first.path).filename().string();
   if (trace.ranks.size() > 1)
     title += fmt::format(" and {} more · {} ranks", trace.ranks.size() - 1, trace.ranks.size());
-  std::size_t steps = 0;
   std::set<std::string> devices;
-  for (const trace::Rank& rank : trace.ranks) {
-    std::size_t marked = 0;
-    for (const trace::Step& step : rank.steps) marked += step.row == trace::kNoRow ? 0 : 1;
-    steps = std::max(steps, marked);
+  for (const trace::Rank& rank : trace.ranks)
     for (const trace::Device& device : rank.devices)
       if (!device.name.empty()) devices.insert(device.name);
-  }
-  if (steps > 0) title += fmt::format(" · {} step{}", steps, steps == 1 ? "" : "s");
   for (const std::string& device : devices) title += " · " + device;
   return title;
 }
@@ -105,6 +123,8 @@ int put(const Call& call, const std::string& text) {
   const auto error = output->finish();
   return error ? fail(*error) : kDone;
 }
+
+int print(const std::string& text) { return put(Call{}, text); }
 
 int print(const Call& call, const report::Report& report) {
   const std::string format = format_of(call);

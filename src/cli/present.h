@@ -25,12 +25,16 @@ void say_unread(const trace::Trace& trace);
 
 /// --format, else the ending of --output, else "text".
 std::string format_of(const Call& call);
+/// One sentence when the ending of --output is that of no format and --format does not say one; else "".
+std::string ending_misfit(const Call& call);
 
-/// "a.json.gz · 2 ranks · 6 steps · NVIDIA H100".
+/// "a.json.gz · 2 ranks · NVIDIA H100".
 std::string title_of(const trace::Trace& trace);
 
 /// Writes to --output or stdout; returns the exit code.
 int put(const Call& call, const std::string& text);
+/// To stdout, e.g. help.
+int print(const std::string& text);
 /// One report. CSV leaves its notes to stderr.
 int print(const Call& call, const report::Report& report);
 int print(const Call& call, const report::Page& page);

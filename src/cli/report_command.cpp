@@ -6,7 +6,7 @@
 #include "base/parallel.h"
 #include "cli/exit.h"
 #include "cli/present.h"
-#include "report/page.h"
+#include "report/judgement.h"
 
 namespace stepscope::cli {
 namespace {
@@ -39,14 +39,26 @@ void add_whole(report::Page& page, const report::Report& steps) {
   page.reports.push_back(std::move(whole));
 }
 
-report::Page first_screen(const trace::Trace& trace, const advise::Reports& reports) {
+/// The traces as they were given; "TRACE" for what a command cannot repeat, or would be long.
+std::string traces_of(const Call& call) {
+  constexpr std::size_t kMost = 3;
+  std::string words;
+  for (const std::string& word : call.words) {
+    if (word == "-" || word.find('\'') != std::string::npos || call.words.size() > kMost) return "TRACE";
+    words += (words.empty() ? "" : " ") + quoted(word);
+  }
+  return words;
+}
+
+report::Page first_screen(const Call& call, const trace::Trace& trace, const advise::Reports& reports) {
+  constexpr std::size_t kMostProofs = 3;
   report::Page page{title_of(trace), {advise::verdict(trace, reports)}, {}};
   add_whole(page, reports.steps);
-  const bool nameable = trace.ranks.size() == 1 && trace.ranks.front().path.find('\'') == std::string::npos;
-  const std::string path = nameable ? quoted(trace.ranks.front().path) : "TRACE";
-  for (const char* name : {"steps", "idle", "kernels"})
-    if (analyze::find(name) != nullptr) page.next.push_back(fmt::format("stepscope show {} {}", name, path));
-  page.next.push_back(fmt::format("stepscope report {} -o report.html", path));
+  const std::string traces = traces_of(call);
+  for (const std::string& name : report::proving_analyses(report::judgement_of(page.reports)))
+    if (analyze::find(name) != nullptr && page.next.size() < kMostProofs)
+      page.next.push_back(fmt::format("stepscope show {} {}", name, traces));
+  page.next.push_back(fmt::format("stepscope report {} -o report.html", traces));
   return page;
 }
 
@@ -73,7 +85,7 @@ int run_report(const Call& call) {
   const std::string format = format_of(call);
   report::Params uncut = params;
   uncut.set("top", "0");
-  report::Page page = first_screen(*trace, advise::gather(*trace, uncut, threads));
+  report::Page page = first_screen(call, *trace, advise::gather(*trace, uncut, threads));
   if (format == "text") return print(call, page);
   page.reports.resize(1);  // the steps come with everything else
   add_everything(page, *trace, params, threads);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 
 #include "report/html_parts.h"
@@ -15,8 +16,6 @@ namespace {
 constexpr std::string_view kPolicy =
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
 
-constexpr std::size_t kOpenRows = 12;  // below a picture, longer tables are folded
-
 void put_head(std::string& out, const Page& page) {
   out += "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
   out += fmt::format("<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n", kPolicy);
@@ -28,38 +27,51 @@ void put_head(std::string& out, const Page& page) {
   out += "\n<main>\n";
 }
 
-/// Whether there is a picture that says as much as the numbers do.
-bool put_picture(std::string& out, const Table& table) {
-  if (const auto stack = stack_of(table)) put_html_stack(out, table, *stack);
-  if (table.shape == Shape::flame) return put_html_flame(out, table);
-  return (table.shape == Shape::curve && put_html_curve(out, table)) ||
-         (table.shape == Shape::matrix && put_html_matrix(out, table));
+void put_title(std::string& out, const Page& page, const Judgement& judgement) {
+  const bool judged = judgement.verdict != nullptr && judgement.verdict->rows() > 0;
+  out += "<header>\n";
+  out += fmt::format("<{}>{}</{}>\n", judged ? "p class=\"what\"" : "h1", escaped(page.title),
+                     judged ? "p" : "h1");
+  if (judged) put_html_verdict(out, *judgement.verdict);
+  out += "</header>\n";
 }
 
-void put_section(std::string& out, const Table& table, std::size_t number) {
-  out += fmt::format("<section id=\"t{}\"{}>\n<h2>{}</h2>\n", number,
-                     table.rows() > 20 ? " class=\"long\"" : "", escaped(table.title));
-  const std::vector<Part> parts = parts_of(table);
-  if (!parts.empty()) {
-    put_html_whole(out, parts, table.title);
-  } else {
-    const bool folded = put_picture(out, table) && table.rows() > kOpenRows;
-    if (folded) out += "<details><summary>Numbers</summary>\n";
-    put_html_table(out, table);
-    if (folded) out += "</details>\n";
+/// Where the time of a step goes: the average as one bar, the steps side by side.
+void put_steps(std::string& out, const Page& page, const Judgement& judgement) {
+  for (const Report& report : page.reports) {
+    const auto whole = std::find_if(report.tables.begin(), report.tables.end(),
+                                    [](const Table& table) { return place_of(table) == Place::whole; });
+    if (whole == report.tables.end()) continue;
+    const std::string title = title_of_whole(judgement, *whole);
+    out += fmt::format("<section>\n<h2>{}</h2>\n", escaped(title));
+    put_html_whole(out, parts_of(*whole), title);
+    for (const Table& table : report.tables) {
+      const auto stack = stack_of(table);
+      if (!stack || table.rows() < 2) continue;
+      out += fmt::format("<h3>{}</h3>\n", escaped(table.title));
+      put_html_stack(out, table, *stack, false);
+    }
+    out += "</section>\n";
   }
+}
+
+void put_health(std::string& out, const Page& page, const Judgement& judgement) {
+  std::vector<std::string> lines = health_lines(judgement);
+  for (const Report& report : page.reports)
+    if (judges(report)) lines.insert(lines.end(), report.notes.begin(), report.notes.end());
+  if (lines.empty()) return;
+  out += "<section>\n<h2>What this recording cannot tell</h2>\n";
+  for (const std::string& line : lines) put_html_warning(out, line);
   out += "</section>\n";
 }
 
-void put_contents(std::string& out, const std::vector<const Table*>& tables) {
-  std::string items;
-  std::size_t shown = 0;
-  for (std::size_t i = 0; i < tables.size(); ++i) {
-    if (place_of(*tables[i]) != Place::rest) continue;
-    items += fmt::format("<li><a href=\"#t{}\">{}</a></li>", i, escaped(tables[i]->title));
-    ++shown;
-  }
-  if (shown > 2) out += "<nav aria-label=\"Tables\"><ul>" + items + "</ul></nav>\n";
+void put_contents(std::string& out, const std::vector<const Report*>& sections) {
+  if (sections.size() < 2) return;
+  out += "<nav aria-labelledby=\"contents\">\n<h2 id=\"contents\">All numbers</h2>\n<ul>";
+  for (const Report* report : sections)
+    out += fmt::format("<li><a href=\"#{}\">{}</a></li>", anchor_of(report->name),
+                       escaped(spoken(report->name)));
+  out += "</ul></nav>\n";
 }
 
 void put_next(std::string& out, const Page& page) {
@@ -69,39 +81,25 @@ void put_next(std::string& out, const Page& page) {
   out += "</section>\n";
 }
 
-void put_title(std::string& out, const Page& page, const std::vector<const Table*>& tables) {
-  out += "<header>\n";
-  const bool judged =
-      !tables.empty() && place_of(*tables.front()) == Place::verdict && tables.front()->rows() > 0;
-  const std::string_view tag = judged ? "p class=\"what\"" : "h1";
-  out += fmt::format("<{}>{}</{}>\n", tag, escaped(page.title), judged ? "p" : "h1");
-  if (judged) put_html_verdict(out, *tables.front());
-  put_contents(out, tables);
-  out += "</header>\n";
-}
-
 }  // namespace
 
 std::string to_html(const Page& page) {
-  const std::vector<const Table*> tables = in_order(page);
+  const Judgement judgement = judgement_of(page.reports);
+  std::vector<const Report*> sections;
+  for (const Report& report : page.reports)
+    if (!judges(report)) sections.push_back(&report);
+  const std::vector<std::string> proofs = proving_analyses(judgement);
   std::string out;
   put_head(out, page);
-  put_title(out, page, tables);
-  bool warned = false;
-  const auto warn = [&] {
-    for (const std::string& note : notes_of(page)) put_html_warning(out, note);
-    warned = true;
-  };
-  for (std::size_t i = 0; i < tables.size(); ++i) {
-    const Table& table = *tables[i];
-    const Place place = place_of(table);
-    if (place == Place::rest && !warned) warn();
-    if (place == Place::findings) put_html_findings(out, table);
-    if (place == Place::health)
-      for (const std::string& line : health_lines(table)) put_html_warning(out, line);
-    if (place == Place::whole || place == Place::rest) put_section(out, table, i);
+  put_title(out, page, judgement);
+  put_steps(out, page, judgement);
+  if (judgement.findings != nullptr) put_html_findings(out, judgement, sections);
+  put_health(out, page, judgement);
+  put_contents(out, sections);
+  for (const Report* report : sections) {
+    const bool proves = std::find(proofs.begin(), proofs.end(), report->name) != proofs.end();
+    put_html_section(out, *report, proves || sections.size() == 1);
   }
-  if (!warned) warn();
   put_next(out, page);
   out += "<footer>Written by stepscope " STEPSCOPE_VERSION
          ". This file is complete: it loads nothing.</footer>\n";

@@ -12,9 +12,9 @@ namespace stepscope::report {
 namespace {
 
 constexpr std::size_t kMostColumns = 400;
-constexpr double kLeft = 64, kTop = 8, kHigh = 220, kBottom = 26;
+constexpr double kLeft = 64, kTop = 8, kHigh = 160, kBottom = 26;
 
-void put_swatch(std::string& out, const std::string& css, const std::string& words) {
+void put_swatch(std::string& out, std::string_view css, const std::string& words) {
   out += fmt::format(
       R"(<li><svg viewBox="0 0 14 14" aria-hidden="true"><rect class="{}" width="14" height="14" rx="2"/></svg>{}</li>)",
       css, words);
@@ -59,21 +59,22 @@ void put_column(std::string& out, const Stack& stack, const std::vector<std::str
     y -= high;
     out += fmt::format(
         R"(<rect class="{}" x="{:.2f}" y="{:.2f}" width="{:.2f}" height="{:.2f}"><title>{}</title></rect>)",
-        part_class(names, i), x, y, width, high,
+        part_class(names[i]), x, y, width, high,
         escaped(label + ": " + names[i] + " " + format_value(length, unit) + " of " +
                 format_value(bar_length(stack, row), unit)));
   }
 }
 
+void put_legend(std::string& out, const std::vector<std::string>& names, const std::vector<double>& sums) {
+  out += "<ul class=\"legend\">";
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (sums[i] > 0) put_swatch(out, part_class(names[i]), escaped(names[i]));
+  out += "</ul>\n";
+}
+
 }  // namespace
 
-std::string part_class(const std::vector<std::string>& names, std::size_t index) {
-  const Family family = family_of(names[index]);
-  std::string css(paint_of(family).name);
-  for (std::size_t i = 0; i < index; ++i)
-    if (family_of(names[i]) == family) return css + " again";
-  return css;
-}
+std::string_view part_class(std::string_view name) { return paint_of(family_of(name)).name; }
 
 void put_html_whole(std::string& out, const std::vector<Part>& parts, std::string_view title) {
   std::vector<std::string> names;
@@ -88,23 +89,23 @@ void put_html_whole(std::string& out, const std::vector<Part>& parts, std::strin
     const std::string share = format_rough(parts[i].share, Unit::share);
     out += fmt::format(
         R"(<rect class="{} box" x="{:.2f}" y="0" width="{:.2f}" height="44"><title>{}</title></rect>)",
-        part_class(names, i), x, width, escaped(names[i] + " " + parts[i].amount + ", " + share));
-    if (width > 12 + 7.2 * static_cast<double>(names[i].size()) && family_of(names[i]) != Family::waiting)
-      out += fmt::format(R"(<text class="on on-{}" x="{:.2f}" y="27">{}</text>)",
-                         paint_of(family_of(names[i])).name, x + 8, escaped(names[i]));
+        part_class(names[i]), x, width, escaped(names[i] + " " + parts[i].amount + ", " + share));
+    if (width > 12 + 7.2 * static_cast<double>(names[i].size()))
+      out += fmt::format(R"(<text class="on on-{}" x="{:.2f}" y="27">{}</text>)", part_class(names[i]), x + 8,
+                         escaped(names[i]));
     x += width;
   }
   out += "</svg>\n<ul class=\"legend\">";
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (parts[i].share <= 0) continue;
-    put_swatch(out, part_class(names, i),
+    put_swatch(out, part_class(names[i]),
                fmt::format("{} <b>{}</b> <span>{}</span>", escaped(names[i]), escaped(parts[i].amount),
                            escaped(format_value(parts[i].share, Unit::share))));
   }
   out += "</ul>\n";
 }
 
-void put_html_stack(std::string& out, const Table& table, const Stack& stack) {
+void put_html_stack(std::string& out, const Table& table, const Stack& stack, bool legend) {
   const std::size_t rows = std::min(table.rows(), kMostColumns);
   const std::vector<std::string> names = names_of(stack);
   double most = 0;
@@ -127,10 +128,8 @@ void put_html_stack(std::string& out, const Table& table, const Stack& stack) {
       out += fmt::format(R"(<text x="{:.1f}" y="{:.1f}" text-anchor="middle">{}</text>)", middle,
                          kTop + kHigh + 18, escaped(label_of(stack, row)));
   }
-  out += "</svg>\n<ul class=\"legend\">";
-  for (std::size_t i = 0; i < names.size(); ++i)
-    if (sums[i] > 0) put_swatch(out, part_class(names, i), escaped(names[i]));
-  out += "</ul>\n";
+  out += "</svg>\n";
+  if (legend) put_legend(out, names, sums);
   if (rows < table.rows())
     out += fmt::format("<p class=\"more\">The first {} of {}.</p>\n", rows, table.rows());
 }

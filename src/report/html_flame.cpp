@@ -44,7 +44,7 @@ void put_box(std::string& out, const Flame& flame, std::size_t row, double x, do
   const double y = kLine * static_cast<double>(level);
   const Paint& paint = paint_of(level % 2 == 0 ? Family::host : Family::host_backward);
   out += fmt::format(
-      R"(<rect class="box {}" x="{:.2f}" y="{:.1f}" width="{:.2f}" height="{:.1f}"><title>{}</title></rect>)",
+      R"(<rect class="box flat {}" x="{:.2f}" y="{:.1f}" width="{:.2f}" height="{:.1f}"><title>{}</title></rect>)",
       paint.name, x, y, width, kLine, escaped(name + ": " + format_value(*flame.length, row)));
   const int letters = static_cast<int>((width - 8) / 7.2);
   if (letters >= 3)

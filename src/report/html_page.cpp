@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "report/html_parts.h"
 #include "report/layout.h"
 #include "report/units.h"
@@ -7,6 +9,8 @@
 
 namespace stepscope::report {
 namespace {
+
+constexpr std::size_t kOpenSentences = 4;
 
 std::string_view entity_of(char32_t code) {
   switch (code) {
@@ -29,19 +33,39 @@ void put_line(std::string& out, std::string_view label, const std::string& text)
   if (!text.empty()) out += fmt::format("<dt>{}</dt><dd>{}</dd>", label, escaped(text));
 }
 
-void put_card(std::string& out, const Table& table, std::size_t row) {
-  const std::string rank = field(table, "rank", row);
-  out += fmt::format("<li class=\"card\"><header><h3><span>{}</span>{}</h3>",
-                     escaped(rank.empty() ? std::to_string(row + 1) : rank), escaped(title_of(table, row)));
-  const std::string saving = saving_of(table, row);
-  if (!saving.empty()) out += fmt::format("<span class=\"saves\">saves {} per step</span>", escaped(saving));
+/// "idle: …" with the analysis as a link.
+std::string linked(const Proof& proof, const std::vector<const Report*>& sections) {
+  const bool here = std::any_of(sections.begin(), sections.end(),
+                                [&](const Report* report) { return report->name == proof.analysis; });
+  if (!here) return escaped(proof.text);
+  return fmt::format("<a href=\"#{}\">{}</a>{}", anchor_of(proof.analysis), escaped(spoken(proof.analysis)),
+                     escaped(proof.text.substr(proof.analysis.size())));
+}
+
+void put_evidence(std::string& out, const std::string& evidence, const std::vector<const Report*>& sections) {
+  if (evidence.empty()) return;
+  out += "<dt>See</dt><dd>";
+  for (const Proof& proof : proofs_of(evidence))
+    out += (out.ends_with("<dd>") ? "" : "; ") + linked(proof, sections);
+  out += "</dd>";
+}
+
+void put_card(std::string& out, const Card& card, std::size_t number,
+              const std::vector<const Report*>& sections) {
+  out += fmt::format("<li class=\"card\"><header><h3><span>{}</span>{}</h3>", number, escaped(card.title));
+  if (!card.saving.empty()) out += fmt::format("<span class=\"saves\">{}</span>", escaped(card.saving));
   out += "</header><dl>";
-  put_line(out, "Do", field(table, "remedy", row));
-  put_line(out, "See", field(table, "evidence", row));
-  const std::string because = field(table, "because", row);
-  put_line(out, "Confidence", field(table, "confidence", row) + (because.empty() ? "" : ": " + because));
-  put_line(out, "Check", field(table, "verify", row));
+  put_line(out, "Do", card.remedy);
+  put_evidence(out, card.evidence, sections);
+  put_line(out, "Confidence", card.confidence + (card.because.empty() ? "" : ": " + card.because));
+  put_line(out, "Check", card.verify);
   out += "</dl></li>\n";
+}
+
+void put_sentence(std::string& out, const Sentence& sentence, std::string_view tag) {
+  out += fmt::format("<{0}>{1}</{0}>\n<ul class=\"facts\">", tag, escaped(sentence.headline));
+  for (const std::string& fact : sentence.facts) out += "<li>" + escaped(fact) + "</li>";
+  out += "</ul>\n";
 }
 
 }  // namespace
@@ -61,21 +85,25 @@ std::string escaped(std::string_view text) {
 }
 
 void put_html_verdict(std::string& out, const Table& table) {
-  for (std::size_t row = 0; row < table.rows(); ++row) {
-    out += fmt::format("<{0}>{1}</{0}>\n<ul class=\"facts\">", row == 0 ? "h1" : "h2",
-                       escaped(headline_of(table, row)));
-    for (const std::string& fact : facts_of(table, row)) out += "<li>" + escaped(fact) + "</li>";
-    out += "</ul>\n";
-  }
+  const std::vector<Sentence> sentences = sentences_of(table);
+  const std::size_t shown = std::min(sentences.size(), kOpenSentences);
+  for (std::size_t i = 0; i < shown; ++i) put_sentence(out, sentences[i], i == 0 ? "h1" : "h2");
+  if (shown == sentences.size()) return;
+  out +=
+      fmt::format("<details><summary>{} more verdicts of other ranks</summary>\n", sentences.size() - shown);
+  for (std::size_t i = shown; i < sentences.size(); ++i) put_sentence(out, sentences[i], "h2");
+  out += "</details>\n";
 }
 
-void put_html_findings(std::string& out, const Table& table) {
+void put_html_findings(std::string& out, const Judgement& judgement,
+                       const std::vector<const Report*>& sections) {
+  const std::vector<Card> cards = cards_of(judgement);
   out += "<section>\n<h2>What to change</h2>\n";
-  if (table.rows() == 0) out += "<p>Nothing that this recording can prove worth changing.</p>\n";
+  if (cards.empty()) out += "<p>" + escaped(nothing_to_change(judgement)) + "</p>\n";
   out += "<ol class=\"findings\">\n";
-  for (std::size_t row = 0; row < table.rows(); ++row) put_card(out, table, row);
+  for (std::size_t i = 0; i < cards.size(); ++i) put_card(out, cards[i], i + 1, sections);
   out += "</ol>\n";
-  if (table.rows() > 1) out += "<p class=\"more\">Savings of causes that overlap do not add up.</p>\n";
+  if (cards.size() > 1) out += "<p class=\"more\">Savings of causes that overlap do not add up.</p>\n";
   out += "</section>\n";
 }
 

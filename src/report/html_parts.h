@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "report/judgement.h"
 #include "report/page.h"
 #include "report/palette.h"
 
@@ -15,27 +16,34 @@ std::string escaped(std::string_view text);
 
 /// The style sheet, with the palette as variables for light and dark.
 std::string style_sheet();
-/// Patterns that charts refer to.
-std::string_view chart_patterns();
+/// The hatches that charts refer to.
+std::string chart_patterns();
 
 /// Width of all charts in their own units; the browser scales them.
 inline constexpr double kChartWidth = 960;
 
-/// The class of the `index`th part: its family, and a shade when an earlier part has the same one.
-std::string part_class(const std::vector<std::string>& names, std::size_t index);
+/// The class of a part: its family, so that a kind of work looks the same in every chart.
+std::string_view part_class(std::string_view name);
+
+/// The id that a section of that name has.
+std::string anchor_of(std::string_view name);
+/// An analysis, folded when it is long or empty and nothing refers to it.
+void put_html_section(std::string& out, const Report& report, bool asked_for);
 
 void put_html_table(std::string& out, const Table& table);
 /// One bar for a whole, with a legend that carries the numbers.
 void put_html_whole(std::string& out, const std::vector<Part>& parts, std::string_view title);
-/// One stacked column per row.
-void put_html_stack(std::string& out, const Table& table, const Stack& stack);
+/// One stacked column per row; without a legend when one stands above already.
+void put_html_stack(std::string& out, const Table& table, const Stack& stack, bool legend);
 bool put_html_curve(std::string& out, const Table& table);
 bool put_html_matrix(std::string& out, const Table& table);
 /// Nested boxes, as wide as their first number; false without a depth column.
 bool put_html_flame(std::string& out, const Table& table);
 
 void put_html_verdict(std::string& out, const Table& table);
-void put_html_findings(std::string& out, const Table& table);
+/// Cards; an analysis named as evidence is a link where `sections` has it.
+void put_html_findings(std::string& out, const Judgement& judgement,
+                       const std::vector<const Report*>& sections);
 void put_html_warning(std::string& out, std::string_view text);
 
 }  // namespace stepscope::report

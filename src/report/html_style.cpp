@@ -19,7 +19,7 @@ section{margin:36px 0 0}
 .facts{display:flex;flex-wrap:wrap;gap:8px;margin:0 0 16px;padding:0;list-style:none}
 .facts li{background:var(--panel);border:1px solid var(--line);border-radius:999px;padding:2px 12px;font-size:14px}
 
-nav{margin:4px 0 0;font-size:14px}
+nav{margin:36px 0 0}
 nav ul{display:flex;flex-wrap:wrap;gap:4px 18px;margin:0;padding:0;list-style:none}
 a{color:var(--link)}
 svg{display:block;width:100%;height:auto;overflow:visible}
@@ -63,14 +63,26 @@ code{font:13.5px ui-monospace,SFMono-Regular,Menlo,"DejaVu Sans Mono",monospace}
 .area{fill:var(--host);opacity:.14}
 .heat{fill:var(--heat)}
 .box{stroke:var(--page);stroke-width:1}
-svg .on{pointer-events:none}
+svg .on{pointer-events:none;font-weight:600;paint-order:stroke;stroke-width:4px;stroke-linejoin:round}
+.hatch{fill:none;stroke:var(--page);stroke-width:1.6;opacity:.55}
+.hatch.open{stroke:var(--waiting);stroke-width:2.4;opacity:1}
 .bar-fill{fill:var(--host)}
-.again{opacity:.62}
 details{margin-top:12px}
 summary{cursor:pointer;color:var(--link);font-size:14px}
+.section{margin:0;border-top:1px solid var(--line)}
+nav+.section{margin-top:18px}
+.section>summary{padding:10px 4px;color:var(--ink)}
+.section>summary h2{display:inline-block;font-size:16px;margin:0}
+.section>summary h2::first-letter{text-transform:uppercase}
+.section>summary span{color:var(--soft);margin-left:10px}
+.section>summary i{color:var(--soft);margin-left:10px;font-style:normal;border:1px solid var(--line);border-radius:999px;padding:0 9px}
+.section>div{padding:0 4px 22px;scroll-margin-top:4em}
+.section h3:first-child{margin-top:6px}
+.note{color:var(--soft);font-size:14px;margin:10px 0 0;padding-left:12px;border-left:3px solid var(--line)}
+:focus-visible{outline:2px solid var(--link);outline-offset:2px;border-radius:3px}
 footer{margin-top:48px;color:var(--soft);font-size:13px;border-top:1px solid var(--line);padding-top:12px}
 @media (max-width:600px){main{padding:18px 14px 40px}h1{font-size:21px}th,td{padding:4px 8px}}
-@media print{main{max-width:none;padding:0}section,.card{break-inside:avoid}.scroll{overflow:visible;max-height:none;border:0}section.long{break-inside:auto}nav{display:none}thead th{position:static}}
+@media print{main{max-width:none;padding:0}.card,svg{break-inside:avoid}.scroll{overflow:visible;max-height:none;border:0}nav,.next{display:none}tr{break-inside:avoid}thead th{position:static}}
 )";
 
 constexpr std::string_view kLight =
@@ -102,19 +114,29 @@ std::string style_sheet() {
   out += "}}";
   out += kRules;
   for (int i = 0; i < kFamilies; ++i) {
-    const Paint& paint = paint_of(static_cast<Family>(i));
-    const bool hatched = static_cast<Family>(i) == Family::waiting;
-    fmt::format_to(std::back_inserter(out), ".{0}{{fill:{1}}}svg .on-{0}{{fill:var(--on-{0})}}", paint.name,
-                   hatched ? "url(#hatch)" : fmt::format("var(--{})", paint.name));
+    const std::string_view name = paint_of(static_cast<Family>(i)).name;
+    fmt::format_to(std::back_inserter(out),
+                   ".{0}{{fill:url(#hatch-{0})}}.flat.{0}{{fill:var(--{0})}}"
+                   "svg .on-{0}{{fill:var(--on-{0});stroke:var(--{0})}}",
+                   name);
   }
   return out;
 }
 
-std::string_view chart_patterns() {
-  return R"svg(<svg width="0" height="0" style="position:absolute;width:0;height:0" aria-hidden="true"><defs>
-<pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
-<rect width="6" height="6" fill="var(--page)"/><rect width="3" height="6" fill="var(--waiting)"/>
-</pattern></defs></svg>)svg";
+std::string chart_patterns() {
+  std::string out =
+      R"svg(<svg width="0" height="0" style="position:absolute;width:0;height:0" aria-hidden="true"><defs>)svg";
+  for (int i = 0; i < kFamilies; ++i) {
+    const Paint& paint = paint_of(static_cast<Family>(i));
+    const bool open =
+        static_cast<Family>(i) == Family::waiting;  // lines on the page, for the absence of work
+    fmt::format_to(
+        std::back_inserter(out),
+        R"svg(<pattern id="hatch-{0}" width="8" height="8" patternUnits="userSpaceOnUse">)svg"
+        R"svg(<rect width="8" height="8" fill="var(--{1})"/><path class="hatch{2}" d="{3}"/></pattern>)svg",
+        paint.name, open ? "page" : paint.name, open ? " open" : "", paint.hatch);
+  }
+  return out + "</defs></svg>";
 }
 
 }  // namespace stepscope::report

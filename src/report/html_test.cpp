@@ -42,7 +42,7 @@ TEST(Html, IsSelfContained) {
        {"http://", "https://", "src=", "@import", "<script", "<link", "<img", "<iframe", "onload="})
     EXPECT_EQ(html.find(reference), std::string::npos) << reference;
   for (std::size_t at = html.find("url("); at != std::string::npos; at = html.find("url(", at + 1))
-    EXPECT_EQ(html.substr(at, 11), "url(#hatch)");
+    EXPECT_EQ(html.substr(at, 11), "url(#hatch-");
 }
 
 TEST(Html, IsBalanced) {
@@ -71,10 +71,59 @@ TEST(Html, SaysTheVerdictFirstAndEveryFinding) {
   EXPECT_NE(html.find("<h1>Host-bound: the device idles 43 % of each 178 ms step"), std::string::npos);
   EXPECT_NE(html.find("saves 35–59 ms per step"), std::string::npos);
   EXPECT_NE(html.find("saves up to 8.7 ms per step"), std::string::npos);
-  EXPECT_NE(html.find("Rank 0 and 1 more: The file ends early. Affects every total. Let the job finish."),
+  EXPECT_NE(html.find("Ranks 0 and 1: The file ends early. Affects every total. Let the job finish."),
             std::string::npos);
   EXPECT_LT(html.find("<h1>"), html.find("What to change"));
-  EXPECT_LT(html.find("What to change"), html.find("<h2>Kernels"));
+  EXPECT_LT(html.find("What to change"), html.find("<h3>Kernels"));
+}
+
+TEST(Html, FindingsComeBeforeTheContents) {
+  const std::string html = to_html(everything());
+  const std::size_t contents = html.find("<nav");
+  ASSERT_NE(contents, std::string::npos);
+  for (const char* first : {"<h1>", "Average step", "What to change", "cannot tell"})
+    EXPECT_LT(html.find(first), contents) << first;
+  EXPECT_EQ(html.find("<a "), html.find("<a href=", contents));
+}
+
+TEST(Html, EvidenceLeadsToItsSection) {
+  Page page = everything();
+  std::get<Texts>(page.reports[0].tables[1].columns[8].values)[0] = "kernels: by time; absent: nowhere";
+  ASSERT_EQ(page.reports[0].tables[1].columns[8].name, "evidence");
+  const std::string html = to_html(page);
+  EXPECT_NE(html.find("<dd><a href=\"#of-kernels\">kernels</a>: by time; absent: nowhere</dd>"),
+            std::string::npos);
+  const std::size_t section = html.find("<div id=\"of-kernels\">");
+  ASSERT_NE(section, std::string::npos);
+  EXPECT_EQ(html.substr(html.rfind("<details", section), 30), "<details class=\"section\" open>");
+}
+
+TEST(Html, LongAndEmptySectionsAreFolded) {
+  Table few{"Few", Shape::table, {}}, many{"Many", Shape::table, {}}, none{"None", Shape::table, {}};
+  few.texts("name") = {"a"};
+  many.texts("name") = Texts(200, "b");
+  none.texts("name") = {};
+  const std::string html = to_html(
+      Page{"p",
+           {{"few", {few}, {"A note of few."}}, {"many", {many}, {}}, {"none", {none}, {"Not recorded."}}},
+           {}});
+  EXPECT_NE(html.find("<details class=\"section\" open>\n<summary><h2>few</h2>"), std::string::npos);
+  EXPECT_NE(html.find("<details class=\"section\">\n<summary><h2>many</h2>"), std::string::npos);
+  EXPECT_NE(html.find("<h2>none</h2><i>nothing recorded</i>"), std::string::npos);
+  // A note stands with its table, not above all.
+  EXPECT_LT(html.find("<h3>Few"), html.find("A note of few."));
+  EXPECT_LT(html.find("A note of few."), html.find("<h2>many"));
+  EXPECT_EQ(html.find("class=\"warning\""), std::string::npos);
+}
+
+TEST(Html, APartLooksTheSameInEveryChart) {
+  Table reversed{"Reversed", Shape::bars, {}};
+  reversed.texts("role") = {"memset", "memcpy", "kernel"};
+  reversed.ints("time", Unit::ns) = {1, 1, 2};
+  reversed.reals("share", Unit::share, Role::share) = {.25, .25, .5};
+  const std::string html = to_html(Report{"r", {std::move(reversed)}, {}});
+  for (const char* look : {"\"fill box\"", "\"copy box\"", "\"compute box\""})
+    EXPECT_NE(html.find(look), std::string::npos) << look;
 }
 
 TEST(Html, EveryPictureHasAName) {

@@ -34,12 +34,6 @@ std::vector<const Column*> columns_where(const Table& table, bool (*fits)(const 
   return found;
 }
 
-std::pair<std::string_view, std::string_view> split_unit(std::string_view text) {
-  const std::size_t space = text.rfind(' ');
-  if (space == std::string_view::npos) return {text, ""};
-  return {text.substr(0, space), text.substr(space)};
-}
-
 }  // namespace
 
 std::string field(const Table& table, std::string_view column, std::size_t row) {
@@ -47,59 +41,18 @@ std::string field(const Table& table, std::string_view column, std::size_t row) 
   return found == nullptr || found->missing(row) ? "" : format_value(*found, row);
 }
 
-std::string saving_of(const Table& findings, std::size_t row) {
-  const Column* low = findings.column("saving_low");
-  const Column* high = findings.column("saving_high");
-  if (high == nullptr || high->missing(row)) return "";
-  std::string most = format_rough(number_at(*high, row), high->unit);
-  if (low == nullptr || !(number_at(*low, row) > 0)) return "up to " + most;
-  const std::string least = format_rough(number_at(*low, row), low->unit);
-  if (least == most) return most;
-  const auto [digits, unit] = split_unit(least);
-  return split_unit(most).second == unit ? std::string(digits) + "–" + most : least + " – " + most;
-}
-
-std::string headline_of(const Table& verdict, std::size_t row) {
-  const std::string rank = verdict.rows() > 1 ? field(verdict, "rank", row) : "";
-  return (rank.empty() ? "" : "Rank " + rank + ": ") + field(verdict, "headline", row);
-}
-
 std::vector<std::string> facts_of(const Table& verdict, std::size_t row) {
   std::vector<std::string> facts;
+  const std::string length = field(verdict, "step", row), steps = field(verdict, "steps", row);
+  if (steps == "0")
+    facts.emplace_back("no step marks");
+  else if (!steps.empty())
+    facts.push_back(steps + (steps == "1" ? " step" : " steps") + (length.empty() ? "" : " of " + length));
   for (const Column& c : verdict.columns)
-    if (c.role == Role::value && c.name != "headline" && c.name != "bound" && !c.missing(row))
+    if (c.role == Role::value && c.name != "headline" && c.name != "bound" && c.name != "step" &&
+        c.name != "steps" && !c.missing(row))
       facts.push_back(spoken(c.name) + " " + format_value(c, row));
   return facts;
-}
-
-std::string title_of(const Table& findings, std::size_t row) {
-  const std::string rank = field(findings, "of_rank", row);
-  return (rank.empty() ? "" : "Rank " + rank + ": ") + field(findings, "title", row);
-}
-
-std::vector<std::string> health_lines(const Table& health) {
-  std::vector<std::string> lines;
-  for (std::size_t row = 0; row < health.rows(); ++row) {
-    const std::string id = field(health, "id", row), rank = field(health, "of_rank", row);
-    std::size_t others = 0;
-    bool told = false;
-    for (std::size_t other = 0; other < health.rows() && !id.empty(); ++other) {
-      if (other == row || field(health, "id", other) != id) continue;
-      told = told || other < row;
-      ++others;
-    }
-    if (told) continue;
-    std::string line = rank.empty() ? "" : "Rank " + rank;
-    if (!rank.empty() && others > 0) line += " and " + std::to_string(others) + " more";
-    if (!rank.empty()) line += ": ";
-    line += field(health, "what", row);
-    const std::string affected = field(health, "suffers", row), remedy = field(health, "remedy", row);
-    if (!line.ends_with('.')) line += '.';
-    if (!affected.empty()) line += " Affects " + affected + ".";
-    if (!remedy.empty()) line += " " + remedy;
-    lines.push_back(std::move(line));
-  }
-  return lines;
 }
 
 std::vector<Part> parts_of(const Table& table) {
@@ -160,6 +113,13 @@ Place place_of(const Table& table) {
   if (table.title == "Findings") return Place::findings;
   if (table.title == "Health") return Place::health;
   return parts_of(table).empty() ? Place::rest : Place::whole;
+}
+
+bool judges(const Report& report) {
+  return std::any_of(report.tables.begin(), report.tables.end(), [](const Table& table) {
+    const Place place = place_of(table);
+    return place == Place::verdict || place == Place::findings || place == Place::health;
+  });
 }
 
 std::vector<const Table*> in_order(const Page& page) {

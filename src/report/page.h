@@ -7,7 +7,7 @@
 //   "Health"    one row per thing that is missing or doubtful in the recording (of_rank, what, suffers,
 //   remedy);
 //               printed as warnings
-// Every other table is printed by its shape.
+// (report/judgement.h reads the last two.) Every other table is printed by its shape.
 #pragma once
 
 #include <cstdint>
@@ -29,20 +29,8 @@ struct Page {
 /// The text or formatted number of a row, "" when there is no such column or value.
 std::string field(const Table& table, std::string_view column, std::size_t row);
 
-/// "58–70 ms" from saving_low and saving_high, "up to 70 ms" without a lower end or with 0, "" without an
-/// upper one.
-std::string saving_of(const Table& findings, std::size_t row);
-
-/// The sentence of a row of "Verdict", and its other values as "step 178 ms", "steps 6".
-std::string headline_of(const Table& verdict, std::size_t row);
+/// What a row of "Verdict" says beside its sentence: "6 steps of 178 ms".
 std::vector<std::string> facts_of(const Table& verdict, std::size_t row);
-
-/// The title of a finding, with its rank when there are several.
-std::string title_of(const Table& findings, std::size_t row);
-
-/// "Health" as sentences, one per id: what, what it affects, what to do. Ranks with the same trouble are
-/// named together.
-std::vector<std::string> health_lines(const Table& health);
 
 /// Parts of one whole, e.g. where the time of a step goes.
 struct Part {
@@ -77,6 +65,8 @@ double bar_length(const Stack& stack, std::size_t row);
 /// What a page shows where, top to bottom.
 enum class Place : std::uint8_t { verdict, whole, findings, health, rest };
 Place place_of(const Table& table);
+/// Whether a report is of the judgement: verdict, findings, health.
+bool judges(const Report& report);
 
 /// The tables of a page in the order to be read, and its notes without repetition.
 std::vector<const Table*> in_order(const Page& page);

@@ -4,24 +4,10 @@
 
 #include "made_reports.h"
 #include "report/heat.h"
-#include "report/palette.h"
 #include "report/series.h"
 
 namespace stepscope::report {
 namespace {
-
-TEST(Page, SavingsAreRangesOfTwoDigits) {
-  const Report verdict = test::made_verdict();
-  EXPECT_EQ(saving_of(verdict.tables[1], 0), "35–59 ms");
-  EXPECT_EQ(saving_of(verdict.tables[1], 2), "up to 8.7 ms");
-  Table mixed{"Findings", Shape::table, {}};
-  mixed.ints("saving_low", Unit::ns) = {900000, 5000000, 0, kNoInt};
-  mixed.ints("saving_high", Unit::ns) = {1200000, 5010000, kNoInt, 8000};
-  EXPECT_EQ(saving_of(mixed, 0), "900 µs – 1.2 ms");
-  EXPECT_EQ(saving_of(mixed, 1), "5 ms");
-  EXPECT_EQ(saving_of(mixed, 2), "");
-  EXPECT_EQ(saving_of(mixed, 3), "up to 8 µs");
-}
 
 TEST(Page, OrderIsVerdictWholeFindingsHealthRest) {
   Page page;
@@ -37,11 +23,13 @@ TEST(Page, NotesAreSaidOnce) {
   EXPECT_EQ(notes_of(page), (std::vector<std::string>{"x", "y", "z"}));
 }
 
-TEST(Page, HealthNamesRanksTogether) {
-  EXPECT_EQ(health_lines(test::made_verdict().tables[2]),
-            (std::vector<std::string>{
-                "Rank 0 and 1 more: The file ends early. Affects every total. Let the job finish.",
-                "Rank 0: No Python stacks. Affects source lines. with_stack=True"}));
+TEST(Page, FactsSayEachThingOnce) {
+  EXPECT_EQ(facts_of(test::made_verdict().tables[0], 0), (std::vector<std::string>{"6 steps of 178 ms"}));
+  Table verdict{"Verdict", Shape::table, {}};
+  verdict.ints("step", Unit::ns) = {kNoInt, 1000000};
+  verdict.ints("steps", Unit::count) = {0, 1};
+  EXPECT_EQ(facts_of(verdict, 0), (std::vector<std::string>{"no step marks"}));
+  EXPECT_EQ(facts_of(verdict, 1), (std::vector<std::string>{"1 step of 1.00 ms"}));
 }
 
 TEST(Page, PartsNeedAWhole) {
@@ -73,16 +61,6 @@ TEST(Page, StacksAreTheNamedPartsOfATotal) {
   EXPECT_EQ(label_of(*stack, 0), "step 5");
   EXPECT_FALSE(stack_of(steps.tables[1]).has_value());
   EXPECT_FALSE(stack_of(test::made_kernels().tables[0]).has_value());
-}
-
-TEST(Palette, KnowsTheWordsOfTheAnalyses) {
-  EXPECT_EQ(family_of("kernel"), Family::compute);
-  EXPECT_EQ(family_of("exposed_communication"), Family::communication);
-  EXPECT_EQ(family_of("Data Loader"), Family::data);
-  EXPECT_EQ(family_of("memcpy"), Family::copy);
-  EXPECT_EQ(family_of("cpu_exec"), Family::host);
-  EXPECT_EQ(family_of("idle"), Family::waiting);
-  EXPECT_EQ(family_of("other"), Family::other);
 }
 
 TEST(Series, GroupsByTheOtherKeys) {

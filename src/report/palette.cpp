@@ -6,19 +6,22 @@
 namespace stepscope::report {
 namespace {
 
+// Hatches are lines that meet those of the neighbouring tiles.
 constexpr Paint kPaints[kFamilies] = {
-    {"compute", "#A25D4D", "#FFFFFF", "#E35142", "#101418", "█", 167},
-    {"elementwise", "#7B480B", "#FFFFFF", "#F28B00", "#101418", "▓", 172},
-    {"attention", "#660E12", "#FFFFFF", "#AF3C67", "#FFFFFF", "▉", 125},
-    {"communication", "#C477D5", "#101418", "#B1789B", "#101418", "▒", 133},
-    {"copy", "#12A789", "#101418", "#60FEBA", "#101418", "▚", 36},
-    {"host", "#184D97", "#FFFFFF", "#4F8AFB", "#101418", "▤", 33},
-    {"host-backward", "#177D9B", "#FFFFFF", "#48BEFE", "#101418", "▥", 31},
-    {"python", "#4E464F", "#FFFFFF", "#BBAFAD", "#101418", "▦", 102},
-    {"data", "#8C953A", "#101418", "#DDE62B", "#101418", "▞", 142},
-    {"runtime", "#221D7F", "#FFFFFF", "#7456B4", "#FFFFFF", "▧", 98},
-    {"waiting", "#6B7280", "#FFFFFF", "#9CA3AF", "#101418", "╱", 244},
-    {"other", "#B8BEC7", "#101418", "#4B5563", "#FFFFFF", "░", 246},
+    {"compute", "#A25D4D", "#FFFFFF", "#E35142", "#101418", "█", "", 167},
+    {"elementwise", "#7B480B", "#FFFFFF", "#F28B00", "#101418", "▓", "M1 2h2M5 6h2", 172},
+    {"attention", "#660E12", "#FFFFFF", "#AF3C67", "#FFFFFF", "▩",
+     "M-1 9L9 -1M-1 1L1 -1M7 9L9 7M-1 -1L9 9M-1 7L1 9M7 -1L9 1", 125},
+    {"communication", "#C477D5", "#101418", "#B1789B", "#101418", "▒", "M0 2h4M4 6h4", 133},
+    {"copy", "#12A789", "#101418", "#60FEBA", "#101418", "▚", "M2 0v4M6 4v4", 36},
+    {"fill", "#141014", "#FFFFFF", "#7F4F08", "#FFFFFF", "▨", "M-1 9L9 -1M-1 1L1 -1M7 9L9 7", 94},
+    {"host", "#184D97", "#FFFFFF", "#4F8AFB", "#101418", "▤", "M0 4h8", 33},
+    {"host-backward", "#177D9B", "#FFFFFF", "#48BEFE", "#101418", "▥", "M4 0v8", 31},
+    {"python", "#4E464F", "#FFFFFF", "#BBAFAD", "#101418", "▦", "M0 4h8M4 0v8", 102},
+    {"data", "#8C953A", "#101418", "#DDE62B", "#101418", "▞", "M0 6l6 -6M2 8l6 -6", 142},
+    {"runtime", "#221D7F", "#FFFFFF", "#7456B4", "#FFFFFF", "▧", "M-1 -1L9 9M-1 7L1 9M7 -1L9 1", 98},
+    {"waiting", "#6B7280", "#FFFFFF", "#9CA3AF", "#101418", "╱", "M-1 9L9 -1", 244},
+    {"other", "#B8BEC7", "#101418", "#47474C", "#FFFFFF", "░", "M3 4h2", 246},
 };
 
 struct Word {
@@ -38,7 +41,7 @@ constexpr Word kWords[] = {
     {"copy", Family::copy},
     {"copies", Family::copy},
     {"memcpy", Family::copy},
-    {"memset", Family::copy},
+    {"memset", Family::fill},
     {"attention", Family::attention},
     {"elementwise", Family::elementwise},
     {"pointwise", Family::elementwise},

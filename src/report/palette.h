@@ -1,6 +1,6 @@
-// The colour of a kind of work, the same on the terminal, in HTML and on the web page. Any two differ by at
-// least 9 OKLab units (x 100) for normal, protan, deutan and tritan vision, and each by 3:1 from its
-// background; a pattern repeats what the colour says.
+// How a kind of work looks, the same on the terminal and in HTML, in every chart: a colour and a hatch. Any
+// two colours but the two greys differ by at least 9 OKLab units (x 100) for normal, protan, deutan and
+// tritan vision; no two hatches are alike, so paper without colour says the same.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@ enum class Family : std::uint8_t {
   elementwise,  ///< pointwise, norms, reductions
   attention,
   communication,
-  copy,  ///< memory copies and fills
+  copy,
+  fill,  ///< memory set to a value
   host,  ///< operators on the host
   host_backward,
   python,
@@ -22,7 +23,7 @@ enum class Family : std::uint8_t {
   waiting,  ///< idle, synchronising
   other,
 };
-inline constexpr int kFamilies = 12;
+inline constexpr int kFamilies = 13;
 
 struct Paint {
   std::string_view name;        ///< class name in HTML
@@ -30,8 +31,9 @@ struct Paint {
   std::string_view light_text;  ///< on top of it
   std::string_view dark;        ///< on #14181D
   std::string_view dark_text;
-  std::string_view fill;  ///< one terminal cell
-  int terminal;           ///< of the 256 colours, legible on black and on white
+  std::string_view cell;   ///< the hatch on a terminal, one cell
+  std::string_view hatch;  ///< the hatch as an SVG path in a tile of 8 x 8, stroked; "" for plain
+  int terminal;            ///< of the 256 colours, legible on black and on white
 };
 
 const Paint& paint_of(Family family);

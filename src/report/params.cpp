@@ -7,7 +7,8 @@
 namespace stepscope::report {
 namespace {
 
-bool parse(std::string_view text, std::int64_t& value) {
+template <class Number>
+bool parse(std::string_view text, Number& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc{} && end == text.data() + text.size();
 }
@@ -55,6 +56,9 @@ std::string misfit(const ParamSpec& spec, std::string_view value) {
   std::int64_t number = 0;
   if (spec.type == ParamSpec::Type::integer && (!parse(value, number) || number < 0))
     return fmt::format("--{} needs a whole number, not '{}'", spec.name, value);
+  double percent = 0;
+  if (spec.type == ParamSpec::Type::percentage && !(parse(value, percent) && percent >= 0 && percent <= 100))
+    return fmt::format("--{} needs a percentage from 0 to 100, e.g. 0.5, not '{}'", spec.name, value);
   if (spec.type == ParamSpec::Type::steps && !parse_steps(value))
     return fmt::format("--{} needs a step's number (7) or a range (7-9), not '{}'", spec.name, value);
   if (spec.type == ParamSpec::Type::choice && !offered(spec.choices, value))

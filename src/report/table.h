@@ -103,6 +103,7 @@ struct Report {
   std::string name;  ///< the analysis that made it, e.g. "steps"
   std::vector<Table> tables;
   std::vector<std::string> notes;  ///< sentences a reader must see: what is missing, partial or estimated
+  std::string question = {};       ///< what it answers, for a heading; "" when the name says it
 };
 
 /// The machine-readable names used in JSON, e.g. "ns", "share", "key", "curve".

@@ -9,12 +9,12 @@
 namespace stepscope::report {
 namespace {
 
-void put_title(Sheet& sheet, const Table& table) {
-  if (!table.title.empty()) sheet.line(sheet.ink.bold(shortened(one_line(table.title), sheet.style.width)));
+void put_title(Sheet& sheet, const std::string& title) {
+  if (!title.empty()) sheet.line(sheet.ink.bold(shortened(one_line(title), sheet.style.width)));
 }
 
 void put_table(Sheet& sheet, const Table& table) {
-  put_title(sheet, table);
+  put_title(sheet, table.title);
   if (const auto stack = stack_of(table); stack && table.rows() > 0) {
     put_stack(sheet, table, *stack);
     sheet.line();
@@ -24,14 +24,14 @@ void put_table(Sheet& sheet, const Table& table) {
   if (!drawn) put_grid(sheet, table);
 }
 
-void put_by_place(Sheet& sheet, const Table& table, bool brief) {
+void put_by_place(Sheet& sheet, const Judgement& judgement, const Table& table, bool brief) {
   switch (place_of(table)) {
     case Place::verdict:
       return put_verdict(sheet, table, brief);
     case Place::health:
-      return put_health(sheet, table);
+      return put_health(sheet, judgement);
     case Place::findings:
-      return put_findings(sheet, table, brief);
+      return put_findings(sheet, judgement, brief);
     default:
       return put_table(sheet, table);
   }
@@ -42,11 +42,41 @@ void put_notes(Sheet& sheet, const std::vector<std::string>& notes) {
 }
 
 /// On a page: tables that divide a whole are one bar, the others as usual.
-void put_in_page(Sheet& sheet, const Table& table) {
+void put_in_page(Sheet& sheet, const Judgement& judgement, const Table& table) {
   const std::vector<Part> parts = parts_of(table);
-  if (parts.empty()) return put_by_place(sheet, table, true);
-  put_title(sheet, table);
+  if (parts.empty()) return put_by_place(sheet, judgement, table, true);
+  put_title(sheet, title_of_whole(judgement, table));
   put_whole(sheet, parts);
+}
+
+/// At spaces outside quotes, but an output stays with its option.
+std::vector<std::string> words_of(const std::string& command) {
+  std::vector<std::string> words(1);
+  bool quoted = false;
+  for (const char c : command) {
+    quoted ^= c == '\'';
+    if (c == ' ' && !quoted && words.back() != "-o")
+      words.emplace_back();
+    else
+      words.back() += c;
+  }
+  return words;
+}
+
+/// A command to copy: a line that is too long for the terminal goes on behind a backslash, as shells have it.
+void put_command(Sheet& sheet, std::string_view first, const std::string& command) {
+  const std::vector<std::string> words = words_of(command);
+  std::string line = std::string(first) + words.front();
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const int ending = i + 1 == words.size() ? 0 : 2;
+    if (cells_of(line) + 1 + cells_of(words[i]) + ending > sheet.style.width) {
+      sheet.line(line + " \\");
+      line = "        " + words[i];
+    } else {
+      line += ' ' + words[i];
+    }
+  }
+  sheet.line(line);
 }
 
 bool has_lines(const Table& table) { return place_of(table) != Place::health || table.rows() > 0; }
@@ -55,10 +85,11 @@ bool has_lines(const Table& table) { return place_of(table) != Place::health || 
 
 std::string to_text(const Report& report, const TextStyle& style) {
   Sheet sheet(style);
+  const Judgement judgement = judgement_of({&report, 1});
   for (const Table& table : report.tables) {
     if (!has_lines(table)) continue;
     if (!sheet.out.empty()) sheet.line();
-    put_by_place(sheet, table, false);
+    put_by_place(sheet, judgement, table, false);
   }
   if (!report.notes.empty() && !sheet.out.empty()) sheet.line();
   put_notes(sheet, report.notes);
@@ -67,7 +98,10 @@ std::string to_text(const Report& report, const TextStyle& style) {
 
 std::string to_text(const Page& page, const TextStyle& style) {
   Sheet sheet(style);
-  if (!page.title.empty()) sheet.line(sheet.ink.dim(shortened(one_line(page.title), sheet.style.width)));
+  if (!page.title.empty())
+    for (const std::string& line : wrapped(one_line(page.title), sheet.style.width))
+      sheet.line(sheet.ink.dim(line));
+  const Judgement judgement = judgement_of(page.reports);
   bool noted = false, warned = false;
   const auto put_all_notes = [&] {
     const std::vector<std::string> notes = notes_of(page);
@@ -79,13 +113,13 @@ std::string to_text(const Page& page, const TextStyle& style) {
     if (!has_lines(*table)) continue;
     if (place_of(*table) == Place::rest && !noted) put_all_notes();
     if (!sheet.out.empty()) sheet.line();
-    put_in_page(sheet, *table);
+    put_in_page(sheet, judgement, *table);
     warned = place_of(*table) == Place::health;
   }
   if (!noted) put_all_notes();
   if (!page.next.empty()) sheet.line();
   for (std::size_t i = 0; i < page.next.size(); ++i)
-    sheet.line((i == 0 ? "next  " : "      ") + one_line(page.next[i]));
+    put_command(sheet, i == 0 ? "next  " : "      ", one_line(page.next[i]));
   return sheet.out;
 }
 

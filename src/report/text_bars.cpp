@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "report/bar.h"
 #include "report/layout.h"
@@ -14,20 +13,15 @@ namespace stepscope::report {
 namespace {
 
 struct Look {
-  std::string_view fill;
+  std::string_view cell;
   int colour;
 };
 
-/// A look per part: the family's own, or a free one when another part has taken it.
 std::vector<Look> looks_of(const std::vector<std::string>& names) {
-  std::array<bool, kFamilies> taken{};
   std::vector<Look> looks;
   for (const std::string& name : names) {
-    const Family family = family_of(name);
-    auto at = static_cast<std::size_t>(family);
-    for (std::size_t tries = 0; taken[at] && tries < kFamilies; ++tries) at = (at + 1) % kFamilies;
-    taken[at] = true;
-    looks.push_back({paint_of(static_cast<Family>(at)).fill, paint_of(family).terminal});
+    const Paint& paint = paint_of(family_of(name));
+    looks.push_back({paint.cell, paint.terminal});
   }
   return looks;
 }
@@ -35,7 +29,7 @@ std::vector<Look> looks_of(const std::vector<std::string>& names) {
 std::string painted(const Sheet& sheet, const std::vector<int>& cells, const std::vector<Look>& looks) {
   std::string out;
   for (std::size_t i = 0; i < cells.size(); ++i)
-    out += sheet.ink.paint(looks[i].colour, repeated(looks[i].fill, cells[i]));
+    out += sheet.ink.paint(looks[i].colour, repeated(looks[i].cell, cells[i]));
   return out;
 }
 
@@ -51,7 +45,7 @@ void put_legend(Sheet& sheet, const std::vector<std::string>& entries, const std
       used = 2;
     }
     line +=
-        sheet.ink.paint(looks[i].colour, looks[i].fill) + " " + clipped(entries[i], sheet.style.width - 4);
+        sheet.ink.paint(looks[i].colour, looks[i].cell) + " " + clipped(entries[i], sheet.style.width - 4);
     line += "   ";
     used += wide + 3;
   }

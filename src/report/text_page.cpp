@@ -11,9 +11,9 @@ namespace stepscope::report {
 namespace {
 
 constexpr std::size_t kOpenFindings = 5;
-constexpr std::size_t kOpenRanks = 4;
+constexpr std::size_t kOpenSentences = 4;
 constexpr std::size_t kBriefLines = 3;
-constexpr int kLeastTitle = 24;  // cells a title keeps beside its saving
+constexpr int kLeastTitle = 28;  // cells a title keeps beside its saving
 
 /// `text` behind a short name, at most `most` lines.
 void put_labelled(Sheet& sheet, std::string_view label, const std::string& text, std::size_t most) {
@@ -31,31 +31,25 @@ void put_labelled(Sheet& sheet, std::string_view label, const std::string& text,
   }
 }
 
-void put_card(Sheet& sheet, const Table& table, std::size_t row, bool brief) {
-  const std::string rank = field(table, "rank", row);
-  const std::string saving = saving_of(table, row);
-  const std::string end = saving.empty() ? "" : "saves " + saving + "/step";
-  const std::string front = fmt::format("{:>2}  ", rank.empty() ? std::to_string(row + 1) : rank);
-  const int beside = sheet.style.width - 4 - cells_of(end) - 2;
+void put_card(Sheet& sheet, const Card& card, std::size_t number, bool brief) {
+  const std::string front = fmt::format("{:>2}  ", number);
+  const int beside = sheet.style.width - 4 - cells_of(card.saving) - 2;
   const bool own_line = beside < kLeastTitle;
-  const int room = end.empty() || own_line ? sheet.style.width - 4 : beside;
-  const std::vector<std::string> title = wrapped(one_line(title_of(table, row)), room);
+  const int room = card.saving.empty() || own_line ? sheet.style.width - 4 : beside;
+  const std::vector<std::string> title = wrapped(one_line(card.title), room);
   for (std::size_t i = 0; i < title.size(); ++i) {
     std::string line = (i == 0 ? front : std::string(4, ' ')) + sheet.ink.bold(title[i]);
-    if (i == 0 && !end.empty() && !own_line)
-      line += std::string(static_cast<std::size_t>(room - cells_of(title[i]) + 2), ' ') + end;
+    if (i == 0 && !card.saving.empty() && !own_line)
+      line += std::string(static_cast<std::size_t>(room - cells_of(title[i]) + 2), ' ') + card.saving;
     sheet.line(line);
   }
-  if (own_line && !end.empty()) sheet.line(std::string(4, ' ') + end);
+  if (own_line && !card.saving.empty()) sheet.line(std::string(4, ' ') + card.saving);
   const std::size_t most = brief ? kBriefLines : 0;
-  put_labelled(sheet, "do", field(table, "remedy", row), most);
-  const std::string confidence = field(table, "confidence", row);
-  const std::string because = field(table, "because", row);
-  const std::string sure =
-      confidence.empty() ? "" : confidence + " confidence" + (because.empty() ? "" : ": ");
-  put_labelled(sheet, "why", sure + because, most);
-  put_labelled(sheet, "see", field(table, "evidence", row), most);
-  if (!brief) put_labelled(sheet, "check", field(table, "verify", row), 0);
+  put_labelled(sheet, "do", card.remedy, 0);
+  put_labelled(sheet, "why",
+               card.confidence + " confidence" + (card.because.empty() ? "" : ": " + card.because), most);
+  put_labelled(sheet, "see", card.evidence, most);
+  if (!brief) put_labelled(sheet, "check", card.verify, 0);
 }
 
 }  // namespace
@@ -70,30 +64,31 @@ void Sheet::paragraph(std::string_view first, std::string_view text, int colour)
 }
 
 void put_verdict(Sheet& sheet, const Table& table, bool brief) {
-  const std::size_t shown = brief ? std::min(table.rows(), kOpenRanks) : table.rows();
-  for (std::size_t row = 0; row < shown; ++row) {
-    for (const std::string& text : wrapped(one_line(headline_of(table, row)), sheet.style.width))
+  const std::vector<Sentence> sentences = sentences_of(table);
+  const std::size_t shown = brief ? std::min(sentences.size(), kOpenSentences) : sentences.size();
+  for (std::size_t i = 0; i < shown; ++i) {
+    for (const std::string& text : wrapped(one_line(sentences[i].headline), sheet.style.width))
       sheet.line(sheet.ink.bold(text));
     std::string facts;
-    for (const std::string& fact : facts_of(table, row))
-      facts += (facts.empty() ? "" : " · ") + one_line(fact);
+    for (const std::string& fact : sentences[i].facts) facts += (facts.empty() ? "" : " · ") + one_line(fact);
     if (facts.empty()) continue;
     for (const std::string& text : wrapped(facts, sheet.style.width)) sheet.line(sheet.ink.dim(text));
   }
-  if (shown < table.rows()) sheet.line(fmt::format("+ {} more ranks", table.rows() - shown));
+  if (shown < sentences.size())
+    sheet.line(fmt::format("+ {} more verdicts of other ranks", sentences.size() - shown));
 }
 
-void put_findings(Sheet& sheet, const Table& table, bool brief) {
+void put_findings(Sheet& sheet, const Judgement& judgement, bool brief) {
   sheet.line(sheet.ink.bold("What to change"));
-  if (table.rows() == 0) return sheet.line("  Nothing that this recording can prove worth changing.");
-  const std::size_t open = brief ? std::min(table.rows(), kOpenFindings) : table.rows();
-  for (std::size_t row = 0; row < open; ++row) put_card(sheet, table, row, brief);
-  for (std::size_t row = open; row < table.rows(); ++row)
-    sheet.line("    " + shortened("also: " + one_line(title_of(table, row)), sheet.style.width - 4));
+  const std::vector<Card> cards = cards_of(judgement);
+  if (cards.empty()) return sheet.paragraph("  ", nothing_to_change(judgement));
+  const std::size_t open = brief ? std::min(cards.size(), kOpenFindings) : cards.size();
+  for (std::size_t i = 0; i < open; ++i) put_card(sheet, cards[i], i + 1, brief);
+  for (std::size_t i = open; i < cards.size(); ++i) sheet.paragraph("    also: ", cards[i].title);
 }
 
-void put_health(Sheet& sheet, const Table& table) {
-  for (const std::string& line : health_lines(table)) sheet.paragraph("! ", line, kWarningInk);
+void put_health(Sheet& sheet, const Judgement& judgement) {
+  for (const std::string& line : health_lines(judgement)) sheet.paragraph("! ", line, kWarningInk);
 }
 
 }  // namespace stepscope::report

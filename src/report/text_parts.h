@@ -4,6 +4,7 @@
 #include <string>
 
 #include "report/ink.h"
+#include "report/judgement.h"
 #include "report/page.h"
 #include "report/text.h"
 
@@ -36,10 +37,10 @@ bool put_curve(Sheet& sheet, const Table& table);
 /// Shades for key x key -> value; false if the table is not of that form or does not fit.
 bool put_matrix(Sheet& sheet, const Table& table);
 
-/// The sentence of each rank; with `brief` of four ranks at most.
+/// Ranks that are judged alike share a sentence; with `brief` four at most.
 void put_verdict(Sheet& sheet, const Table& table, bool brief);
-/// Cards; with `brief` at most five, two lines of advice each.
-void put_findings(Sheet& sheet, const Table& table, bool brief);
-void put_health(Sheet& sheet, const Table& table);
+/// Cards; with `brief` at most five, and only what to do is never cut.
+void put_findings(Sheet& sheet, const Judgement& judgement, bool brief);
+void put_health(Sheet& sheet, const Judgement& judgement);
 
 }  // namespace stepscope::report

@@ -49,14 +49,37 @@ TEST(Text, GoldensAtThreeWidths) {
 }
 
 TEST(Text, NothingIsWiderThanTheTerminal) {
-  Page page = test::made_page();
-  page.next.clear();  // commands stay whole
+  const Page page = test::made_page();
   for (int width = 40; width <= 200; width += 3) {
     std::vector<std::string> texts = {to_text(page, {width, false, 0})};
     for (const Report& report : made_reports()) texts.push_back(to_text(report, {width, false, 0}));
     for (const std::string& text : texts)
       for (const std::string& line : lines_of(text)) EXPECT_LE(cells_of(line), width) << line;
   }
+}
+
+TEST(Text, WhatToDoIsNeverCut) {
+  Page page = test::made_page();
+  std::string remedy;
+  for (int i = 0; i < 60; ++i) remedy += "word" + std::to_string(i) + " ";
+  Table& findings = page.reports[0].tables[1];
+  for (Column& c : findings.columns)
+    if (c.name == "remedy") std::get<Texts>(c.values)[0] = remedy;
+  for (const int width : {40, 60, 80})
+    EXPECT_NE(to_text(page, {width, false, 0}).find("word59"), std::string::npos) << width;
+}
+
+TEST(Text, LongCommandsGoOnBehindABackslash) {
+  const Page page{"", {}, {"stepscope show steps /a/long/path/to/a/trace.json.gz 'with a/space' -o x.csv"}};
+  EXPECT_EQ(to_text(page, {50, false, 0}),
+            "\nnext  stepscope show steps \\\n        /a/long/path/to/a/trace.json.gz \\\n"
+            "        'with a/space' -o x.csv\n");
+}
+
+TEST(Text, ANumberKeepsItsUnit) {
+  EXPECT_EQ(wrapped("it takes 47.3 % of it", 13), (std::vector<std::string>{"it takes", "47.3 % of it"}));
+  EXPECT_EQ(wrapped("all 858 µs, then", 10), (std::vector<std::string>{"all", "858 µs,", "then"}));
+  EXPECT_EQ(wrapped("step 7 is slow", 7), (std::vector<std::string>{"step 7", "is slow"}));
 }
 
 TEST(Text, NoLineEndsInSpaces) {

@@ -126,25 +126,10 @@ Range range_of(const Column& column) {
   return range;
 }
 
-std::vector<std::string> each_alone(const Column& column) {
-  std::vector<std::string> cells(column.size());
-  std::size_t widest = 0;
-  const auto suffix_of = [](const std::string& cell) {
-    const std::size_t space = cell.rfind(' ');
-    return space == std::string::npos ? std::string_view() : std::string_view(cell).substr(space + 1);
-  };
-  // "µ" is two bytes and one cell wide.
-  const auto width = [](std::string_view s) {
-    return static_cast<std::size_t>(
-        std::count_if(s.begin(), s.end(), [](char c) { return (c & 0xC0) != 0x80; }));
-  };
-  for (std::size_t row = 0; row < cells.size(); ++row) {
-    cells[row] = format_value(column, row);
-    widest = std::max(widest, width(suffix_of(cells[row])));
-  }
-  for (std::string& cell : cells)
-    if (!cell.empty()) cell.append(widest - width(suffix_of(cell)), ' ');
-  return cells;
+/// Counts and plain integers are exact: every digit is shown.
+std::string digits_cell(std::int64_t value, Unit unit) {
+  std::string digits = std::to_string(value);
+  return unit == Unit::count ? grouped(std::move(digits)) : digits;
 }
 
 std::string share_cell(double value) {
@@ -159,20 +144,25 @@ struct Common {
   int decimals;
 };
 
-/// Exists when the least value keeps two digits while the largest is written with four or fewer (five below
-/// 100).
-std::optional<Common> common_scale(const Column& column) {
-  const bool exact = std::holds_alternative<Ints>(column.values);
+/// The largest value's unit; decimals for two digits of the least, as far as the largest keeps four.
+Common common_scale(const Column& column) {
   const Range range = range_of(column);
-  if (range.most == 0 || (exact && (column.unit == Unit::none || column.unit == Unit::count)))
-    return std::nullopt;
-  const Scale scale = scale_for(std::sqrt(range.least) * std::sqrt(range.most), column.unit);
+  const Scale scale = scale_for(range.most, column.unit);
   const double most = range.most / scale.factor, least = range.least / scale.factor;
-  const int for_least = least >= 9.95 ? 0 : least >= 0.995 ? 1 : least >= 0.095 ? 2 : 9;
-  const int room = most >= 9999.5 ? -1 : most >= 999.5 ? 0 : most >= 99.95 ? 1 : 2;
-  if (exact && scale.factor == 1 && room >= 0) return Common{scale, 0};
-  if (for_least > room) return std::nullopt;
-  return Common{scale, std::max(for_least, std::min(room, decimals_of(most)))};
+  if (range.most == 0 || (scale.factor == 1 && std::holds_alternative<Ints>(column.values)))
+    return {scale, 0};
+  const int for_least = least >= 9.95 ? 0 : least >= 0.995 ? 1 : least >= 0.095 ? 2 : 3;
+  const int room = most >= 99.95 ? 1 : most >= 9.995 ? 2 : 3;
+  return {scale, std::min(room, std::max(for_least, std::min(decimals_of(most), 2)))};
+}
+
+std::string scaled_cell(double value, Common common) {
+  const double scaled = value / common.scale.factor;
+  if (std::abs(scaled) >= kLongest) return with_suffix(fmt::format("{:.2e}", scaled), common.scale.suffix);
+  const double least = std::pow(10.0, -common.decimals);
+  const bool vanishes = value != 0 && std::abs(scaled) < least / 2;
+  const std::string digits = fmt::format("{:.{}f}", vanishes ? least : std::abs(scaled), common.decimals);
+  return with_suffix((value < 0 ? "-" : "") + std::string(vanishes ? "<" : "") + digits, common.scale.suffix);
 }
 
 }  // namespace
@@ -221,20 +211,18 @@ double number_at(const Column& column, std::size_t row) {
 
 std::vector<std::string> format_cells(const Column& column) {
   if (const auto* texts = std::get_if<Texts>(&column.values)) return *texts;
-  const bool share = column.unit == Unit::share;
-  const std::optional<Common> common = common_scale(column);
-  if (!share && !common) return each_alone(column);
+  const auto* ints = std::get_if<Ints>(&column.values);
+  const bool exact = ints != nullptr && (column.unit == Unit::none || column.unit == Unit::count);
+  const Common common = common_scale(column);
   std::vector<std::string> cells(column.size());
   for (std::size_t row = 0; row < cells.size(); ++row) {
     if (column.missing(row)) continue;
-    const double value = number_at(column, row);
-    if (share) {
-      cells[row] = share_cell(value);
-      continue;
-    }
-    std::string digits = fmt::format("{:.{}f}", value / common->scale.factor, common->decimals);
-    cells[row] = with_suffix(column.unit == Unit::count ? grouped(std::move(digits)) : std::move(digits),
-                             common->scale.suffix);
+    if (exact)
+      cells[row] = digits_cell((*ints)[row], column.unit);
+    else if (column.unit == Unit::share)
+      cells[row] = share_cell(number_at(column, row));
+    else
+      cells[row] = scaled_cell(number_at(column, row), common);
   }
   return cells;
 }

@@ -25,8 +25,8 @@ std::string format_rough(double value, Unit unit);
 /// The number in one row; 0 when it is absent or a text.
 double number_at(const Column& column, std::size_t row);
 
-/// A whole column, to be printed right-aligned: one unit and one number of decimals where every value keeps
-/// two digits that way, each value by itself otherwise. Units are padded so that the digits line up.
+/// A whole column, to be printed right-aligned: one unit and one number of decimals, so that digits can be
+/// compared down the column; a value too small for them is "<0.001 ms". Counts are written in full.
 std::vector<std::string> format_cells(const Column& column);
 
 }  // namespace stepscope::report

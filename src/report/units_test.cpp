@@ -74,15 +74,30 @@ TEST(Units, ColumnsShareOneScale) {
   table.ints("close", Unit::ns) = {178100000, 167000000, 188000000};
   EXPECT_EQ(format_cells(table.columns[1]), (std::vector<std::string>{"178 ms", "167 ms", "188 ms"}));
   table.ints("facts", Unit::ns) = {1066000000, 12000000, 177000000};
-  EXPECT_EQ(format_cells(table.columns[2]), (std::vector<std::string>{"1066 ms", "12 ms", "177 ms"}));
+  EXPECT_EQ(format_cells(table.columns[2]), (std::vector<std::string>{"1.066 s", "0.012 s", "0.177 s"}));
 }
 
-TEST(Units, WideColumnsKeepThreeDigitsAndPadUnits) {
+TEST(Units, WideColumnsKeepOneUnit) {
   Table table;
-  table.ints("total", Unit::ns) = {2500000000, 59300000, 950};
-  EXPECT_EQ(format_cells(table.columns[0]), (std::vector<std::string>{"2.50 s ", "59.3 ms", "950 ns"}));
-  table.ints("calls", Unit::count) = {12, 1234567, 1};
-  EXPECT_EQ(format_cells(table.columns[1]), (std::vector<std::string>{"12", "1,234,567", "1"}));
+  table.ints("total", Unit::ns) = {2500000000, 59300000, 950, 0};
+  EXPECT_EQ(format_cells(table.columns[0]),
+            (std::vector<std::string>{"2.500 s", "0.059 s", "<0.001 s", "0.000 s"}));
+  table.ints("self", Unit::ns) = {2152000, 30000, -7000, 400};
+  EXPECT_EQ(format_cells(table.columns[1]),
+            (std::vector<std::string>{"2.152 ms", "0.030 ms", "-0.007 ms", "<0.001 ms"}));
+  table.reals("rate", Unit::flop_per_s) = {182e12, 2.04e9, 480e9};
+  EXPECT_EQ(format_cells(table.columns[2]),
+            (std::vector<std::string>{"182.0 TFLOP/s", "<0.1 TFLOP/s", "0.5 TFLOP/s"}));
+  table.ints("held", Unit::bytes) = {80LL << 20, 512};
+  EXPECT_EQ(format_cells(table.columns[3]), (std::vector<std::string>{"80.00 MiB", "<0.01 MiB"}));
+  table.ints("short", Unit::ns) = {950, 7};
+  EXPECT_EQ(format_cells(table.columns[4]), (std::vector<std::string>{"950 ns", "7 ns"}));
+}
+
+TEST(Units, CountsInColumnsAreWrittenInFull) {
+  Table table;
+  table.ints("calls", Unit::count) = {12, 12345678, 1};
+  EXPECT_EQ(format_cells(table.columns[0]), (std::vector<std::string>{"12", "12,345,678", "1"}));
 }
 
 TEST(Units, SharesAlignOnOneDecimal) {

@@ -161,15 +161,32 @@ std::string clipped(std::string_view text, int cells) {
   return cells < 1 ? "" : std::string(head_of(text, cells - 1)) + "…";
 }
 
+namespace {
+
+/// How long the first word of `text` is; a number's unit belongs to it.
+std::size_t word_length(std::string_view text) {
+  constexpr std::string_view kUnits[] = {"%",   "ns",  "µs",  "ms",      "s",       "min",  "h",   "B",
+                                         "KiB", "MiB", "GiB", "GFLOP/s", "TFLOP/s", "GB/s", "TB/s"};
+  const std::size_t space = std::min(text.find(' '), text.size());
+  if (space == 0 || space == text.size() || text[space - 1] < '0' || text[space - 1] > '9') return space;
+  const std::string_view rest = text.substr(space + 1);
+  const std::size_t end = std::min(rest.find_first_of(" ,.;:)"), rest.size());
+  for (const std::string_view unit : kUnits)
+    if (rest.substr(0, end) == unit) return space + 1 + std::min(rest.find(' '), rest.size());
+  return space;
+}
+
+}  // namespace
+
 std::vector<std::string> wrapped(std::string_view text, int cells) {
   cells = std::max(cells, 2);
   std::vector<std::string> lines;
   std::string line;
   int used = 0;
   while (!text.empty()) {
-    const std::size_t space = std::min(text.find(' '), text.size());
-    std::string_view word = text.substr(0, space);
-    text.remove_prefix(std::min(space + 1, text.size()));
+    const std::size_t length = word_length(text);
+    std::string_view word = text.substr(0, length);
+    text.remove_prefix(std::min(length + 1, text.size()));
     while (!word.empty()) {
       const int wide = cells_of(word);
       if (used > 0 && used + 1 + wide > cells) {

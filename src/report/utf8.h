@@ -35,7 +35,8 @@ std::string shortened(std::string_view text, int cells);
 /// The same, but the end is lost.
 std::string clipped(std::string_view text, int cells);
 
-/// `text` broken at spaces into lines of at most `cells` cells (at least 1); longer words are cut.
+/// `text` broken at spaces, though not before a number's unit, into lines of at most `cells` cells; longer
+/// words are cut.
 std::vector<std::string> wrapped(std::string_view text, int cells);
 
 }  // namespace stepscope::report

@@ -1,0 +1,27 @@
+// What findings quote: the call and line of code to blame, and the words that fit this rank's device.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "advise/evidence.h"
+
+namespace stepscope::advise {
+
+/// The waiting call that costs most idle time, by the analysis `synchronizations`.
+struct WaitingCall {
+  std::string what;    ///< as a person writes it: ".item()", "torch.cuda.synchronize()"
+  std::string where;   ///< " at train.py:36 (train_step)", "" without stacks
+  std::string detail;  ///< "cudaStreamSynchronize in aten::item at train.py:36 (f), 96 calls, 4.72 ms"
+  std::string remedy;  ///< a sentence
+};
+std::optional<WaitingCall> dearest_wait(const Evidence& evidence);
+
+/// "; the longest, 98.7 µs, ends at aten::embedding in step 1" of the idle stretches of one cause (of any
+/// when empty); "" when there is none.
+std::string longest_idle(const Evidence& evidence, std::string_view cause);
+
+/// How this device gets matrix products in lower precision: the option in PyTorch.
+std::string lower_precision(const Evidence& evidence);
+
+}  // namespace stepscope::advise

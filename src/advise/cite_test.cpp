@@ -1,0 +1,79 @@
+#include "advise/cite.h"
+
+#include <gtest/gtest.h>
+
+namespace stepscope::advise {
+namespace {
+
+using report::Shape;
+using report::Table;
+using report::Unit;
+
+Reports with_device(const char* name, const char* capability) {
+  Reports reports;
+  Table devices{"Devices", Shape::table, {}};
+  devices.texts("name") = {name};
+  devices.texts("compute_capability") = {capability};
+  devices.ints("busy", Unit::ns) = {5};
+  reports.devices.tables.push_back(std::move(devices));
+  return reports;
+}
+
+std::string precision(const char* name, const char* capability) {
+  const Reports reports = with_device(name, capability);
+  return lower_precision(Evidence(reports, 0, false));
+}
+
+TEST(Cite, PrecisionFitsTheDevice) {
+  EXPECT_NE(precision("Tesla V100-SXM2-16GB", "7.0").find("float16) with torch.amp.GradScaler"),
+            std::string::npos);
+  EXPECT_NE(precision("Tesla T4", "7.5").find("not bfloat16"), std::string::npos);
+  EXPECT_NE(precision("NVIDIA A100-SXM4-80GB", "8.0").find("dtype=torch.bfloat16"), std::string::npos);
+  EXPECT_NE(precision("NVIDIA H100", "9.0").find("dtype=torch.bfloat16"), std::string::npos);
+  EXPECT_EQ(precision("AMD Instinct MI300X", "9.4").find("GradScaler"), std::string::npos);
+  EXPECT_NE(precision("something", "").find("where the device has no bfloat16"), std::string::npos);
+}
+
+Reports with_waits() {
+  Reports reports;
+  Table calls{"Calls that wait for the device", Shape::table, {}};
+  calls.texts("call") = {"cudaStreamSynchronize", "cudaDeviceSynchronize"};
+  calls.texts("op") = {"aten::_local_scalar_dense", ""};
+  calls.texts("source") = {"train.py(36): train_step", ""};
+  calls.ints("count", Unit::count) = {96, 1};
+  calls.ints("cost", Unit::ns) = {4720000, 7000};
+  reports.synchronizations.tables.push_back(std::move(calls));
+  return reports;
+}
+
+TEST(Cite, TheDearestWaitHasItsCallAndLine) {
+  Reports reports = with_waits();
+  const auto wait = dearest_wait(Evidence(reports, 0, false));
+  ASSERT_TRUE(wait.has_value());
+  EXPECT_EQ(wait->what + wait->where, ".item() at train.py:36 (train_step)");
+  EXPECT_EQ(
+      wait->detail,
+      "cudaStreamSynchronize in aten::_local_scalar_dense at train.py:36 (train_step), 96 calls, 4.72 ms");
+  EXPECT_TRUE(wait->remedy.starts_with("Keep the value on the device: drop .item() at train.py:36"));
+  std::get<report::Ints>(reports.synchronizations.tables[0].columns[4].values) = {0, 7000};
+  EXPECT_EQ(dearest_wait(Evidence(reports, 0, false))->what, "torch.cuda.synchronize()");
+  std::get<report::Ints>(reports.synchronizations.tables[0].columns[4].values) = {0, report::kNoInt};
+  EXPECT_FALSE(dearest_wait(Evidence(reports, 0, false)).has_value());
+}
+
+TEST(Cite, TheLongestIdleStretchOfACause) {
+  Reports reports;
+  Table gaps{"Longest idle stretches", Shape::table, {}};
+  gaps.ints("length", Unit::ns) = {9000, 5000, 4000};
+  gaps.texts("step") = {"1", "2", ""};
+  gaps.texts("cause") = {"pending", "op", "alloc"};
+  gaps.texts("op") = {"aten::mm", "aten::add", "aten::empty"};
+  reports.idle.tables.push_back(std::move(gaps));
+  const Evidence evidence(reports, 0, false);
+  EXPECT_EQ(longest_idle(evidence, ""), "; the longest, 5.00 µs, ends at aten::add in step 2");
+  EXPECT_EQ(longest_idle(evidence, "alloc"), "; the longest, 4.00 µs, ends at aten::empty");
+  EXPECT_EQ(longest_idle(evidence, "input"), "");
+}
+
+}  // namespace
+}  // namespace stepscope::advise

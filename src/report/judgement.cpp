@@ -1,0 +1,240 @@
+#include "report/judgement.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "report/units.h"
+
+namespace stepscope::report {
+namespace {
+
+std::pair<std::string_view, std::string_view> split_unit(std::string_view text) {
+  const std::size_t space = text.rfind(' ');
+  if (space == std::string_view::npos) return {text, ""};
+  return {text.substr(0, space), text.substr(space)};
+}
+
+std::int64_t number_of(std::string_view text) {
+  std::int64_t number = kNoInt;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+std::string range_text(double low, double high, Unit unit) {
+  const std::string most = format_rough(high, unit);
+  if (!(low > 0)) return "up to " + most;
+  const std::string least = format_rough(low, unit);
+  if (least == most) return most;
+  const auto [digits, suffix] = split_unit(least);
+  return split_unit(most).second == suffix ? std::string(digits) + "–" + most : least + " – " + most;
+}
+
+/// Whether the steps of the rank of a finding are marked; without a verdict they are taken to be.
+bool has_steps(const Table* verdict, const std::string& rank) {
+  for (std::size_t row = 0; verdict != nullptr && row < verdict->rows(); ++row)
+    if (rank.empty() || field(*verdict, "rank", row) == rank) return field(*verdict, "steps", row) != "0";
+  return true;
+}
+
+using Rows = std::vector<std::size_t>;
+
+/// The rows of a table with the same key, in the order of their first ones. Rows without one stay alone.
+std::vector<Rows> rows_by(const Table& table, std::string (*key_of)(const Table&, std::size_t)) {
+  std::vector<Rows> groups;
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    const std::string key = key_of(table, row);
+    const auto same = std::find_if(groups.begin(), groups.end(), [&](const Rows& group) {
+      return !key.empty() && key_of(table, group.front()) == key;
+    });
+    if (same == groups.end())
+      groups.push_back({row});
+    else
+      same->push_back(row);
+  }
+  return groups;
+}
+
+std::string id_of(const Table& table, std::size_t row) { return field(table, "id", row); }
+
+/// A headline without its numbers and their units.
+std::string words_of_headline(const Table& verdict, std::size_t row) {
+  const std::string text = field(verdict, "headline", row);
+  std::string out;
+  bool number = false;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    const std::string word = text.substr(at, end - at);
+    const bool unit = number && word.size() <= 5;
+    number = word.find_first_of("0123456789") != std::string::npos;
+    if (!number && !unit) out += word + ' ';
+    at = end + 1;
+  }
+  return out;
+}
+
+std::vector<std::int64_t> ranks_of(const Table& table, const Rows& rows) {
+  std::vector<std::int64_t> ranks;
+  const bool verdict = table.column("of_rank") == nullptr && table.rows() > 1;
+  for (const std::size_t row : rows)
+    if (const std::string rank = field(table, verdict ? "rank" : "of_rank", row); !rank.empty())
+      ranks.push_back(number_of(rank));
+  return ranks;
+}
+
+/// What `column` says of the first row, behind the ranks that say the same or, with other numbers, alike.
+std::string said_of_ranks(const Table& table, const Rows& rows, std::string_view column) {
+  const std::vector<std::int64_t> ranks = ranks_of(table, rows);
+  const std::string said = field(table, column, rows.front());
+  if (ranks.empty()) return said;
+  if (ranks.size() == 1) return fmt::format("Rank {}: {}", ranks.front(), said);
+  const bool same = std::all_of(rows.begin(), rows.end(),
+                                [&](std::size_t row) { return field(table, column, row) == said; });
+  const std::string whose = same ? "" : fmt::format(" (numbers of rank {})", ranks.front());
+  return fmt::format("Ranks {}{}: {}", listed_ranks(ranks), whose, said);
+}
+
+std::string saving_of(const Judgement& judgement, const Rows& rows) {
+  const Column* low = judgement.findings->column("saving_low");
+  const Column* high = judgement.findings->column("saving_high");
+  if (high == nullptr || high->missing(rows.front())) return "";
+  double least = low == nullptr ? 0 : number_at(*low, rows.front()), most = 0;
+  for (const std::size_t row : rows) {
+    least = std::min(least, low == nullptr ? 0 : number_at(*low, row));
+    most = std::max(most, number_at(*high, row));
+  }
+  const bool per_step = has_steps(judgement.verdict, field(*judgement.findings, "of_rank", rows.front()));
+  return "saves " + range_text(least, most, high->unit) + (per_step ? " per step" : "");
+}
+
+/// The remedy of the gravest row of "Health" when the recording cannot carry a conclusion.
+std::string record_first(const Judgement& judgement) {
+  const std::string bound = judgement.verdict == nullptr || judgement.verdict->rows() == 0
+                                ? ""
+                                : field(*judgement.verdict, "bound", 0);
+  std::string remedy, gravest = "Z";
+  for (std::size_t row = 0; judgement.health != nullptr && row < judgement.health->rows(); ++row) {
+    const std::string grade = field(*judgement.health, "class", row);
+    if (grade >= gravest) continue;
+    gravest = grade;
+    remedy = field(*judgement.health, "remedy", row);
+  }
+  const bool undecided =
+      bound == "unknown" || bound == "too little to judge" || bound == "host times only" || gravest == "A";
+  return undecided ? remedy : "";
+}
+
+}  // namespace
+
+std::string listed_ranks(std::vector<std::int64_t> ranks) {
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  std::vector<std::string> pieces;
+  for (std::size_t i = 0; i < ranks.size();) {
+    std::size_t last = i;
+    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
+    if (last - i < 2) last = i;
+    pieces.push_back(last == i ? std::to_string(ranks[i]) : fmt::format("{}–{}", ranks[i], ranks[last]));
+    i = last + 1;
+  }
+  std::string out;
+  for (std::size_t i = 0; i < pieces.size(); ++i)
+    out += (i == 0 ? "" : i + 1 == pieces.size() ? " and " : ", ") + pieces[i];
+  return out;
+}
+
+std::vector<Proof> proofs_of(std::string_view evidence) {
+  std::vector<Proof> proofs;
+  while (!evidence.empty()) {
+    const std::size_t end = std::min(evidence.find("; "), evidence.size());
+    const std::string_view text = evidence.substr(0, end);
+    const std::size_t colon = text.find(':');
+    const bool named = colon != std::string_view::npos && colon > 0 &&
+                       text.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == colon;
+    proofs.push_back({named ? text.substr(0, colon) : "", text});
+    evidence.remove_prefix(std::min(end + 2, evidence.size()));
+  }
+  return proofs;
+}
+
+Judgement judgement_of(std::span<const Report> reports) {
+  Judgement judgement;
+  for (const Report& report : reports) {
+    for (const Table& table : report.tables) {
+      const Place place = place_of(table);
+      if (place == Place::verdict) judgement.verdict = &table;
+      if (place == Place::findings) judgement.findings = &table;
+      if (place == Place::health) judgement.health = &table;
+    }
+  }
+  return judgement;
+}
+
+std::vector<Card> cards_of(const Judgement& judgement) {
+  std::vector<Card> cards;
+  if (judgement.findings == nullptr) return cards;
+  const Table& table = *judgement.findings;
+  for (const Rows& rows : rows_by(table, id_of)) {
+    const std::size_t row = rows.front();
+    cards.push_back({said_of_ranks(table, rows, "title"), saving_of(judgement, rows),
+                     field(table, "remedy", row), field(table, "confidence", row),
+                     field(table, "because", row), field(table, "evidence", row),
+                     field(table, "verify", row)});
+  }
+  return cards;
+}
+
+std::vector<Sentence> sentences_of(const Table& verdict) {
+  std::vector<Sentence> sentences;
+  for (const Rows& rows : rows_by(verdict, words_of_headline))
+    sentences.push_back({said_of_ranks(verdict, rows, "headline"), facts_of(verdict, rows.front())});
+  return sentences;
+}
+
+std::string nothing_to_change(const Judgement& judgement) {
+  const std::string remedy = record_first(judgement);
+  return remedy.empty() ? "Nothing that this recording can prove worth changing."
+                        : "First record again: " + remedy;
+}
+
+std::vector<std::string> health_lines(const Judgement& judgement) {
+  std::vector<std::string> lines;
+  if (judgement.health == nullptr) return lines;
+  const Table& health = *judgement.health;
+  const bool changes = judgement.findings != nullptr && judgement.findings->rows() > 0;
+  const std::string said = changes ? "" : record_first(judgement);
+  for (const Rows& rows : rows_by(health, id_of)) {
+    std::string line = said_of_ranks(health, rows, "what");
+    if (!line.ends_with('.')) line += '.';
+    const std::string affected = field(health, "suffers", rows.front());
+    const std::string remedy = field(health, "remedy", rows.front());
+    if (!affected.empty()) line += " Affects " + affected + ".";
+    if (!remedy.empty() && remedy != said) line += " " + remedy;
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+std::string title_of_whole(const Judgement& judgement, const Table& whole) {
+  for (std::size_t row = 0; judgement.verdict != nullptr && row < judgement.verdict->rows(); ++row)
+    if (field(*judgement.verdict, "steps", row) != "0") return whole.title;
+  return judgement.verdict == nullptr ? whole.title : "The whole recording";
+}
+
+std::vector<std::string> proving_analyses(const Judgement& judgement) {
+  std::vector<std::string> names;
+  for (const Table* table : {judgement.findings, judgement.verdict}) {
+    for (std::size_t row = 0; table != nullptr && row < table->rows(); ++row) {
+      const std::string evidence = field(*table, "evidence", row);
+      for (const Proof& proof : proofs_of(evidence)) {
+        const std::string name(proof.analysis);
+        if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end())
+          names.push_back(name);
+      }
+    }
+  }
+  return names;
+}
+
+}  // namespace stepscope::report

@@ -1,0 +1,136 @@
+#include "report/judgement.h"
+
+#include <gtest/gtest.h>
+
+#include "made_reports.h"
+
+namespace stepscope::report {
+namespace {
+
+Table findings(Texts ranks, Texts ids, Texts titles, Ints low, Ints high) {
+  Table table{"Findings", Shape::table, {}};
+  table.texts("of_rank", Role::detail) = std::move(ranks);
+  table.texts("id") = std::move(ids);
+  table.texts("title", Role::value) = std::move(titles);
+  table.ints("saving_low", Unit::ns) = std::move(low);
+  table.ints("saving_high", Unit::ns) = std::move(high);
+  return table;
+}
+
+Table verdict(Texts bounds, Ints steps) {
+  Table table{"Verdict", Shape::table, {}};
+  auto& rank = table.ints("rank", Unit::none, Role::key);
+  for (std::size_t i = 0; i < bounds.size(); ++i) rank.push_back(static_cast<std::int64_t>(i));
+  table.texts("bound", Role::value) = std::move(bounds);
+  table.ints("steps", Unit::count) = std::move(steps);
+  return table;
+}
+
+Table health(Texts grades, Texts remedies) {
+  Table table{"Health", Shape::table, {}};
+  table.texts("id") = {"Q06", "Q04"};
+  table.texts("class", Role::value) = std::move(grades);
+  table.texts("what", Role::value) = {"No steps.", "Records are missing."};
+  table.texts("remedy", Role::value) = std::move(remedies);
+  return table;
+}
+
+TEST(Judgement, ListsRanks) {
+  EXPECT_EQ(listed_ranks({3}), "3");
+  EXPECT_EQ(listed_ranks({1, 0}), "0 and 1");
+  EXPECT_EQ(listed_ranks({5, 0, 2}), "0, 2 and 5");
+  EXPECT_EQ(listed_ranks({0, 1, 2, 3, 7}), "0–3 and 7");
+  EXPECT_EQ(listed_ranks({7, 7}), "7");
+}
+
+TEST(Judgement, SavingsAreRangesOfTwoDigits) {
+  const Table table = findings({"", "", "", "", "", ""}, {"a", "b", "c", "d", "e", "f"}, Texts(6, "t"),
+                               {35400000, 0, 900000, 5000000, 0, kNoInt},
+                               {59300000, 8700000, 1200000, 5010000, kNoInt, 8000});
+  const std::vector<Card> cards = cards_of({nullptr, &table, nullptr});
+  ASSERT_EQ(cards.size(), 6u);
+  EXPECT_EQ(cards[0].saving, "saves 35–59 ms per step");
+  EXPECT_EQ(cards[1].saving, "saves up to 8.7 ms per step");
+  EXPECT_EQ(cards[2].saving, "saves 900 µs – 1.2 ms per step");
+  EXPECT_EQ(cards[3].saving, "saves 5 ms per step");
+  EXPECT_EQ(cards[4].saving, "");
+  EXPECT_EQ(cards[5].saving, "saves up to 8 µs per step");
+}
+
+TEST(Judgement, OneCardForTheSameFindingOfSeveralRanks) {
+  const Table table =
+      findings({"1", "0", "2", "0"}, {"N01", "N01", "N01", "H01"}, {"858 µs", "854 µs", "700 µs", "slow"},
+               {170000, 160000, 140000, kNoInt}, {690000, 680000, 560000, kNoInt});
+  const std::vector<Card> cards = cards_of({nullptr, &table, nullptr});
+  ASSERT_EQ(cards.size(), 2u);
+  EXPECT_EQ(cards[0].title, "Ranks 0–2 (numbers of rank 1): 858 µs");
+  EXPECT_EQ(cards[0].saving, "saves 140–690 µs per step");
+  EXPECT_EQ(cards[1].title, "Rank 0: slow");
+}
+
+TEST(Judgement, NoStepsNoSavingPerStep) {
+  const Table table = findings({"0", "1"}, {"a", "b"}, {"t", "t"}, {0, 0}, {1000000, 2000000});
+  const Table ranks = verdict({"host-bound", "host-bound"}, {0, 4});
+  const std::vector<Card> cards = cards_of({&ranks, &table, nullptr});
+  EXPECT_EQ(cards[0].saving, "saves up to 1 ms");
+  EXPECT_EQ(cards[1].saving, "saves up to 2 ms per step");
+}
+
+TEST(Judgement, RanksJudgedAlikeShareASentence) {
+  Table ranks = verdict({"host-bound", "host-bound", "device-bound"}, {4, 4, 4});
+  ranks.texts("headline", Role::value) = {"Host-bound: idle 20.1 % of each 4.24 ms step.",
+                                          "Host-bound: idle 3 % of each 900 µs step.", "Device-bound: busy."};
+  const std::vector<Sentence> sentences = sentences_of(ranks);
+  ASSERT_EQ(sentences.size(), 2u);
+  EXPECT_EQ(sentences[0].headline,
+            "Ranks 0 and 1 (numbers of rank 0): Host-bound: idle 20.1 % of each 4.24 ms step.");
+  EXPECT_EQ(sentences[1].headline, "Rank 2: Device-bound: busy.");
+  EXPECT_EQ(sentences_of(test::made_verdict().tables[0])[0].headline.substr(0, 10), "Host-bound");
+}
+
+TEST(Judgement, SaysWhatToRecordWhenNothingCanBeConcluded) {
+  const Table none = findings({}, {}, {}, {}, {});
+  const Table sick = health({"B", "A"}, {"prof.step()", "warmup=2"}), well = health({"C", "C"}, {"a", "b"});
+  const Table unknown = verdict({"unknown"}, {0}), device = verdict({"device-bound"}, {5});
+  EXPECT_EQ(nothing_to_change({&unknown, &none, &sick}), "First record again: warmup=2");
+  EXPECT_EQ(nothing_to_change({&device, &none, &well}),
+            "Nothing that this recording can prove worth changing.");
+  // What was said there is not said again.
+  EXPECT_EQ(health_lines({&unknown, &none, &sick}),
+            (std::vector<std::string>{"No steps. prof.step()", "Records are missing."}));
+}
+
+TEST(Judgement, HealthNamesRanksTogether) {
+  const Report report = test::made_verdict();
+  EXPECT_EQ(health_lines(judgement_of({&report, 1})),
+            (std::vector<std::string>{
+                "Ranks 0 and 1: The file ends early. Affects every total. Let the job finish.",
+                "Rank 0: No Python stacks. Affects source lines. with_stack=True"}));
+}
+
+TEST(Judgement, WithoutStepsTheWholeIsTheRecording) {
+  const Table marked = verdict({"device-bound", "unknown"}, {5, 0}), unmarked = verdict({"unknown"}, {0});
+  const Table whole{"Average step", Shape::bars, {}};
+  EXPECT_EQ(title_of_whole({&marked, nullptr, nullptr}, whole), "Average step");
+  EXPECT_EQ(title_of_whole({&unmarked, nullptr, nullptr}, whole), "The whole recording");
+  EXPECT_EQ(title_of_whole({}, whole), "Average step");
+}
+
+TEST(Judgement, EvidenceNamesAnalyses) {
+  const std::string evidence = "idle: cause input, 3 ms; input_wait: per step; train.py:36 is slow";
+  const std::vector<Proof> proofs = proofs_of(evidence);
+  ASSERT_EQ(proofs.size(), 3u);
+  EXPECT_EQ(proofs[0].analysis, "idle");
+  EXPECT_EQ(proofs[0].text, "idle: cause input, 3 ms");
+  EXPECT_EQ(proofs[1].analysis, "input_wait");
+  EXPECT_EQ(proofs[2].analysis, "");
+  Table table = findings({"", ""}, {"a", "b"}, {"t", "t"}, {0, 0}, {1, 1});
+  table.texts("evidence", Role::detail) = {evidence, "kernels: x; idle: y"};
+  Table ranks = verdict({"host-bound"}, {4});
+  ranks.texts("evidence", Role::detail) = {"overview: z"};
+  EXPECT_EQ(proving_analyses({&ranks, &table, nullptr}),
+            (std::vector<std::string>{"idle", "input_wait", "kernels", "overview"}));
+}
+
+}  // namespace
+}  // namespace stepscope::report

@@ -1,0 +1,49 @@
+"""Runs every command line of the Markdown files that begins with `stepscope` or `build/release/stepscope`, as a reader would
+who copies it. Usage: check_readme.py PATH_TO_STEPSCOPE FILE..."""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def blocks(text):
+    """Code blocks: between fences, or indented by four spaces."""
+    fenced = re.findall(r"^```[a-z]*\n(.*?)^```", text, re.M | re.S)
+    rest = re.sub(r"^```[a-z]*\n.*?^```", "", text, flags=re.M | re.S)
+    return fenced + [re.sub(r"^    ", "", block, flags=re.M) for block in re.findall(r"(?:^ {4}.*\n)+", rest, re.M)]
+
+
+def commands(text):
+    for block in blocks(text):
+        for line in block.replace("\\\n", " ").splitlines():
+            if re.match(r"(build/release/)?stepscope ", line):
+                yield line
+
+
+def main(program, files):
+    failed = seen = 0
+    with tempfile.TemporaryDirectory() as folder:
+        os.makedirs(os.path.join(folder, "build/release"))
+        for name in ("stepscope", "build/release/stepscope"):
+            os.symlink(os.path.abspath(program), os.path.join(folder, name))
+        os.symlink(os.path.join(ROOT, "examples"), os.path.join(folder, "examples"))
+        environment = dict(os.environ, PATH=folder + os.pathsep + os.environ["PATH"])
+        for file in files:
+            with open(os.path.join(ROOT, file), encoding="utf-8") as opened:
+                lines = list(commands(opened.read()))
+            for line in lines:
+                seen += 1
+                done = subprocess.run(["sh", "-c", line], cwd=folder, env=environment, capture_output=True, timeout=120)
+                if done.returncode != 0:
+                    failed += 1
+                    print(f"{file}: `{line}` ends with {done.returncode}: {done.stderr.decode().strip()}")
+    print(f"{seen} commands ran, {failed} failed")
+    return 1 if failed or seen == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2:]))
