@@ -297,8 +297,8 @@ std::map<TrackId, Doing> what_threads_did(const trace::Trace& trace, const Rank&
     Doing& doing = threads[thread] = doing_in(subtract(where, input), rank, thread, names);
     for (const Labelled& label : doing.labels)
       if (label.cause == IdleCause::untraced) untraced.push_back(label.span);
-    for (const Interval& part : intersect(where, input).parts())
-      doing.labels.push_back({part, IdleCause::input});
+    const IntervalSet loading = intersect(where, input);
+    for (const Interval& part : loading.parts()) doing.labels.push_back({part, IdleCause::input});
     sort_by_time(doing.labels);
   }
   if (untraced.empty() || launchers.size() < 2) return threads;

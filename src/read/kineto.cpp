@@ -253,7 +253,7 @@ struct Pass {
 };
 
 void reserve_rows(Batch& batch, std::size_t text_bytes) {
-  const std::size_t rows = text_bytes / 220 + 16;
+  const std::size_t rows = text_bytes / 180 + 16;
   trace::EventTable& e = batch.events;
   e.start.reserve(rows), e.end.reserve(rows), e.name.reserve(rows), e.category.reserve(rows),
       e.kind.reserve(rows);

@@ -349,7 +349,7 @@ TEST(KinetoRows, OverlappingAndEqualEventsAreAllKept) {
 TEST(KinetoRows, SourceIsThePositionInTheList) {
   const auto trace = opened(document(R"({"ph":"M","name":"process_name","pid":1,"args":{"name":"p"}},
     {"ph":"X","name":"late","pid":1,"tid":1,"ts":9,"dur":1},{"ph":"X","name":"early","pid":1,"tid":1,"ts":1,"dur":1})"));
-  EXPECT_EQ(trace.ranks[0].events.source, (std::vector<std::uint32_t>{2, 1}));
+  EXPECT_EQ(trace.ranks[0].events.source, (Column<std::uint32_t>{2, 1}));
 }
 
 }  // namespace

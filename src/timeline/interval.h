@@ -28,7 +28,8 @@ class IntervalSet {
   /// if sorted.
   static IntervalSet of(std::vector<Interval> any);
 
-  std::span<const Interval> parts() const { return parts_; }
+  std::span<const Interval> parts() const& { return parts_; }
+  std::span<const Interval> parts() const&& = delete;  // the parts would outlive the set
   bool empty() const { return parts_.empty(); }
   Time length() const;
   /// Length of what lies in `window`. O(log n + parts in the window).
