@@ -5,7 +5,7 @@
 #include <limits>
 #include <map>
 
-#include "derive/kernel_class.h"
+#include "derive/host_doing.h"
 #include "derive/loading.h"
 
 namespace stepscope::derive {
@@ -20,122 +20,6 @@ using trace::kNoRow;
 using trace::Rank;
 using trace::Row;
 using trace::TrackId;
-
-constexpr std::array kHostCauses = {IdleCause::sync,      IdleCause::alloc, IdleCause::launch,
-                                    IdleCause::runtime,   IdleCause::op,    IdleCause::python,
-                                    IdleCause::annotation};
-
-/// What a name means, asked once per name.
-class Names {
- public:
-  explicit Names(const trace::Trace& trace) : trace_(trace), known_(trace.strings.size(), kUnknown) {}
-
-  /// kIdleCauses: the range says nothing (a step mark).
-  std::size_t cause(trace::StringId name, Kind kind) {
-    std::uint8_t& known = known_[name];
-    if (known == kUnknown) known = static_cast<std::uint8_t>(ask(trace_.text(name)));
-    if (kind == Kind::runtime) return known >= kNamed ? static_cast<std::size_t>(IdleCause::runtime) : known;
-    if (known == kStepMark) return kIdleCauses;
-    return static_cast<std::size_t>(kind == Kind::op       ? IdleCause::op
-                                    : kind == Kind::python ? IdleCause::python
-                                                           : IdleCause::annotation);
-  }
-
- private:
-  static constexpr std::uint8_t kNamed = 100, kStepMark = 101, kUnknown = 255;
-
-  static std::size_t ask(std::string_view name) {
-    if (name.starts_with("ProfilerStep")) return kStepMark;
-    if (is_blocking_call(name)) return static_cast<std::size_t>(IdleCause::sync);
-    if (is_allocation_call(name)) return static_cast<std::size_t>(IdleCause::alloc);
-    if (is_launch_call(name)) return static_cast<std::size_t>(IdleCause::launch);
-    return kNamed;
-  }
-
-  const trace::Trace& trace_;
-  std::vector<std::uint8_t> known_;
-};
-
-struct Labelled {
-  Interval span;
-  IdleCause cause;
-};
-
-/// What one thread did, in time order.
-struct Doing {
-  std::vector<Labelled> labels;
-  std::vector<Time> blocking_ends;  ///< ends of blocking calls, ascending
-};
-
-/// Labels every instant of `where` with what one thread did then, in one pass over its rows. A cause holds at
-/// an instant when the latest end of its ranges begun so far lies behind it; the first in precedence counts.
-class Sweep {
- public:
-  explicit Sweep(const IntervalSet& where) : at_(where.parts().begin()), end_(where.parts().end()) {
-    until_.fill(std::numeric_limits<Time>::min());
-  }
-
-  void begin(Interval span, IdleCause cause) {
-    advance(span.begin);
-    Time& until = until_[static_cast<std::size_t>(cause)];
-    if (cause == IdleCause::sync && span.end > until) doing_.blocking_ends.push_back(span.end);
-    until = std::max(until, span.end);
-  }
-  Doing finish() {
-    advance(std::numeric_limits<Time>::max());
-    std::sort(doing_.blocking_ends.begin(), doing_.blocking_ends.end());
-    return std::move(doing_);
-  }
-
- private:
-  void advance(Time to) {
-    for (; at_ != end_ && at_->begin < to; ++at_) {
-      label({std::max(at_->begin, done_), std::min(at_->end, to)});
-      if (at_->end > to) break;
-    }
-    done_ = to;
-  }
-  void label(Interval span) {
-    while (span.begin < span.end) {
-      IdleCause cause = IdleCause::untraced;
-      Time end = span.end;
-      for (const IdleCause candidate : kHostCauses) {
-        const Time until = until_[static_cast<std::size_t>(candidate)];
-        if (until <= span.begin) continue;
-        cause = candidate;
-        end = std::min(end, until);
-        break;
-      }
-      add({span.begin, end}, cause);
-      span.begin = end;
-    }
-  }
-  void add(Interval span, IdleCause cause) {
-    std::vector<Labelled>& labels = doing_.labels;
-    if (!labels.empty() && labels.back().cause == cause && labels.back().span.end == span.begin)
-      labels.back().span.end = span.end;
-    else
-      labels.push_back({span, cause});
-  }
-
-  std::span<const Interval>::iterator at_, end_;
-  Time done_ = std::numeric_limits<Time>::min();
-  std::array<Time, kIdleCauses> until_{};
-  Doing doing_;
-};
-
-Doing doing_in(const IntervalSet& where, const Rank& rank, TrackId thread, Names& names) {
-  const EventTable& e = rank.events;
-  Sweep sweep(where);
-  if (thread < rank.tracks.size()) {
-    for (Row row = rank.tracks[thread].begin; row < rank.tracks[thread].end; ++row) {
-      if (!is_host_range(e.kind[row])) continue;
-      const std::size_t cause = names.cause(e.name[row], e.kind[row]);
-      if (cause != kIdleCauses) sweep.begin({e.start[row], e.end[row]}, static_cast<IdleCause>(cause));
-    }
-  }
-  return sweep.finish();
-}
 
 IntervalSet labelled(const std::vector<Labelled>& labels, IdleCause cause) {
   std::vector<Interval> spans;
@@ -289,12 +173,12 @@ std::map<TrackId, Doing> what_threads_did(const trace::Trace& trace, const Rank&
   std::map<TrackId, std::vector<Interval>> spans;
   for (const Gap& gap : gaps) spans[gap.thread].push_back(gap.span);
   const IntervalSet input = loading_time(trace, rank);
-  Names names(trace);
+  CauseOfName causes(trace);
   std::map<TrackId, Doing> threads;
   std::vector<Interval> untraced;
   for (auto& [thread, own] : spans) {
     const IntervalSet where = IntervalSet::of(std::move(own));
-    Doing& doing = threads[thread] = doing_in(subtract(where, input), rank, thread, names);
+    Doing& doing = threads[thread] = doing_in(subtract(where, input), rank, thread, causes);
     for (const Labelled& label : doing.labels)
       if (label.cause == IdleCause::untraced) untraced.push_back(label.span);
     const IntervalSet loading = intersect(where, input);
@@ -305,7 +189,7 @@ std::map<TrackId, Doing> what_threads_did(const trace::Trace& trace, const Rank&
   const IntervalSet holes = IntervalSet::of(std::move(untraced));
   std::array<std::vector<Interval>, kIdleCauses> done;
   for (const TrackId thread : launchers)
-    for (const Labelled& label : doing_in(holes, rank, thread, names).labels)
+    for (const Labelled& label : doing_in(holes, rank, thread, causes).labels)
       done[static_cast<std::size_t>(label.cause)].push_back(label.span);
   std::array<IntervalSet, kIdleCauses> all;
   for (std::size_t c = 0; c < kIdleCauses; ++c) all[c] = IntervalSet::of(std::move(done[c]));
