@@ -23,7 +23,6 @@ std::string half(char phase, std::string_view name, int ts, std::string_view arg
 struct Read {
   Rows rows;
   std::int64_t unmatched = 0;
-  friend bool operator==(const Read&, const Read&) = default;
 };
 
 Read read_halves(const std::vector<std::string>& events) {
