@@ -87,10 +87,11 @@ std::string most_or_part(const Evidence& e, std::string_view cause) {
   return fmt::format("{} of that time", percent(static_cast<double>(time) / static_cast<double>(idle)));
 }
 
-std::string largest_part_of_host(const Evidence& e) {
+std::string host_times(const Evidence& e) {
   const std::int64_t loading = e.fact("host_data_loading");
-  return loading * 20 > e.window() ? fmt::format("; data loading takes {} of it", percent(e.share(loading)))
-                                   : "";
+  return fmt::format(
+      "{} takes {}{}.", e.fact("complete_steps") > 0 ? "A step" : "The recording", ns(e.step_length()),
+      loading * 20 > e.window() ? fmt::format(", {} of it for data loading", percent(e.share(loading))) : "");
 }
 
 }  // namespace
@@ -160,8 +161,7 @@ std::string headline(const Evidence& e, Bound bound, const std::vector<Health>& 
           "Too little to judge: {} of device work in the recording is not a training or inference step.",
           ns(e.fact("busy")));
     case Bound::host_only:
-      return fmt::format("Host times only: no device activity is recorded in {}{}.", per_step(e),
-                         largest_part_of_host(e));
+      return "Host times only: no device activity is recorded. " + host_times(e);
     case Bound::host:
       return fmt::format("Host-bound: the device idles {} of {}, {} ({}{}) {}.", idle, per_step(e),
                          most_or_part(e, cause), ns(e.idle(cause) / e.steps()),

@@ -108,6 +108,14 @@ Device busiest_device(const Evidence& e) {
   return device;
 }
 
+enum class Maker : std::uint8_t { unknown, nvidia, amd, intel };
+
+Maker maker_of(const Device& device) {
+  if (contains(device.name, "Intel")) return Maker::intel;
+  if (contains(device.name, "AMD") || contains(device.name, "Instinct")) return Maker::amd;
+  return device.capability > 0 || contains(device.name, "NVIDIA") ? Maker::nvidia : Maker::unknown;
+}
+
 }  // namespace
 
 std::optional<WaitingCall> dearest_wait(const Evidence& e) {
@@ -142,12 +150,23 @@ std::string longest_idle(const Evidence& e, std::string_view cause) {
   return "";
 }
 
+std::string device_graphs(const Evidence& e) {
+  switch (maker_of(busiest_device(e))) {
+    case Maker::nvidia:
+      return "CUDA graphs";
+    case Maker::amd:
+      return "HIP graphs";
+    default:
+      return "launches captured as a graph, if the device has that,";
+  }
+}
+
 std::string lower_precision(const Evidence& e) {
   const Device device = busiest_device(e);
-  const bool amd = contains(device.name, "AMD") || contains(device.name, "Instinct");
-  const bool nvidia = !amd && (device.capability > 0 || contains(device.name, "NVIDIA"));
-  if (contains(device.name, "Intel")) return "torch.autocast(\"xpu\", dtype=torch.bfloat16).";
-  if (amd) return "torch.autocast(\"cuda\", dtype=torch.bfloat16).";
+  const Maker maker = maker_of(device);
+  const bool nvidia = maker == Maker::nvidia;
+  if (maker == Maker::intel) return "torch.autocast(\"xpu\", dtype=torch.bfloat16).";
+  if (maker == Maker::amd) return "torch.autocast(\"cuda\", dtype=torch.bfloat16).";
   const bool volta = contains(device.name, "V100") || (device.capability >= 7 && device.capability < 8);
   if (nvidia && volta)
     return fmt::format(

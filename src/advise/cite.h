@@ -24,4 +24,7 @@ std::string longest_idle(const Evidence& evidence, std::string_view cause);
 /// How this device gets matrix products in lower precision: the option in PyTorch.
 std::string lower_precision(const Evidence& evidence);
 
+/// What a captured sequence of launches is called on this device: "CUDA graphs".
+std::string device_graphs(const Evidence& evidence);
+
 }  // namespace stepscope::advise

@@ -34,6 +34,19 @@ TEST(Cite, PrecisionFitsTheDevice) {
   EXPECT_NE(precision("something", "").find("where the device has no bfloat16"), std::string::npos);
 }
 
+TEST(Cite, GraphsAreNamedAsTheDeviceHasThem) {
+  const auto graphs = [](const char* name, const char* capability) {
+    const Reports reports = with_device(name, capability);
+    return device_graphs(Evidence(reports, 0, false));
+  };
+  EXPECT_EQ(graphs("Tesla V100-SXM2-16GB", "7.0"), "CUDA graphs");
+  EXPECT_EQ(graphs("AMD Instinct MI300X", "9.4"), "HIP graphs");
+  for (const char* name : {"ARTEMIS", "Intel(R) Data Center GPU Max 1550", ""}) {
+    EXPECT_EQ(graphs(name, "").find("CUDA"), std::string::npos) << name;
+    EXPECT_EQ(graphs(name, "").find("HIP"), std::string::npos) << name;
+  }
+}
+
 Reports with_waits() {
   Reports reports;
   Table calls{"Calls that wait for the device", Shape::table, {}};

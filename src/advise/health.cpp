@@ -81,14 +81,20 @@ std::optional<Health> blind_wait(const Evidence& e) {
       "tool (nsys, ncu, rocprof, DCGM) that traces this device at the same time.");
 }
 
+std::string costly_options(const Evidence& e) {
+  const bool stacks = e.fact("python_calls") > 0, memory = e.fact("memory_records") > 0;
+  if (!stacks && !memory) return "Compare with the step time without the profiler.";
+  return fmt::format("Compare with a run without {}{}{}.", stacks ? "with_stack" : "",
+                     stacks && memory ? " and " : "", memory ? "profile_memory" : "");
+}
+
 std::optional<Health> profiler_cost(const Evidence& e) {
   const double share = ratio(e.fact("profiler_estimate"), e.fact("host_span"));
   if (share < 0.05) return std::nullopt;
   return row(e, "Q05", share >= 0.2 ? HealthClass::B : HealthClass::C,
              fmt::format("Recording itself cost about {} of the host's time ({} Python calls, {} ops).",
                          percent(share), count(e.fact("python_calls")), count(e.fact("ops"))),
-             "host times, launch-bound verdicts",
-             "Compare with a run without with_stack and profile_memory.");
+             "host times, launch-bound verdicts", costly_options(e));
 }
 
 std::optional<Health> few_steps(const Evidence& e) {

@@ -44,8 +44,10 @@ void save(Finding& f, std::int64_t time_per_step, double low, double high) {
   f.saving_high = static_cast<std::int64_t>(static_cast<double>(time_per_step) * high);
 }
 
-/// "op 9.95 ms, python 1.36 ms": idle time by those of the causes that have any.
-std::string listed_causes(const Evidence& e, std::initializer_list<std::string_view> causes) {
+/// "op 9.95 ms, python 1.36 ms": idle time by those of the causes that have any, most first.
+std::string listed_causes(const Evidence& e, std::vector<std::string_view> causes) {
+  std::stable_sort(causes.begin(), causes.end(),
+                   [&](std::string_view a, std::string_view b) { return e.idle(a) > e.idle(b); });
   std::string out;
   for (const std::string_view cause : causes)
     if (e.idle(cause) > 0) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", cause, ns(e.idle(cause)));
@@ -80,8 +82,9 @@ std::optional<Finding> slow_loader(const Evidence& e, Bound bound) {
       in_main ? "the loader's class runs in the training process, and the wait is measured where the device "
                 "is idle"
               : "the wait is measured where the device is idle; why the workers are late is not in this file";
-  f.evidence = fmt::format("idle: cause input, {} in the window ({}); input_wait: per step", ns(waited),
-                           percent(e.share(waited)));
+  f.evidence = fmt::format("{} in the window ({})", ns(waited), percent(e.share(waited)));
+  f.evidence = host_only ? "input_wait: per step, " + f.evidence
+                         : "idle: cause input, " + f.evidence + "; input_wait: per step";
   if (host_only) f.because = "the loader's range is in the file; no device is recorded";
   const std::int64_t rest = std::max<std::int64_t>(1, e.step_length() - per_step);
   const std::int64_t workers = std::clamp<std::int64_t>((per_step + rest - 1) / rest + 1, 2, 32);
@@ -152,8 +155,8 @@ std::optional<Finding> launch_bound(const Evidence& e, Bound bound) {
   f.evidence = "idle: " + listed_causes(e, {"op", "python", "annotation", "launch", "runtime", "untraced"}) +
                " in the window" + longest_idle(e, "") + "; launches: by stream";
   f.remedy =
-      "In this order: a larger batch if memory allows; torch.compile(model, mode=\"reduce-overhead\"); CUDA "
-      "or HIP graphs for fixed shapes; fused optimizers and modules.";
+      "In this order: a larger batch if memory allows; torch.compile(model, mode=\"reduce-overhead\"); " +
+      device_graphs(e) + " for fixed shapes; fused optimizers and modules.";
   f.verify =
       "Idle time under 10 %, graph launches appear, kernels start later than 10 µs after their launch.";
   f.effort = Effort::one_line;

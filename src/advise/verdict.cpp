@@ -142,7 +142,7 @@ report::Report verdict(const trace::Trace& trace, const Reports& reports) {
     const std::vector<Health> health = check_health(evidence);
     const Permission permission = permission_of(health);
     const Bound bound = bound_of(evidence, permission);
-    rank_column.push_back(rank.rank);
+    rank_column.push_back(rank.rank < 0 ? report::kNoInt : rank.rank);
     bound_column.emplace_back(name_of(bound));
     headline_column.push_back(headline(evidence, bound, health));
     const std::int64_t steps = evidence.fact("complete_steps");

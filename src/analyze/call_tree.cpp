@@ -8,6 +8,7 @@
 #include "derive/call_paths.h"
 #include "derive/thread_role.h"
 #include "report/statistics.h"
+#include "report/units.h"
 
 namespace stepscope::analyze {
 namespace {
@@ -205,8 +206,8 @@ report::Report call_tree(const trace::Trace& trace, const report::Params& params
     report.notes.push_back(fmt::format(
         "{} smaller or deeper rows are not shown; --min-share and --depth set the limits.", hidden));
   if (unattributed > 0)
-    report.notes.push_back(fmt::format("{:.3f} ms of device time were launched from no recorded host range.",
-                                       static_cast<double>(unattributed) / 1e6));
+    report.notes.push_back(report::format_value(unattributed, Unit::ns) +
+                           " of device time were launched from no recorded host range.");
   report.tables.push_back(std::move(out.table));
   return report;
 }

@@ -241,10 +241,11 @@ constinit const About devices_about = {
 | `sm_efficiency` | ∫ min(1, Σ blocks per SM of the kernels running) ÷ window; an estimate: all blocks count as resident for the whole kernel. Idle counts as 0 |
 | `occupancy` | Σ estimated achieved occupancy × duration ÷ Σ duration, over kernels that state it; idle is not counted |
 | `tensor_core_share` | time of compute kernels that use matrix units, by name ÷ time of compute kernels |
-| `plain_core_share` | time of products and convolutions on plain cores ÷ time of compute kernels; empty when the device has no matrix units or that is not known |
+| `plain_core_share` | time of products and convolutions on plain cores ÷ time of compute kernels; empty when nothing says that the device has matrix units: neither its properties nor a kernel that uses them |
 | `unknown_core_share` | time of compute kernels whose name tells neither ÷ time of compute kernels |
 
-`busy`, `window` in ns; `memory` in bytes as the file states it. Empty columns were not recorded (ROCm records no occupancy).
+`busy`, `window` in ns. As the file states them: `name`, `memory` in bytes, `compute_capability` (major.minor; on AMD the gfx
+version). Empty columns were not recorded (ROCm records no occupancy).
 *Utilization over time*: the same shares in 100 equal parts of the window.)",
     kParams};
 

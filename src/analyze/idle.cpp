@@ -107,13 +107,21 @@ constexpr std::size_t kLongest = 50;
 /// Launched and not started for so long with nothing running: no launch takes it, records are missing.
 constexpr std::int64_t kLongPending = 500'000;  // ns
 
+/// The part of a pending piece behind the return of its launch call: a call may load code before it launches.
+std::int64_t behind_launch(const Rank& rank, const IdlePiece& piece) {
+  const Row launch = piece.ender == kNoRow ? kNoRow : rank.events.launch[piece.ender];
+  const std::int64_t returned = launch == kNoRow ? piece.span.begin : rank.events.end[launch];
+  return piece.span.end - std::max(piece.span.begin, std::min(returned, piece.span.end));
+}
+
 void add_totals(TotalTable& out, const Rank& rank, const std::vector<IdlePiece>& pieces,
                 std::int64_t devices) {
   std::int64_t pending = 0, late = 0, long_pending = 0;
   for (const IdlePiece& piece : pieces) {
     const bool waits = piece.cause == IdleCause::pending;
     report::add_to(waits ? pending : late, piece.span.length());
-    if (waits && piece.span.length() >= kLongPending) report::add_to(long_pending, piece.span.length());
+    const std::int64_t behind = waits ? behind_launch(rank, piece) : 0;
+    if (behind >= kLongPending) report::add_to(long_pending, behind);
   }
   out.add(rank, "idle_late", late / devices);
   out.add(rank, "idle_pending", pending / devices);
@@ -178,9 +186,13 @@ on any thread), then on thread t, then on the other launching threads: `sync` (i
 pinned memory), `launch`, `runtime`, `op`, `python`, `annotation`; `untraced` when nothing is recorded there. When a blocking
 call returns inside the gap, what follows until L is `refill`: the price of having drained the queue.
 
-`time` (ns) and `pieces` over the window; `per_step`: time ÷ complete steps; `share`: time ÷ window. *Idle totals*, means over
-devices: `idle_late` all causes but pending, `idle_pending`, and of that `pending_long`, pieces of 0.5 ms and more.
-*Longest idle stretches*: the 50 longest pieces, with the event that ended each, its thread, outermost user range and op.)",
+`time` (ns) and `pieces` over the window; `per_step`: time ÷ complete steps; `share`: time ÷ window; `meaning`: the cause in words.
+*Idle totals*, means over devices: `idle_late` all causes but pending, `idle_pending`, and of that `pending_long`, stretches of
+0.5 ms and more behind the return of the launch call.
+
+*Longest idle stretches*: the 50 longest pieces. `start` from the first event of the file, `length`, ns; `ended_by`: the device
+event that ended the gap, `step` and `op` that it belongs to; `thread` that launched it; `region`: the outermost user range above
+its launch, step marks aside.)",
     {}};
 
 report::Report idle(const trace::Trace& trace, const report::Params& params) {

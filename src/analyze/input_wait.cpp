@@ -220,8 +220,9 @@ of `dataloader.py`. With `num_workers=0` it is the loading itself.
 | exposed | the part of `total` in which no device of the rank worked, ns; empty without device activity |
 | exposed_share | exposed / host length of the step |
 
-**Loaders**: the waits by name; **Each wait**: one row each, `start` from the first event of the file. `exposed` is the part of the wait
-itself in which no device worked.)",
+**Loaders**: the waits by name and `kind` (single-process, multi-process, or empty when not known): how many, their `total`, and the
+`mean`, `p50` (nearest rank), `min` and `max` of their lengths, ns. **Each wait**: one row each with its `length`; `start` from the first
+event of the file, `step` the one it began in. In both, `exposed` is the part of the waits themselves in which no device worked.)",
     {}};
 
 report::Report input_wait(const trace::Trace& trace, const report::Params& params) {

@@ -16,6 +16,7 @@
 #include "derive/kernel_class.h"
 #include "derive/launch_queue.h"
 #include "report/statistics.h"
+#include "report/units.h"
 #include "trace/asked_once.h"
 
 namespace stepscope::analyze {
@@ -375,7 +376,7 @@ report::Report launches(const trace::Trace& trace, const report::Params& params)
     report.notes.push_back(
         fmt::format("{} of {} device events have no recorded launch call and are left out of delays, depths "
                     "and blocked time.",
-                    unlinked, events));
+                    report::format_value(unlinked, Unit::count), report::format_value(events, Unit::count)));
   for (report::Table* table : {&streams.table, &calls.table, &waits.table, &graphs.table})
     report.tables.push_back(std::move(*table));
   return report;

@@ -132,6 +132,7 @@ class Gatherer {
     add_matrix_time();
     return std::move(groups_);
   }
+  bool has_device() const { return has_device_; }
 
  private:
   static constexpr std::uint32_t kNoGroup = 0xFFFFFFFF;
@@ -303,13 +304,13 @@ std::string_view dominant_bound(const Group& g) {
 
 double rate(double amount, double ns) { return ns > 0 ? amount / (ns * 1e-9) : report::kNoReal; }
 
-void add_group(Columns& out, const trace::Trace& trace, const Rank& rank, const Group& g) {
+void add_group(Columns& out, const trace::Trace& trace, const Rank& rank, const Group& g, bool has_device) {
   out.rank.add(rank);
   out.name.emplace_back(trace.text(g.name));
   if (out.detail != nullptr) out.detail->emplace_back(trace.text(g.detail));
   out.calls.push_back(g.calls);
-  out.device_self.push_back(g.device_self);
-  out.device_total.push_back(g.device_total);
+  out.device_self.push_back(has_device ? g.device_self : report::kNoInt);
+  out.device_total.push_back(has_device ? g.device_total : report::kNoInt);
   out.host_self.push_back(g.host_self);
   out.host_total.push_back(g.host_total);
   out.eligible.emplace_back(g.claims == 0 ? "" : g.eligible ? "yes" : "no");
@@ -347,8 +348,9 @@ void note_coverage(const Rank& rank, const std::vector<Group>& groups, report::R
         rank.path));
   else if (device > 0)
     report.notes.push_back(fmt::format(
-        "FLOPs or bytes are known for operators that hold {:.1f} % of the device time launched by operators.",
-        100.0 * static_cast<double>(std::min(covered, device)) / static_cast<double>(device)));
+        "{}: FLOPs or bytes are known for operators that hold {:.1f} % of the device time launched by "
+        "operators.",
+        rank.path, 100.0 * static_cast<double>(std::min(covered, device)) / static_cast<double>(device)));
 }
 
 /// Says so when `--device-name` names no device whose peaks are known.
@@ -387,7 +389,7 @@ constinit const About operators_about = {
 | `host_total` | Σ duration; a call inside another call of the same row is not counted again |
 | `host_self` | Σ duration without the ranges directly inside |
 | `device_total` | Σ over calls of the union of device events launched anywhere below; nested calls of the row once |
-| `device_self` | the same of device events whose innermost operator is the row |
+| `device_self` | the same of device events whose innermost operator is the row; like `device_total` empty on a recording without device events |
 | `tensor_core_eligible` | whether the work could run on matrix units with its type on this device |
 | `tensor_core_share` | own kernels on matrix units ÷ `device_self` |
 | `matrix_flops`, `flops` | contractions; contractions and all else. A multiply-add is 2. Counted once per nest, at the call that claims |
@@ -414,15 +416,15 @@ report::Report operators(const trace::Trace& trace, const report::Params& params
   note_unknown_device(params.text("device-name"), report);
   Columns out(trace, grouping);
   for (const Rank& rank : trace.ranks) {
-    std::vector<Group> groups =
-        Gatherer(trace, rank, choice, grouping, whose, params.text("device-name")).run();
+    Gatherer gatherer(trace, rank, choice, grouping, whose, params.text("device-name"));
+    std::vector<Group> groups = gatherer.run();
     std::sort(groups.begin(), groups.end(), [&](const Group& a, const Group& b) {
       if (a.device_self != b.device_self) return a.device_self > b.device_self;
       if (a.host_self != b.host_self) return a.host_self > b.host_self;
       if (a.name != b.name) return trace.text(a.name) < trace.text(b.name);
       return trace.text(a.detail) < trace.text(b.detail);
     });
-    for (const Group& group : groups) add_group(out, trace, rank, group);
+    for (const Group& group : groups) add_group(out, trace, rank, group, gatherer.has_device());
     note_coverage(rank, groups, report);
   }
   report.tables.push_back(std::move(out.table));

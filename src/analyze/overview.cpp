@@ -7,6 +7,7 @@
 #include "analyze/question.h"
 #include "analyze/tb.h"
 #include "derive/capture.h"
+#include "report/statistics.h"
 
 namespace stepscope::analyze {
 namespace {
@@ -104,14 +105,6 @@ void count(Facts& out, const Rank& rank, const Capture& c, std::int64_t complete
   out.add(rank, "document_complete", rank.reading.complete ? 1 : 0);
 }
 
-std::int64_t median(std::vector<std::int64_t> values) {
-  if (values.empty()) return report::kNoInt;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return *middle;
-  return (*middle + *std::max_element(values.begin(), middle)) / 2;
-}
-
 std::vector<std::int64_t> device_lengths(const Rank& rank, const StepChoice& choice) {
   std::vector<std::int64_t> lengths;
   for (const StepSpan& s : step_spans(rank))
@@ -140,14 +133,13 @@ void measure_devices(Facts& out, const Rank& rank, const std::vector<DeviceBusy>
 }
 
 void measure(Facts& out, const Rank& rank, const Capture& c, const std::vector<DeviceBusy>& devices,
-             const std::vector<std::int64_t>& lengths, Interval window) {
+             std::vector<std::int64_t> lengths, Interval window) {
   out.add(rank, "window", window.length());
-  out.add(rank, "step_median", median(lengths));
-  out.add(rank, "step_shortest",
-          lengths.empty() ? report::kNoInt : *std::min_element(lengths.begin(), lengths.end()));
-  out.add(rank, "step_longest",
-          lengths.empty() ? report::kNoInt : *std::max_element(lengths.begin(), lengths.end()));
-  out.add(rank, "first_step", lengths.empty() ? report::kNoInt : lengths.front());
+  const std::int64_t first = lengths.empty() ? report::kNoInt : lengths.front();
+  out.add(rank, "step_median", report::quantile(lengths, 0.5));
+  out.add(rank, "step_shortest", report::quantile(lengths, 0));
+  out.add(rank, "step_longest", report::quantile(lengths, 1));
+  out.add(rank, "first_step", first);
   measure_devices(out, rank, devices, window);
   out.add(rank, "blocked", c.blocked);
   out.add(rank, "host_data_loading", c.host_data_loading);
@@ -194,7 +186,7 @@ devices is empty when no device event is recorded.
 | fact | is |
 |---|---|
 | `window` | its length |
-| `step_median`, `step_shortest`, `step_longest`, `first_step` | of the steps' lengths, `total` in `steps`; of an even number the median is the mean of the middle two |
+| `step_median`, `step_shortest`, `step_longest`, `first_step` | of the steps' lengths, `total` in `steps`; the median is nearest-rank: of an even number the shorter of the middle two |
 | `compute`, `communication` | time in which, on any stream of any device, such a kernel runs |
 | `exposed_communication` | of that, time without a compute kernel |
 | `exposed_copy` | time with a copy or fill and no kernel |

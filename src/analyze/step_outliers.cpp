@@ -110,7 +110,7 @@ report::Table outlier_table(const trace::Trace& trace) {
   return table;
 }
 
-void add_outliers(report::Table& table, const trace::Trace& trace, const Rank& rank,
+void add_outliers(report::Table& table, const trace::Trace& trace, const Rank& rank, const StepChoice& choice,
                   const std::vector<StepParts>& steps, std::span<const char* const> roles) {
   std::vector<StepParts> whole;
   for (const StepParts& s : steps)
@@ -118,6 +118,7 @@ void add_outliers(report::Table& table, const trace::Trace& trace, const Rank& r
   if (whole.size() < kFewestSteps) return;
   const StepParts& usual = median_step(whole);
   for (const StepParts& s : whole) {
+    if (!choice.includes(rank.steps[s.span.index])) continue;
     const std::int64_t excess = total(s) - total(usual);
     if (excess < kLeastExcess || 5 * static_cast<double>(excess) < static_cast<double>(total(usual)))
       continue;

@@ -19,10 +19,11 @@ struct StepParts {
 /// median_step_time, growth.
 report::Table outlier_table(const trace::Trace& trace);
 
-/// Adds rows for each step of a rank that is 20 % and 1 ms longer than the median step (three steps at
+/// Adds rows for each chosen step of a rank that is 20 % and 1 ms longer than the median step (three steps at
 /// least): the roles that grew and the five ops whose self time on the host grew most. Partial steps are left
 /// out.
 void add_outliers(report::Table& table, const trace::Trace& trace, const trace::Rank& rank,
-                  const std::vector<StepParts>& steps, std::span<const char* const> roles);
+                  const StepChoice& choice, const std::vector<StepParts>& steps,
+                  std::span<const char* const> roles);
 
 }  // namespace stepscope::analyze

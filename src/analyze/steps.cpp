@@ -25,20 +25,24 @@ using trace::Rank;
 using trace::Row;
 using trace::Work;
 
-constexpr std::array<const char*, 8> kRoles = {"kernel",  "memcpy",      "memset",   "communication",
-                                               "runtime", "data_loader", "cpu_exec", "other"};
+constexpr std::array<const char*, 8> kRoles = {"kernel",  "communication", "memcpy",   "memset",
+                                               "runtime", "data_loader",   "cpu_exec", "other"};
 constexpr std::size_t kNamedRoles = kRoles.size() - 1;
 
+enum class Label : std::uint8_t { unknown, plain, data_loading, collective, step };
+
 /// The role of a row, as an index into kRoles; kNamedRoles for rows that have none.
-std::size_t role_of(const Rank& rank, Row row, bool loads_data) {
+std::size_t role_of(const Rank& rank, Row row, Label label) {
   const trace::EventTable& e = rank.events;
+  const bool loads_data = label == Label::data_loading;
+  if (label == Label::collective) return 1;
   switch (e.kind[row]) {
     case Kind::kernel:
-      return e.work[row] == Work::communication ? 3 : 0;
+      return e.work[row] == Work::communication ? 1 : 0;
     case Kind::memcpy:
-      return 1;
-    case Kind::memset:
       return 2;
+    case Kind::memset:
+      return 3;
     case Kind::runtime:
       return 4;
     case Kind::annotation:
@@ -52,8 +56,6 @@ std::size_t role_of(const Rank& rank, Row row, bool loads_data) {
   }
 }
 
-enum class Label : std::uint8_t { unknown, plain, data_loading, step };
-
 /// What a host range's name says, asked once per name.
 class Labels {
  public:
@@ -63,9 +65,10 @@ class Labels {
     Label& label = by_name_[name];
     if (label == Label::unknown) {
       const std::string_view text = trace_.text(name);
-      label = derive::is_data_loading(text) ? Label::data_loading
-              : derive::is_step_mark(text)  ? Label::step
-                                            : Label::plain;
+      label = derive::is_data_loading(text)      ? Label::data_loading
+              : derive::is_step_mark(text)       ? Label::step
+              : derive::is_host_collective(text) ? Label::collective
+                                                 : Label::plain;
     }
     return label;
   }
@@ -89,7 +92,7 @@ std::vector<IntervalSet> role_sets(const trace::Trace& trace, const Rank& rank) 
     if (label == Label::step) continue;
     const bool inside_work = host && e.parent[row] != trace::kNoRow && plain_work(e.parent[row]);
     if (inside_work && label == Label::plain) continue;  // its parent already covers it
-    const std::size_t role = role_of(rank, row, label == Label::data_loading);
+    const std::size_t role = role_of(rank, row, label);
     if (role < kNamedRoles) intervals[role].push_back({e.start[row], e.end[row]});
   }
   std::vector<IntervalSet> sets;
@@ -163,8 +166,8 @@ Times are ns; of `host_start`, `host_end` and `device_end` from the first event 
 | column | the instant counts when |
 |---|---|
 | `kernel` | a compute kernel runs |
-| `memcpy`, `memset` | a device copy, a device fill runs |
-| `communication` | a collective kernel runs, and none of the above: communication that nothing hides |
+| `communication` | a collective kernel runs and no compute kernel: what `devices` calls `exposed_communication`. Or a collective on the CPU (a `gloo:` range), whatever runs beside it on the host |
+| `memcpy`, `memset` | a device copy, a device fill runs, and none of the above: together `exposed_copy` of `devices` |
 | `runtime` | a host thread is inside a call of the device's runtime or driver |
 | `data_loader` | a `DataLoader` or `DataPipe` range is open |
 | `cpu_exec` | an operator or a Python call is open on any thread |
@@ -227,7 +230,7 @@ report::Report steps(const trace::Trace& trace, const report::Params& params) {
       for (std::size_t i = 0; i < parts.size(); ++i) report::add_to(sums[i], parts[i].length());
       ++counted;
     }
-    add_outliers(outliers, trace, rank, all_parts, kRoles);
+    add_outliers(outliers, trace, rank, choice, all_parts, kRoles);
   }
   report.tables.push_back(std::move(table));
   if (counted > 0) report.tables.push_back(average_table(sums, counted));

@@ -49,6 +49,8 @@ bool is_collective_kernel(std::string_view name) {
                              "mscclpp"});
 }
 
+bool is_host_collective(std::string_view name) { return name.starts_with("gloo:"); }
+
 bool is_launch_call(std::string_view name) {
   const std::string_view call = without_vendor(name);
   return starts_with_any(call, {"LaunchKernel", "LaunchCooperativeKernel", "ExtLaunchKernel",

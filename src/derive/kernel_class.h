@@ -9,6 +9,8 @@ namespace stepscope::derive {
 /// True for kernels of NCCL, RCCL, oneCCL, HCCL, NVSHMEM, DeepEP, MSCCL++ and the custom all-reduces of
 /// serving engines.
 bool is_collective_kernel(std::string_view name);
+/// True for host ranges in which a collective runs on the CPU: "gloo:all_reduce".
+bool is_host_collective(std::string_view name);
 
 /// True for host calls that start device work (launch, graph launch, async copy or fill).
 bool is_launch_call(std::string_view name);

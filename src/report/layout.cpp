@@ -68,6 +68,7 @@ void break_headers(std::vector<Strip>& strips) {
 
 std::string spoken(std::string_view column_name) {
   std::string name = one_line(column_name);
+  if (name.find('(') != name.npos) return name;  // an expression of a query
   std::replace(name.begin(), name.end(), '_', ' ');
   return name;
 }

@@ -33,7 +33,7 @@ inline constexpr int kGap = 2;
 /// columns go. The first key column always stays.
 Layout fit(std::vector<Strip> strips, int width);
 
-/// "device_total" as "device total".
+/// "device_total" as "device total"; "sum(a_b)" stays.
 std::string spoken(std::string_view column_name);
 
 /// The same for a heading, without an ending that the cells' unit repeats: "total_ns" in ns is "total".

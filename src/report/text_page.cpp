@@ -15,6 +15,13 @@ constexpr std::size_t kOpenSentences = 4;
 constexpr std::size_t kBriefLines = 3;
 constexpr int kLeastTitle = 28;  // cells a title keeps beside its saving
 
+/// `line`, that goes on, in at most `room` cells: it loses whole words.
+std::string broken_off(std::string line, int room) {
+  for (std::size_t space = 0; cells_of(line) + 2 > room && (space = line.rfind(' ')) != line.npos;)
+    line.resize(space);
+  return clipped(line + " …", room);
+}
+
 /// `text` behind a short name, at most `most` lines.
 void put_labelled(Sheet& sheet, std::string_view label, const std::string& text, std::size_t most) {
   if (text.empty()) return;
@@ -22,7 +29,7 @@ void put_labelled(Sheet& sheet, std::string_view label, const std::string& text,
   std::vector<std::string> lines = wrapped(one_line(text), sheet.style.width - kIndent - kLabel);
   if (most != 0 && lines.size() > most) {
     lines.resize(most);
-    lines.back() = clipped(lines.back() + " …", sheet.style.width - kIndent - kLabel);
+    lines.back() = broken_off(lines.back(), sheet.style.width - kIndent - kLabel);
   }
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const std::string front =

@@ -69,6 +69,27 @@ TEST(Text, WhatToDoIsNeverCut) {
     EXPECT_NE(to_text(page, {width, false, 0}).find("word59"), std::string::npos) << width;
 }
 
+TEST(Text, WhatIsBrokenOffEndsBehindAWord) {
+  Page page = test::made_page();
+  std::string evidence;
+  for (int i = 100; i < 200; ++i) evidence += "word" + std::to_string(i) + " ";
+  for (Column& c : page.reports[0].tables[1].columns)
+    if (c.name == "evidence") std::get<Texts>(c.values)[0] = evidence;
+  for (int width = 40; width <= 60; ++width) {
+    const std::string text = to_text(page, {width, false, 40});
+    const std::size_t end = text.find(" …\n", text.find("word100"));
+    ASSERT_NE(end, std::string::npos) << width;
+    EXPECT_EQ(text.substr(end - 7, 4), "word") << width;
+  }
+}
+
+TEST(Text, AnExpressionOfAQueryKeepsItsName) {
+  Table table{"", Shape::table, {}};
+  table.ints("sum(duration_ns)", Unit::count) = {7};
+  EXPECT_NE(to_text(Report{"sql", {std::move(table)}, {}}, {80, false, 0}).find("sum(duration_ns)"),
+            std::string::npos);
+}
+
 TEST(Text, LongCommandsGoOnBehindABackslash) {
   const Page page{"", {}, {"stepscope show steps /a/long/path/to/a/trace.json.gz 'with a/space' -o x.csv"}};
   EXPECT_EQ(to_text(page, {50, false, 0}),

@@ -197,6 +197,15 @@ class Usage(Folder):
         self.assertIn("H100", out)
         self.assertNotIn("no peaks", run("show", "operators", self.trace, "--device-name", "H100")[1])
 
+    def test_an_event_that_is_not_there_is_no_success(self):
+        code, _, error = run("show", "event", self.trace)
+        self.assertEqual(code, 2)
+        self.assertIn("--id N", error)
+        code, out, error = run("show", "event", self.trace, "--id", "99999")
+        self.assertEqual((code, out), (1, ""))
+        self.assertIn("No event has the id 99999", error)
+        self.assertEqual(run("show", "event", self.trace, "--id", "1")[0], 0)
+
     def test_a_reader_that_goes_away_is_no_error(self):
         reader, writer = os.pipe()
         os.close(reader)

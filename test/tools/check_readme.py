@@ -38,9 +38,11 @@ def main(program, files):
             for line in lines:
                 seen += 1
                 done = subprocess.run(["sh", "-c", line], cwd=folder, env=environment, capture_output=True, timeout=120)
-                if done.returncode != 0:
+                empty = b"\n  no rows\n" in done.stdout
+                if done.returncode != 0 or empty:
                     failed += 1
-                    print(f"{file}: `{line}` ends with {done.returncode}: {done.stderr.decode().strip()}")
+                    print(f"{file}: `{line}` {'shows no rows' if empty else f'ends with {done.returncode}'}: "
+                          f"{done.stderr.decode().strip()}")
     print(f"{seen} commands ran, {failed} failed")
     return 1 if failed or seen == 0 else 0
 

@@ -1,0 +1,57 @@
+#include "advise/bound.h"
+
+#include "advise/verdict.h"
+#include "make_rank.h"
+
+namespace stepscope::advise {
+namespace {
+
+using test::Cells;
+using test::cells;
+
+report::Report judged(std::string_view events) {
+  const trace::Trace trace = test::open_events(events);
+  return verdict(trace, gather(trace, {}, 1));
+}
+
+TEST(Bound, HostTimesSayWhatAStepTakes) {
+  const report::Report report = judged(R"J(
+  {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 5, "tid": 5, "ts": 0, "dur": 1000},
+  {"ph": "X", "cat": "user_annotation", "name": "enumerate(DataLoader)#X.__next__", "pid": 5, "tid": 5, "ts": 0, "dur": 250})J");
+  EXPECT_EQ(
+      cells(report.tables[0], "headline"),
+      Cells{"Host times only: no device activity is recorded. A step takes 1.00 ms, 25.0 % of it for data "
+            "loading."});
+  EXPECT_EQ(cells(report.tables[0], "rank"), Cells{"-"});
+  EXPECT_EQ(cells(report.tables[1], "evidence"),
+            Cells{"input_wait: per step, 250 µs in the window (25.0 %)"});
+}
+
+// One kernel, 10 µs after the return of a launch call that took 1990 µs: no record is missing.
+TEST(Bound, OneKernelIsTooLittleToJudge) {
+  const report::Report report = judged(R"J(
+  {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 5, "tid": 5, "ts": 0, "dur": 1990, "args": {"correlation": 1}},
+  {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 2000, "dur": 100,
+   "args": {"device": 0, "stream": 7, "correlation": 1}})J");
+  EXPECT_EQ(cells(report.tables[0], "bound"), Cells{"too little to judge"});
+}
+
+// Ten ops of 1 µs: recording them cost more than a tenth of the time.
+TEST(Bound, TheCostOfRecordingNamesWhatWasOn) {
+  std::string events;
+  for (int i = 0; i < 10; ++i)
+    events += R"J({"ph": "X", "cat": "cpu_op", "name": "a", "pid": 5, "tid": 5, "ts": )J" +
+              std::to_string(i) + R"J(, "dur": 1},)J";
+  const auto remedies = [](const std::string& text) { return cells(judged(text).tables[2], "remedy"); };
+  const auto has = [](const Cells& texts, const char* text) {
+    return std::find(texts.begin(), texts.end(), text) != texts.end();
+  };
+  const std::string python =
+      R"J({"ph": "X", "cat": "python_function", "name": "f", "pid": 5, "tid": 5, "ts": 0, "dur": 10})J";
+  EXPECT_TRUE(has(remedies(events + python), "Compare with a run without with_stack."));
+  events.pop_back();
+  EXPECT_TRUE(has(remedies(events), "Compare with the step time without the profiler."));
+}
+
+}  // namespace
+}  // namespace stepscope::advise
