@@ -14,7 +14,8 @@ using trace::EventTable;
 using trace::Row;
 using trace::TrackId;
 
-constexpr Time kQuiet = 20'000;  // ns
+constexpr Time kQuiet = 20'000;      // ns
+constexpr Time kAsleep = 1'000'000;  // ns; a side thread that is quiet for so long was not working
 
 /// When nothing began or ended on a thread, in time order, from before its first range to behind its last.
 class QuietTimes {
@@ -76,13 +77,17 @@ std::vector<Handoff> handoffs(const trace::Rank& rank, const std::vector<TrackId
     for (const Interval& own : quiet[t]) {
       if (own.end == std::numeric_limits<Time>::max() / 2) continue;
       std::optional<Handoff> best;
+      bool main_works = threads[t] != main;
       for (std::size_t other = 0; other < threads.size(); ++other) {
         const Interval* theirs = other == t ? nullptr : quiet_at(quiet[other], own.end);
-        if (theirs == nullptr || theirs->begin <= own.begin) continue;
+        if (theirs == nullptr) continue;
+        if (threads[other] == main) main_works = false;
+        if (theirs->begin <= own.begin) continue;
         if (!best || theirs->begin > best->released)
           best = Handoff{threads[t], threads[other], own.begin, theirs->begin, own.end};
       }
-      if (!best && threads[t] != main) best = Handoff{threads[t], main, own.begin, own.end, own.end};
+      if (!best && main_works && own.length() >= kAsleep)
+        best = Handoff{threads[t], main, own.begin, own.end, own.end};
       if (best) found.push_back(*best);
     }
   }

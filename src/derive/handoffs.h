@@ -19,7 +19,8 @@ struct Handoff {
 
 /// Of `threads`, by time. A thread is quiet when no range begins or ends on it for 20 µs, time in calls that
 /// wait for the device excepted. It was released by the thread that became quiet last, after the first had,
-/// and still is. A side thread does nothing by itself: if no such thread exists, `main` released it. O(n).
+/// and still is. Without such a thread, `main` released a side thread that was quiet for 1 ms if it works
+/// then. O(n).
 std::vector<Handoff> handoffs(const trace::Rank& rank, const std::vector<trace::TrackId>& threads,
                               trace::TrackId main, const std::vector<Waiting>& waits);
 

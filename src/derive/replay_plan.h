@@ -56,9 +56,11 @@ struct ReplayPlan {
 /// `marks`: host times to follow. O(n log n) in calls and device events.
 ///
 /// Waits on another stream are taken from the recording where it has them. Else an event that starts over 20
-/// µs after both its request and the end of what came before it on its stream is taken to wait for the event
-/// of another stream that ended last, at most 15 µs before. A call that waits returned because of the event
-/// that ended last before its return, among those launched before it.
+/// µs after both its request and the end of what came before it on its stream is taken to wait for an event
+/// of another stream that was launched earlier: one that is in the last 2 % of its length, else the one that
+/// ended last, at most 50 µs before. A call that waits returned because of its own copy; else of the newest
+/// event of its thread, if that ended at most 50 µs before the return; else of the event that ended last,
+/// among those launched before the call.
 ReplayPlan replay_plan(const trace::Trace& trace, const trace::Rank& rank,
                        std::vector<ReplayPlan::Mark> marks);
 

@@ -15,10 +15,16 @@ using trace::kNoRow;
 using trace::Rank;
 using trace::Row;
 
-constexpr Time kLongestLatency = 20'000;  // ns; a launch that finds the device free starts within that
-constexpr Time kShortlyBefore = 15'000;   // ns; a stream goes on within that when what it waited for ended
-constexpr Time kClockError = 5'000;       // ns between the clocks of host and device
-constexpr int kMostLooked = 64;           // events that ended in between and were launched later
+// All in ns. A launch that finds the device free starts within 2 to 20 µs; a stream that waited for another
+// one goes on 5 to 50 µs after what it waited for; a kernel that fills the device has a tail of up to 2 % of
+// its length in which blocks of the next one find room. Seen on the recorded traces.
+constexpr Time kLongestLatency = 20'000;
+constexpr Time kShortlyBefore = 50'000;
+constexpr Time kLongestTail = 100'000;
+constexpr Time kTailShare = 50;      // one in …
+constexpr Time kEpilogue = 50'000;   // a call that waits returns within that of what it waited for
+constexpr Time kClockError = 5'000;  // between host and device
+constexpr int kMostLooked = 64;      // events that ended in between and were launched later
 
 class Waits {
  public:
@@ -50,15 +56,15 @@ class Waits {
       if (last == ReplayPlan::kNone || end(last) <= e_.end[plan_.events[i].row])
         last = static_cast<std::int32_t>(i);
     }
+    std::int32_t newest = ReplayPlan::kNone;  // launched by the call's thread before it
     for (std::size_t i = 0; i < plan_.calls.size(); ++i) {
       ReplayPlan::Call& call = plan_.calls[i];
-      if (call.waiting == Waiting::no) continue;
-      call.until = recorded_.calls[i];
-      if (call.until == ReplayPlan::kNone && call.waiting == Waiting::work) call.until = own[i];
-      if (call.until == ReplayPlan::kNone) call.until = released(call, own[i]);
-      const Time from = call.until == ReplayPlan::kNone ? e_.start[call.row]
-                                                        : std::max(e_.start[call.row], end(call.until));
-      call.epilogue = e_.end[call.row] - from;
+      if (i > 0 && e_.track[call.row] != e_.track[plan_.calls[i - 1].row]) newest = ReplayPlan::kNone;
+      if (call.waiting != Waiting::no) {
+        call.until = awaited(call, recorded_.calls[i], own[i], newest);
+        call.epilogue = e_.end[call.row] - known_from(call, call.until);
+      }
+      if (own[i] != ReplayPlan::kNone) newest = own[i];
     }
   }
 
@@ -102,16 +108,42 @@ class Waits {
     if (linked) event.latency = std::min(event.latency, kLongestLatency);
   }
 
-  /// The event of another stream, launched earlier, that ended last at most 15 µs before `time`.
+  /// The event of another stream, launched earlier, that ended last before `time`, or was about to end: a
+  /// kernel that fills the device lets the next one start in its tail.
   std::int32_t ended_before(std::int32_t index, Time time) const {
+    for (auto at = ended_until(time); at != by_end_.end() && end(*at) - time <= kLongestTail; ++at)
+      if (could_hold(*at, index) && end(*at) - time <= e_.duration(row(*at)) / kTailShare) return *at;
     auto at = ended_until(time);
     for (int looked = 0; at != by_end_.begin() && looked < kMostLooked; ++looked) {
       const std::int32_t other = *--at;
       if (end(other) < time - kShortlyBefore) break;
-      if (e_.track[row(other)] != e_.track[row(index)] && other < index && launched(other) <= launched(index))
-        return other;
+      if (could_hold(other, index)) return other;
     }
     return ReplayPlan::kNone;
+  }
+  bool could_hold(std::int32_t other, std::int32_t index) const {
+    return other < index && e_.track[row(other)] != e_.track[row(index)] &&
+           launched(other) <= launched(index);
+  }
+
+  /// The call's start, or the end of the event if that is later.
+  Time known_from(const ReplayPlan::Call& call, std::int32_t event) const {
+    return event == ReplayPlan::kNone ? e_.start[call.row] : std::max(e_.start[call.row], end(event));
+  }
+
+  /// The event that let the call return: stated, its own, the newest of its thread if that explains the
+  /// return, else the one that ended last.
+  std::int32_t awaited(const ReplayPlan::Call& call, std::int32_t stated, std::int32_t own,
+                       std::int32_t newest) const {
+    if (stated != ReplayPlan::kNone) return stated;
+    if (call.waiting == Waiting::work) {
+      if (own != ReplayPlan::kNone) return own;
+      const Time back = e_.end[call.row];
+      if (newest != ReplayPlan::kNone && end(newest) <= back + kClockError &&
+          back - known_from(call, newest) <= kEpilogue)
+        return newest;
+    }
+    return released(call, own);
   }
 
   /// The event that ended last before the call's return, among those launched before it; for a launch that
@@ -120,7 +152,7 @@ class Waits {
     auto at = ended_until(e_.end[call.row] + kClockError);
     for (int looked = 0; at != by_end_.begin() && looked < kMostLooked; ++looked) {
       const std::int32_t other = *--at;
-      if (launched(other) >= e_.start[call.row]) continue;
+      if (launched(other) >= e_.start[call.row] || e_.start[row(other)] >= e_.end[call.row]) continue;
       if (call.waiting == Waiting::queue && own != ReplayPlan::kNone &&
           e_.track[row(other)] != e_.track[row(own)])
         continue;
