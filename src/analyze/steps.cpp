@@ -191,16 +191,9 @@ report::Report steps(const trace::Trace& trace, const report::Params& params) {
     const std::vector<StepSpan> spans = step_spans(rank);
     const std::vector<IntervalSet> sets = role_sets(trace, rank);
     note_rank(rank, spans, report);
-    std::int64_t previous_device_end = trace::kNoTime;
     std::vector<StepParts> all_parts;
     for (const StepSpan& s : spans) {
       const trace::Step& step = rank.steps[s.index];
-      const std::int64_t device_length =
-          s.device_events == 0
-              ? report::kNoInt
-              : step.device_end -
-                    (previous_device_end != trace::kNoTime ? previous_device_end : s.span.begin);
-      if (s.device_events > 0) previous_device_end = std::max(previous_device_end, step.device_end);
       std::vector<IntervalSet> in_step;
       for (const IntervalSet& set : sets) in_step.push_back(set.within(s.span));
       const std::vector<IntervalSet> parts = timeline::partition(s.span, in_step);
@@ -214,7 +207,7 @@ report::Report steps(const trace::Trace& trace, const report::Params& params) {
       out.host_start.push_back(step.start - origin);
       out.host_end.push_back(step.end - origin);
       out.device_end.push_back(s.device_events > 0 ? step.device_end - origin : report::kNoInt);
-      out.device_length.push_back(device_length);
+      out.device_length.push_back(s.device_length);
       if (s.partial) continue;
       for (std::size_t i = 0; i < parts.size(); ++i) sums[i] += parts[i].length();
       ++counted;

@@ -1,151 +1,28 @@
 // What a step would take if something in it were faster: the recording replayed with changes.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
-#include <optional>
 
 #include "analyze/list.h"
 #include "analyze/question.h"
+#include "analyze/replayed_window.h"
 #include "analyze/whatif_changes.h"
 #include "derive/replay.h"
-#include "derive/thread_role.h"
 #include "report/statistics.h"
 #include "report/units.h"
 
 namespace stepscope::analyze {
 namespace {
 
-using derive::Replayed;
 using derive::ReplayPlan;
 using report::kNoInt;
 using report::Role;
 using report::Shape;
 using report::Unit;
-using timeline::Interval;
 using timeline::Time;
-using trace::kNoRow;
 using trace::Rank;
-using trace::Row;
-using trace::TrackId;
 
 constexpr double kLargestError = 0.05;
-
-/// The window of the chosen steps in a replay: the same two instants as in the recording.
-class ReplayedWindow {
- public:
-  ReplayedWindow(const trace::Trace& trace, const Rank& rank, const StepChoice& choice)
-      : rank_(rank), spans_(step_spans(rank)) {
-    for (const StepSpan& s : spans_)
-      chosen_.push_back(choice.includes(rank.steps[s.index]) && !(s.partial && choice.all()));
-    recorded_ = window_of(rank, choice);
-    add_marks(trace);
-  }
-  const std::vector<ReplayPlan::Mark>& marks() const { return marks_; }
-  Time recorded() const { return recorded_.length(); }
-  std::int64_t steps() const {
-    return std::max<std::int64_t>(1, std::count(chosen_.begin(), chosen_.end(), true));
-  }
-
-  Time length(const ReplayPlan& plan, const Replayed& replayed) const {
-    const std::vector<Time> device_end = device_ends(plan, replayed);
-    Time previous = first_begin(plan, replayed);
-    Interval window{0, 0};
-    bool any = false;
-    for (std::size_t i = 0; i < spans_.size(); ++i) {
-      const Time begin = std::max(previous, host_time(replayed, i, begins_));
-      const Time end = std::max({begin, host_time(replayed, i, ends_), device_end[i]});
-      if (chosen_[i]) {
-        if (!any) window.begin = begin;
-        window.end = end;
-        any = true;
-      }
-      previous = end;
-    }
-    return window.length();
-  }
-
- private:
-  /// Marks first … of a step; a step that stands for the whole recording has an end on every thread.
-  struct Marks {
-    std::size_t first = 0, count = 0;
-  };
-
-  void add_marks(const trace::Trace& trace) {
-    const trace::EventTable& e = rank_.events;
-    for (const trace::Step& step : rank_.steps) {
-      if (step.row != kNoRow) {
-        begins_.push_back({marks_.size(), 1});
-        marks_.push_back({e.track[step.row], step.start});
-        ends_.push_back({marks_.size(), 1});
-        marks_.push_back({e.track[step.row], step.end});
-        continue;
-      }
-      begins_.push_back({marks_.size(), 0});
-      ends_.push_back({marks_.size(), 0});
-      for (const ReplayPlan::Mark& mark : last_ends(trace)) {
-        marks_.push_back(mark);
-        ++ends_.back().count;
-      }
-    }
-  }
-
-  /// Where each thread that launches, and the main thread, ended.
-  std::vector<ReplayPlan::Mark> last_ends(const trace::Trace& trace) const {
-    const trace::EventTable& e = rank_.events;
-    const auto roles = derive::thread_roles(trace, rank_);
-    std::vector<bool> wanted(rank_.tracks.size());
-    for (TrackId t = 0; t < wanted.size(); ++t) wanted[t] = roles[t] == derive::ThreadRole::main;
-    for (Row row = 0; row < e.size(); ++row)
-      if (is_device_work(e.kind[row]) && e.launch[row] != kNoRow) wanted[e.track[e.launch[row]]] = true;
-    std::vector<ReplayPlan::Mark> ends;
-    for (TrackId t = 0; t < wanted.size(); ++t) {
-      Time end = trace::kNoTime;
-      for (Row row = rank_.tracks[t].begin; wanted[t] && row < rank_.tracks[t].end; ++row)
-        if (is_host_range(e.kind[row])) end = std::max(end, e.end[row]);
-      if (end != trace::kNoTime) ends.push_back({t, end});
-    }
-    return ends;
-  }
-
-  Time host_time(const Replayed& replayed, std::size_t step, const std::vector<Marks>& of) const {
-    Time time = std::numeric_limits<Time>::min();
-    for (std::size_t m = 0; m < of[step].count; ++m)
-      time = std::max(time, replayed.marks[of[step].first + m]);
-    return time;
-  }
-
-  std::vector<Time> device_ends(const ReplayPlan& plan, const Replayed& replayed) const {
-    std::vector<Time> ends(rank_.steps.size(), std::numeric_limits<Time>::min());
-    for (std::size_t i = 0; i < plan.events.size(); ++i) {
-      const std::int32_t step = rank_.events.step[plan.events[i].row];
-      if (step < 0 || plan.events[i].call == ReplayPlan::kNone) continue;
-      Time& end = ends[static_cast<std::size_t>(step)];
-      end = std::max(end, replayed.end[i]);
-    }
-    return ends;
-  }
-
-  /// The first step begins with its mark, or when the device was done with the step before.
-  Time first_begin(const ReplayPlan& plan, const Replayed& replayed) const {
-    if (spans_.empty()) return 0;
-    const Time begin = spans_.front().span.begin;
-    Time moved = std::numeric_limits<Time>::min();
-    if (begin > rank_.steps.front().start)
-      for (std::size_t i = 0; i < plan.events.size(); ++i)
-        if (rank_.events.end[plan.events[i].row] == begin) moved = std::max(moved, replayed.end[i]);
-    const bool marked = rank_.steps.front().row != kNoRow;
-    return moved != std::numeric_limits<Time>::min() || marked ? moved : begin;
-  }
-
-  const Rank& rank_;
-  std::vector<StepSpan> spans_;
-  std::vector<bool> chosen_;
-  Interval recorded_;
-  std::vector<ReplayPlan::Mark> marks_;
-  std::vector<Marks> begins_, ends_;
-};
 
 struct CheckTable {
   explicit CheckTable(const trace::Trace& trace)
@@ -187,8 +64,9 @@ class Question {
         identity_(length({})) {}
 
   double error() const { return std::abs(report::ratio(identity_ - window_.recorded(), window_.recorded())); }
-  bool usable() const { return !plan_.events.empty() && error() <= kLargestError; }
   bool has_device() const { return !plan_.events.empty(); }
+  bool usable() const { return has_device() && error() <= kLargestError; }
+  bool refused() const { return has_device() && error() > kLargestError; }
 
   void check(CheckTable& out) const {
     out.rank.add(rank_);
@@ -201,7 +79,7 @@ class Question {
   void add(ChangeTable& out, std::string name, std::span<const Scale> scales) const {
     derive::Changes changes;
     bool found = false;
-    for (const Scale& scale : scales) found |= derive_changes(scale, changes);
+    for (const Scale& scale : scales) found |= add_changes(trace_, rank_, plan_, scale, changes);
     out.rank.add(rank_);
     out.change.push_back(std::move(name));
     out.found.emplace_back(found ? "yes" : "nothing of that name");
@@ -213,9 +91,6 @@ class Question {
   }
 
  private:
-  bool derive_changes(const Scale& scale, derive::Changes& changes) const {
-    return add_changes(trace_, rank_, plan_, scale, changes);
-  }
   Time length(const derive::Changes& changes) const {
     return window_.length(plan_, derive::replay(rank_, plan_, changes));
   }
@@ -233,13 +108,45 @@ constexpr report::ParamSpec kParams[] = {
     {"scale", report::ParamSpec::Type::text, "data_loading=0;sync=0;alloc=0;comm=0;copy=0", "",
      "what to change, e.g. 'data_loading=0; kernel:/gemm|conv/=0.5': WHAT=FACTOR, separated by ';'"}};
 
-constinit const About whatif_about = {R"()", kParams};
+constinit const About whatif_about = {
+    R"(The recording is replayed: launches and waiting calls of each thread in their order, device events in the order of their streams. A
+change makes host work or device events shorter or longer, and everything that waited for it moves. Savings are differences to the replay
+without changes, per step, so a change that nothing waits for saves 0.
+
+`--scale` lists changes WHAT=FACTOR, separated by `;`. A factor of 0 removes, 0.5 halves, 2 doubles. Where several hold, the smallest does.
+
+| WHAT | is scaled |
+|---|---|
+| data_loading | host time in data loaders |
+| sync | the time that calls wait for device work; 0: they return at once |
+| alloc, launch | host time in calls that allocate or free device or pinned memory; in calls that launch |
+| compute, comm, copy | compute kernels; collective kernels; copies and fills |
+| kernel:NAME | device events of that name |
+| host:NAME | host time in ops, annotations, Python and runtime calls of that name and in all they call on their thread |
+| device:NAME | device events launched inside host ranges of that name |
+| op:NAME | both: host:NAME and device:NAME |
+
+NAME is the exact name, or `/a|b/` for names that contain a or b.
+
+**Replay without changes**: `recorded` and `identity` are the mean step of the window as recorded and as replayed; `error` is their
+difference / recorded. Above 5 % savings are refused and empty.
+
+**What would change**: `step`: mean step with the change; `saving`: identity - step; `share`: saving / identity; `found`: whether the trace
+has anything of that kind. The last row makes all changes at once: less than the sum when they overlap, more when one uncovers another.
+
+What the model knows: an event starts when it was launched, the event before it on its stream has ended and so has what it waits for on
+other streams, plus its recorded latency (at most 20 µs). Waits between streams that are not recorded are inferred from the times. A waiting
+call returns when its work has ended. A thread that slept goes on as long after the thread that woke it as it was recorded. Unknown to it:
+other ranks (a collective keeps its recorded length, in which it waited for them), events that slow each other down, a processor that is
+shared, and work whose launch is not in the file: it only follows its stream.)",
+    kParams};
 
 report::Report whatif(const trace::Trace& trace, const report::Params& params) {
   const StepChoice choice(params);
   CheckTable checks(trace);
   ChangeTable changes(trace);
   report::Report report{"whatif", {}, {}};
+  bool device = false;
   const auto scales = parse_scales(params.text("scale", kParams[0].fallback));
   if (!scales) report.notes.push_back("--scale: " + scales.error().message + ".");
   for (const Rank& rank : trace.ranks) {
@@ -248,15 +155,18 @@ report::Report whatif(const trace::Trace& trace, const report::Params& params) {
     if (!scales) continue;
     for (const Scale& scale : *scales) question.add(changes, scale.text, {&scale, 1});
     if (scales->size() > 1) question.add(changes, "all together", *scales);
-    if (!question.has_device())
-      report.notes.push_back("No device activity is recorded: there is nothing to replay.");
-    else if (!question.usable())
+    device |= question.has_device();
+    if (question.refused())
       report.notes.push_back(fmt::format(
           "Refused: replayed without changes, {} is {} off what was recorded (at most 5 % is "
           "accepted), so savings would be guesses. The recording lacks what its events waited for.",
           rank.rank < 0 ? "the recording" : fmt::format("rank {}", rank.rank),
           report::format_value(question.error(), Unit::share)));
   }
+  if (!device && scales)
+    report.notes.emplace_back(
+        "There is nothing to replay: no device activity is recorded. Record with ProfilerActivity.CUDA (or "
+        "XPU, MTIA …) beside CPU.");
   report.tables.push_back(std::move(checks.table));
   report.tables.push_back(std::move(changes.table));
   return report;

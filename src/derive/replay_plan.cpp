@@ -1,7 +1,6 @@
 #include "derive/replay_plan.h"
 
 #include <algorithm>
-#include <tuple>
 
 #include "derive/launch_queue.h"
 #include "derive/replay_waits.h"
@@ -32,7 +31,8 @@ class Planner {
     add_calls(waiting);
     add_events();
     find_waits(trace_, rank_, plan_);
-    plan_.handoffs = handoffs(rank_, host_threads(), main_thread(), waiting);
+    const TrackId main = main_thread();
+    plan_.handoffs = handoffs(rank_, host_threads(main), main, waiting);
     add_things();
   }
 
@@ -63,9 +63,9 @@ class Planner {
   }
   Time end_of(std::int32_t event) const { return e_.end[plan_.events[static_cast<std::size_t>(event)].row]; }
 
-  std::vector<TrackId> host_threads() const {
+  std::vector<TrackId> host_threads(TrackId main) const {
     std::vector<bool> active(rank_.tracks.size());
-    active[main_thread()] = true;
+    active[main] = true;
     for (const ReplayPlan::Call& call : plan_.calls) active[e_.track[call.row]] = true;
     std::vector<TrackId> threads;
     for (TrackId t = 0; t < active.size() && threads.size() < kMostThreads; ++t)
@@ -78,25 +78,41 @@ class Planner {
     return found == roles.end() ? 0 : static_cast<TrackId>(found - roles.begin());
   }
 
+  /// The lists are nearly in order by themselves: sorted one by one and merged.
   void add_things() {
-    const auto add = [&](Time time, Thing::Kind kind, std::size_t index) {
-      plan_.things.push_back({time, kind, static_cast<std::uint32_t>(index)});
-    };
+    std::vector<Thing> launches, returns, events, rest;
     for (std::size_t i = 0; i < plan_.calls.size(); ++i) {
-      add(e_.start[plan_.calls[i].row], Thing::Kind::launch, i);
-      if (plan_.calls[i].waiting != Waiting::no) add(e_.end[plan_.calls[i].row], Thing::Kind::returns, i);
+      const Row row = plan_.calls[i].row;
+      launches.push_back(thing(e_.start[row], Thing::Kind::launch, i));
+      if (plan_.calls[i].waiting != Waiting::no)
+        returns.push_back(thing(e_.end[row], Thing::Kind::returns, i));
     }
     for (std::size_t i = 0; i < plan_.events.size(); ++i) {
       const Row row = plan_.events[i].row, launch = e_.launch[row];
-      add(launch == kNoRow ? e_.start[row] : std::max(e_.start[row], e_.start[launch]), Thing::Kind::event,
-          i);
+      const Time start = launch == kNoRow ? e_.start[row] : std::max(e_.start[row], e_.start[launch]);
+      events.push_back(thing(start, Thing::Kind::event, i));
     }
     for (std::size_t i = 0; i < plan_.handoffs.size(); ++i)
-      add(plan_.handoffs[i].resumed, Thing::Kind::handoff, i);
-    for (std::size_t i = 0; i < plan_.marks.size(); ++i) add(plan_.marks[i].time, Thing::Kind::mark, i);
-    std::sort(plan_.things.begin(), plan_.things.end(), [](const Thing& a, const Thing& b) {
-      return std::tuple(a.time, a.kind, a.index) < std::tuple(b.time, b.kind, b.index);
-    });
+      rest.push_back(thing(plan_.handoffs[i].resumed, Thing::Kind::handoff, i));
+    for (std::size_t i = 0; i < plan_.marks.size(); ++i)
+      rest.push_back(thing(plan_.marks[i].time, Thing::Kind::mark, i));
+    for (std::vector<Thing>* list : {&launches, &returns, &events, &rest}) {
+      if (!std::is_sorted(list->begin(), list->end(), earlier))
+        std::sort(list->begin(), list->end(), earlier);
+      plan_.things = merged(plan_.things, *list);
+    }
+  }
+  static Thing thing(Time time, Thing::Kind kind, std::size_t index) {
+    return {time, kind, static_cast<std::uint32_t>(index)};
+  }
+  static bool earlier(const Thing& a, const Thing& b) {
+    if (a.time != b.time) return a.time < b.time;
+    return a.kind != b.kind ? a.kind < b.kind : a.index < b.index;
+  }
+  static std::vector<Thing> merged(const std::vector<Thing>& a, const std::vector<Thing>& b) {
+    std::vector<Thing> both(a.size() + b.size());
+    std::merge(a.begin(), a.end(), b.begin(), b.end(), both.begin(), earlier);
+    return both;
   }
 
   const trace::Trace& trace_;
