@@ -85,9 +85,13 @@ BoundNumbers bound_numbers(const trace::Trace& trace, const Rank& rank, const St
   add_atoms(numbers, atoms);
   const derive::LaunchQueue queue = derive::launch_queue(trace, rank);
   const std::vector<derive::Waiting> waiting = derive::waiting_calls(trace, rank, queue);
+  const auto in_step = [&](Row row) {
+    const std::int32_t step = rank.events.step[row];
+    return step >= 0 && counted[static_cast<std::size_t>(step)];
+  };
   std::vector<Interval> blocked;
   for (Row row = 0; row < rank.events.size(); ++row)
-    if (waiting[row] != derive::Waiting::no)
+    if (waiting[row] != derive::Waiting::no && in_step(row))
       blocked.push_back({rank.events.start[row], rank.events.end[row]});
   numbers.blocked = timeline::IntervalSet::of(std::move(blocked)).length_in(window);
   numbers.lag_growth = lag_growth(rank, counted, queue);

@@ -18,7 +18,7 @@ struct BoundNumbers {
   std::int64_t step = report::kNoInt;        ///< T: median device length of its steps
   std::int64_t idle = 0, late = 0;           ///< nothing runs; of that, before the work had been asked for
   std::int64_t exposed_communication = 0;    ///< a collective runs and no compute
-  std::int64_t blocked = 0;                  ///< some thread is in a call that waits for device work
+  std::int64_t blocked = 0;                  ///< some thread is in a waiting call of a step
   std::int64_t lag_growth = report::kNoInt;  ///< by which the median launch delay grows from step to step
   derive::IdleCause largest = derive::IdleCause::untraced;  ///< cause of most of `late`
   std::int64_t largest_time = 0;

@@ -122,7 +122,7 @@ a copy or fill runs alone; `idle`, with the `cause` that `idle` explains. `time`
 | step | T: median length of a step on the device, from one step's last device event to the next one's |
 | idle | nothing runs |
 | late | of that, all causes but `pending`: the host had not asked for the work yet |
-| blocked | a thread is in a call that waits for device work: blocking calls, copy calls that stayed for their copy, launches that waited for room in the queue |
+| blocked | a thread is in a call that waits for device work: blocking calls, copy calls that stayed for their copy, launches that waited for room in the queue; not those behind the last step's mark |
 | exposed_communication | a collective runs and no compute |
 | lag_growth | median difference of the median launch delay of one step and of the next: the host runs ahead and is not stopped |
 

@@ -33,6 +33,19 @@ TEST(LedgerAnalysis, OwnersAndBound) {
   EXPECT_EQ(test::cells(report.tables[0], "bound"), Cells{"mixed"});  // late 44 %, blocked 48 %, idle 50 %
 }
 
+// The wait behind the last step (from 100 on) is not the step's: the host asks late and never waits in it.
+TEST(LedgerAnalysis, AWaitBehindTheLastStepDoesNotCount) {
+  const trace::Trace trace = test::open_events(R"J(
+    {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 5, "tid": 5, "ts": 0, "dur": 100},
+    {"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 5, "tid": 5, "ts": 0, "dur": 90},
+    {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 5, "tid": 5, "ts": 90, "dur": 4, "args": {"correlation": 1}},
+    {"ph": "X", "cat": "cuda_runtime", "name": "cudaDeviceSynchronize", "pid": 5, "tid": 5, "ts": 101, "dur": 52},
+    {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 95, "dur": 55, "args": {"correlation": 1}})J");
+  const report::Report report = test::answer("ledger", trace);
+  EXPECT_EQ(test::cells(report.tables[2], "per_step"), (Cells{"150000", "95000", "90000", "0", "0", "-"}));
+  EXPECT_EQ(test::cells(report.tables[0], "bound"), Cells{"host-bound"});
+}
+
 TEST(LedgerAnalysis, Unknown) {
   const report::Report report = test::answer(
       "ledger",

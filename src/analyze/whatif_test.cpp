@@ -103,6 +103,16 @@ TEST(Whatif, NothingToReplayWithoutDevice) {
   ASSERT_EQ(report.notes.size(), 1u);
 }
 
+// Times that no recording has: nothing is replayed, and nothing overflows.
+TEST(Whatif, AbsurdTimes) {
+  for (const char* start : {"-3000000000000000", "3000000000000000"}) {
+    const trace::Trace trace = test::open_events(
+        joined(kLoaderAndSync) + R"(,{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": )" +
+        start + R"(, "dur": 100000000000000})");
+    EXPECT_EQ(test::cells(whatif_of(trace, "comm=1000").tables[1], "saving"), Cells{"-"});
+  }
+}
+
 TEST(Whatif, OrderOfEventsInTheFileChangesNothing) {
   const std::string scale = "data_loading=0.3; compute=0.7; sync=0.5; launch=0; comm=2";
   std::vector<std::string> events = kLoaderAndSync;

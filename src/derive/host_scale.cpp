@@ -9,11 +9,14 @@ namespace stepscope::derive {
 
 using timeline::Time;
 
+Time scaled(Time length, double factor) {
+  constexpr auto kMost = static_cast<double>(kFarthest);
+  return std::llround(std::clamp(static_cast<double>(length) * factor, -kMost, kMost));
+}
+
 namespace {
 
-Time saved_in(Time length, double factor) {
-  return length - std::llround(static_cast<double>(length) * factor);
-}
+Time saved_in(Time length, double factor) { return length - scaled(length, factor); }
 
 }  // namespace
 

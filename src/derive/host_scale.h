@@ -9,6 +9,12 @@
 
 namespace stepscope::derive {
 
+/// No replayed time is further from the recorded one, ns (32 years): sums stay in range whatever a file says.
+inline constexpr timeline::Time kFarthest = 1'000'000'000'000'000'000;
+
+/// length × factor to the nearest ns, at most kFarthest.
+timeline::Time scaled(timeline::Time length, double factor);
+
 class HostScale {
  public:
   /// `ranges`: {row, factor} of host ranges; where several hold, the smallest factor does.

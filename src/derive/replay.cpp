@@ -1,7 +1,6 @@
 #include "derive/replay.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "derive/host_scale.h"
@@ -63,7 +62,8 @@ class Walk {
     return time - scale_.saved_before(thread, time) + shift_[thread];
   }
   void set_clock(TrackId thread, Time recorded, Time now) {
-    shift_[thread] = now - (recorded - scale_.saved_before(thread, recorded));
+    shift_[thread] =
+        std::clamp(now - (recorded - scale_.saved_before(thread, recorded)), -kFarthest, kFarthest);
   }
 
   /// The new end of `on`, or as much earlier as the event was recorded to start before it.
@@ -90,8 +90,8 @@ class Walk {
     for (auto w = static_cast<std::size_t>(event.wait); w < last; ++w)
       ready = std::max(ready, after(plan_.waits[w].on, recorded));
     const double factor = changes_.device.empty() ? 1 : changes_.device[index];
-    out_.start[index] = ready + event.latency;
-    out_.end[index] = out_.start[index] + std::llround(static_cast<double>(e_.duration(event.row)) * factor);
+    out_.start[index] = std::clamp(ready + event.latency, recorded - kFarthest, recorded + kFarthest);
+    out_.end[index] = out_.start[index] + scaled(e_.duration(event.row), factor);
   }
 
   void come_back(std::size_t index) {
@@ -104,9 +104,9 @@ class Walk {
       if (call.until != ReplayPlan::kNone)
         back = std::max(began,
                         out_.end[static_cast<std::size_t>(call.until)] + std::min<Time>(0, call.epilogue));
-      back += std::llround(static_cast<double>(std::max<Time>(0, call.epilogue)) * factor);
+      back += scaled(std::max<Time>(0, call.epilogue), factor);
       if (call.waiting == Waiting::work && changes_.waits != 1)
-        back = began + std::llround(static_cast<double>(back - began) * changes_.waits);
+        back = began + scaled(back - began, changes_.waits);
     }
     set_clock(thread, e_.end[call.row], back);
     if (call.waiting == Waiting::queue) call_shift_[index] = shift_[thread];
@@ -129,7 +129,10 @@ class Walk {
 }  // namespace
 
 Replayed replay(const trace::Rank& rank, const ReplayPlan& plan, const Changes& changes) {
-  return Walk(rank, plan, changes).run();
+  if (!plan.things.empty()) return Walk(rank, plan, changes).run();
+  Replayed nothing;
+  for (const ReplayPlan::Mark& mark : plan.marks) nothing.marks.push_back(mark.time);
+  return nothing;
 }
 
 }  // namespace stepscope::derive

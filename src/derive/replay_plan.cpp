@@ -18,7 +18,8 @@ using trace::Row;
 using trace::TrackId;
 using Thing = ReplayPlan::Thing;
 
-constexpr std::size_t kMostThreads = 16;  // that hand work to each other
+constexpr std::size_t kMostThreads = 16;                   // that hand work to each other
+constexpr Time kLongestRecording = 1'000'000'000'000'000;  // ns, 11 days
 
 /// Calls that launched something or waited, and events with the call and the event before them.
 class Planner {
@@ -122,12 +123,25 @@ class Planner {
   std::vector<std::int32_t> call_of_;  // by row
 };
 
+/// Whether the recording is as long as one can be.
+bool plausible(const EventTable& e) {
+  Time first = 0, last = 0;
+  bool any = false;
+  for (Row row = 0; row < e.size(); ++row) {
+    if (!is_host_range(e.kind[row]) && !is_device_work(e.kind[row])) continue;
+    first = any ? std::min(first, e.start[row]) : e.start[row];
+    last = any ? std::max(last, e.end[row]) : e.end[row];
+    any = true;
+  }
+  return any && last - first <= kLongestRecording;
+}
+
 }  // namespace
 
 ReplayPlan replay_plan(const trace::Trace& trace, const Rank& rank, std::vector<ReplayPlan::Mark> marks) {
   ReplayPlan plan;
   plan.marks = std::move(marks);
-  if (!rank.tracks.empty()) Planner(trace, rank, plan).plan();
+  if (plausible(rank.events)) Planner(trace, rank, plan).plan();
   return plan;
 }
 

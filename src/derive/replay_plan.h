@@ -61,6 +61,8 @@ struct ReplayPlan {
 /// ended last, at most 50 µs before. A call that waits returned because of its own copy; else of the newest
 /// event of its thread, if that ended at most 50 µs before the return; else of the event that ended last,
 /// among those launched before the call.
+///
+/// Empty for a rank that was recorded for over 11 days: its times are damaged.
 ReplayPlan replay_plan(const trace::Trace& trace, const trace::Rank& rank,
                        std::vector<ReplayPlan::Mark> marks);
 
