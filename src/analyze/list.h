@@ -8,6 +8,7 @@
   ENTRY(overview, "what was recorded, and the facts that decide what it can prove") \
   ENTRY(steps, "where each step's time went, part by part, and what grew in slow steps") \
   ENTRY(idle, "why each device was idle, gap by gap") \
+  ENTRY(ledger, "who owned each nanosecond of each device, and who waited for whom") \
   ENTRY(devices, "how busy each device was, and how full when busy") \
   ENTRY(input_wait, "how long each step waited for data, and how much of that the device was idle") \
   ENTRY(synchronizations, "every call that waits for the device, from where, and what the wait costs") \
@@ -19,6 +20,7 @@
   ENTRY(python_stacks, "folded Python stacks with their time, for flame graphs") \
   ENTRY(memory_events, "what the allocator held over time, the peak and who held it, what stayed") \
   ENTRY(tracelens, "TraceLens's tables under its own rules, for comparing numbers with its reports") \
+  ENTRY(whatif, "what a step would take if something in it were faster") \
   ENTRY(event, "all that is known of one event, every arg of the file included")
 
 namespace stepscope::analyze {

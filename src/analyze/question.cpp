@@ -54,11 +54,16 @@ std::vector<StepSpan> step_spans(const trace::Rank& rank) {
           e.end[row] <= first_device_start)
         previous_end = std::max(previous_end, e.end[row]);
   }
+  std::int64_t device_end = trace::kNoTime;
   for (std::size_t i = 0; i < rank.steps.size(); ++i) {
     const trace::Step& step = rank.steps[i];
     const std::int64_t begin = std::max(previous_end, step.start);
     const std::int64_t end = std::max({begin, step.end, step.device_end});
-    spans.push_back({i, {begin, end}, launched[i], false});
+    spans.push_back({i, {begin, end}, launched[i], false, report::kNoInt});
+    if (launched[i] > 0) {
+      spans.back().device_length = step.device_end - (device_end == trace::kNoTime ? begin : device_end);
+      device_end = std::max(device_end, step.device_end);
+    }
     previous_end = end;
   }
   const std::size_t n = spans.size();

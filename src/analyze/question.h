@@ -59,6 +59,9 @@ struct StepSpan {
   timeline::Interval span;
   std::int64_t device_events;  ///< launched in it
   bool partial;                ///< a last step with under 80 % of the previous one's device events
+  /// From the previous step's device end (the first: from its begin) to its own; kNoInt without device
+  /// events.
+  std::int64_t device_length;
 };
 std::vector<StepSpan> step_spans(const trace::Rank& rank);
 

@@ -25,9 +25,12 @@ using trace::Rank;
 using trace::Row;
 using trace::Work;
 
+/// By precedence: of two roles at one instant the first counts.
 constexpr std::array<const char*, 8> kRoles = {"kernel",  "communication", "memcpy",   "memset",
                                                "runtime", "data_loader",   "cpu_exec", "other"};
 constexpr std::size_t kNamedRoles = kRoles.size() - 1;
+/// The columns' order, which readers of the JSON rely on: copies before communication.
+constexpr std::array<std::size_t, kRoles.size()> kColumnOrder = {0, 2, 3, 1, 4, 5, 6, 7};
 
 enum class Label : std::uint8_t { unknown, plain, data_loading, collective, step };
 
@@ -108,8 +111,8 @@ struct Columns {
 
 Columns step_columns(report::Table& table) {
   report::Texts& step = table.texts("step");
-  std::vector<report::Ints*> parts;
-  for (const char* role : kRoles) parts.push_back(&table.ints(role, Unit::ns));
+  std::vector<report::Ints*> parts(kRoles.size());
+  for (const std::size_t role : kColumnOrder) parts[role] = &table.ints(kRoles[role], Unit::ns);
   report::Ints& total = table.ints("total", Unit::ns);
   return {step,
           parts,
@@ -127,7 +130,7 @@ report::Table average_table(const std::array<std::int64_t, kRoles.size()>& sums,
   report::Reals& share = table.reals("share", Unit::share, Role::share);
   std::int64_t total = 0;
   for (std::int64_t sum : sums) report::add_to(total, sum);
-  for (std::size_t i = 0; i < kRoles.size(); ++i) {
+  for (const std::size_t i : kColumnOrder) {
     role.emplace_back(kRoles[i]);
     time.push_back(sums[i] / steps);
     share.push_back(total == 0 ? 0 : static_cast<double>(sums[i]) / static_cast<double>(total));
@@ -202,16 +205,9 @@ report::Report steps(const trace::Trace& trace, const report::Params& params) {
     const std::vector<StepSpan> spans = step_spans(rank);
     const std::vector<IntervalSet> sets = role_sets(trace, rank);
     note_rank(rank, spans, report);
-    std::int64_t previous_device_end = trace::kNoTime;
     std::vector<StepParts> all_parts;
     for (const StepSpan& s : spans) {
       const trace::Step& step = rank.steps[s.index];
-      const std::int64_t device_length =
-          s.device_events == 0
-              ? report::kNoInt
-              : step.device_end -
-                    (previous_device_end != trace::kNoTime ? previous_device_end : s.span.begin);
-      if (s.device_events > 0) previous_device_end = std::max(previous_device_end, step.device_end);
       std::vector<IntervalSet> in_step;
       for (const IntervalSet& set : sets) in_step.push_back(set.within(s.span));
       const std::vector<IntervalSet> parts = timeline::partition(s.span, in_step);
@@ -225,7 +221,7 @@ report::Report steps(const trace::Trace& trace, const report::Params& params) {
       out.host_start.push_back(step.start - origin);
       out.host_end.push_back(step.end - origin);
       out.device_end.push_back(s.device_events > 0 ? step.device_end - origin : report::kNoInt);
-      out.device_length.push_back(device_length);
+      out.device_length.push_back(s.device_length);
       if (s.partial) continue;
       for (std::size_t i = 0; i < parts.size(); ++i) report::add_to(sums[i], parts[i].length());
       ++counted;

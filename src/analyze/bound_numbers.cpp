@@ -1,0 +1,125 @@
+#include "analyze/bound_numbers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "derive/launch_queue.h"
+#include "derive/waiting_calls.h"
+#include "report/statistics.h"
+#include "report/units.h"
+
+namespace stepscope::analyze {
+namespace {
+
+using derive::IdleCause;
+using derive::Owner;
+using report::kNoInt;
+using timeline::Interval;
+using trace::Rank;
+using trace::Row;
+
+std::string percent(double share) { return report::format_value(share, report::Unit::share); }
+
+void add_atoms(BoundNumbers& numbers, const std::vector<std::vector<derive::Atom>>& atoms) {
+  std::array<std::int64_t, derive::kIdleCauses> late{};
+  for (const auto& device : atoms) {
+    for (const derive::Atom& atom : device) {
+      if (atom.owner == Owner::communication) numbers.exposed_communication += atom.span.length();
+      if (atom.owner != Owner::idle) continue;
+      numbers.idle += atom.span.length();
+      if (atom.cause != IdleCause::pending) late[static_cast<std::size_t>(atom.cause)] += atom.span.length();
+    }
+  }
+  const auto devices = std::max<std::int64_t>(1, static_cast<std::int64_t>(atoms.size()));
+  for (std::size_t cause = 0; cause < late.size(); ++cause) {
+    numbers.late += late[cause];
+    if (late[cause] <= numbers.largest_time) continue;
+    numbers.largest_time = late[cause];
+    numbers.largest = static_cast<IdleCause>(cause);
+  }
+  for (std::int64_t* sum :
+       {&numbers.idle, &numbers.late, &numbers.largest_time, &numbers.exposed_communication})
+    *sum /= devices;
+}
+
+/// Median, over consecutive steps, of the difference of their median launch delays.
+std::int64_t lag_growth(const Rank& rank, const std::vector<bool>& counted,
+                        const derive::LaunchQueue& queue) {
+  std::vector<std::vector<std::int64_t>> delays(rank.steps.size());
+  for (std::size_t i = 0; i < queue.size(); ++i)
+    if (const std::int32_t step = rank.events.step[queue.event[i]]; step >= 0)
+      delays[static_cast<std::size_t>(step)].push_back(queue.delay[i]);
+  std::vector<std::int64_t> growth;
+  std::int64_t previous = kNoInt;
+  for (std::size_t step = 0; step < delays.size(); ++step) {
+    if (!counted[step] || delays[step].empty()) continue;
+    const std::int64_t lag = report::quantile(delays[step], 0.5);
+    if (previous != kNoInt) growth.push_back(lag - previous);
+    previous = lag;
+  }
+  return report::quantile(growth, 0.5);
+}
+
+}  // namespace
+
+double BoundNumbers::share(std::int64_t part) const {
+  return window > 0 ? static_cast<double>(part) / static_cast<double>(window) : 0;
+}
+
+BoundNumbers bound_numbers(const trace::Trace& trace, const Rank& rank, const StepChoice& choice,
+                           const std::vector<std::vector<derive::Atom>>& atoms) {
+  BoundNumbers numbers;
+  const Interval window = window_of(rank, choice);
+  numbers.window = window.length();
+  std::vector<bool> counted(rank.steps.size());
+  std::vector<std::int64_t> lengths;
+  for (const StepSpan& s : step_spans(rank)) {
+    counted[s.index] = choice.includes(rank.steps[s.index]) && !(s.partial && choice.all());
+    numbers.steps += counted[s.index];
+    if (counted[s.index] && s.device_length != kNoInt) lengths.push_back(s.device_length);
+  }
+  numbers.steps = std::max<std::int64_t>(1, numbers.steps);
+  numbers.step = report::quantile(lengths, 0.5);
+  add_atoms(numbers, atoms);
+  const derive::LaunchQueue queue = derive::launch_queue(trace, rank);
+  const std::vector<derive::Waiting> waiting = derive::waiting_calls(trace, rank, queue);
+  const auto in_step = [&](Row row) {
+    const std::int32_t step = rank.events.step[row];
+    return step >= 0 && counted[static_cast<std::size_t>(step)];
+  };
+  std::vector<Interval> blocked;
+  for (Row row = 0; row < rank.events.size(); ++row)
+    if (waiting[row] != derive::Waiting::no && in_step(row))
+      blocked.push_back({rank.events.start[row], rank.events.end[row]});
+  numbers.blocked = timeline::IntervalSet::of(std::move(blocked)).length_in(window);
+  numbers.lag_growth = lag_growth(rank, counted, queue);
+  return numbers;
+}
+
+BoundWord bound_word(const BoundNumbers& n) {
+  const double late = n.share(n.late), blocked = n.share(n.blocked), idle = n.share(n.idle),
+               exposed = n.share(n.exposed_communication);
+  const double growth = n.lag_growth == kNoInt || n.step == kNoInt ? 0 : report::ratio(n.lag_growth, n.step);
+  if (late >= 0.15 && blocked <= 0.05)
+    return {"host-bound",
+            fmt::format("the device idles {} of the window before it is asked for work, the largest cause is "
+                        "`{}`, and the host waits for the device only {}",
+                        percent(late), name_of(n.largest), percent(blocked))};
+  if (exposed >= 0.10)
+    return {"communication-bound",
+            fmt::format("in {} of the window only communication runs", percent(exposed))};
+  if (idle <= 0.10) return {"device-bound", fmt::format("the device idles only {}", percent(idle))};
+  if (blocked >= 0.10 && late <= 0.05)
+    return {"device-bound", fmt::format("the host waits for the device {} of the window, and the device is "
+                                        "late for lack of work only {}",
+                                        percent(blocked), percent(late))};
+  if (growth >= 0.02)
+    return {"device-bound",
+            fmt::format("the host gets further ahead by {} of a step in each step", percent(growth))};
+  return {"mixed", fmt::format("no test holds: late {}, blocked {}, only communication {}, idle {}",
+                               percent(late), percent(blocked), percent(exposed), percent(idle))};
+}
+
+}  // namespace stepscope::analyze

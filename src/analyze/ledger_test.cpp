@@ -1,0 +1,59 @@
+#include "make_rank.h"
+
+namespace stepscope::analyze {
+namespace {
+
+using test::Cells;
+
+// Two steps of 100 µs. Each: op [0,40), launch [40,44), kernel 46 … 96, sync 50 … 98 (second step: from 100).
+TEST(LedgerAnalysis, OwnersAndBound) {
+  const trace::Trace trace = test::open_events(R"J(
+    {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 5, "tid": 5, "ts": 0, "dur": 100},
+    {"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 5, "tid": 5, "ts": 0, "dur": 40},
+    {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 5, "tid": 5, "ts": 40, "dur": 4, "args": {"correlation": 1}},
+    {"ph": "X", "cat": "cuda_runtime", "name": "cudaStreamSynchronize", "pid": 5, "tid": 5, "ts": 50, "dur": 48},
+    {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 46, "dur": 50, "args": {"correlation": 1}},
+    {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#2", "pid": 5, "tid": 5, "ts": 100, "dur": 100},
+    {"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 5, "tid": 5, "ts": 100, "dur": 40},
+    {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 5, "tid": 5, "ts": 140, "dur": 4, "args": {"correlation": 2}},
+    {"ph": "X", "cat": "cuda_runtime", "name": "cudaStreamSynchronize", "pid": 5, "tid": 5, "ts": 150, "dur": 48},
+    {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 146, "dur": 50, "args": {"correlation": 2}})J");
+  const report::Report report = test::answer("ledger", trace);
+  ASSERT_EQ(report.tables.size(), 3u);
+  // Gap [96,146): sync until 98, refill until the launch at 140, pending 6. The last gap [196,200): sync 2,
+  // refill 2.
+  EXPECT_EQ(test::cells(report.tables[1], "owner"), (Cells{"compute", "idle", "idle", "idle", "idle"}));
+  EXPECT_EQ(test::cells(report.tables[1], "cause"), (Cells{"-", "sync", "refill", "op", "pending"}));
+  EXPECT_EQ(test::cells(report.tables[1], "time"), (Cells{"100000", "4000", "44000", "40000", "12000"}));
+  EXPECT_EQ(test::cells(report.tables[1], "per_step"), (Cells{"50000", "2000", "22000", "20000", "6000"}));
+  EXPECT_EQ(test::cells(report.tables[2], "fact"),
+            (Cells{"step", "idle", "late", "blocked", "exposed_communication", "lag_growth"}));
+  // T: the first step's device end is 96 from the window's start, the second's 100 later; the lower of two.
+  EXPECT_EQ(test::cells(report.tables[2], "per_step"), (Cells{"96000", "50000", "44000", "48000", "0", "0"}));
+  EXPECT_EQ(test::cells(report.tables[0], "bound"), Cells{"mixed"});  // late 44 %, blocked 48 %, idle 50 %
+}
+
+// The wait behind the last step (from 100 on) is not the step's: the host asks late and never waits in it.
+TEST(LedgerAnalysis, AWaitBehindTheLastStepDoesNotCount) {
+  const trace::Trace trace = test::open_events(R"J(
+    {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 5, "tid": 5, "ts": 0, "dur": 100},
+    {"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 5, "tid": 5, "ts": 0, "dur": 90},
+    {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 5, "tid": 5, "ts": 90, "dur": 4, "args": {"correlation": 1}},
+    {"ph": "X", "cat": "cuda_runtime", "name": "cudaDeviceSynchronize", "pid": 5, "tid": 5, "ts": 101, "dur": 52},
+    {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 95, "dur": 55, "args": {"correlation": 1}})J");
+  const report::Report report = test::answer("ledger", trace);
+  EXPECT_EQ(test::cells(report.tables[2], "per_step"), (Cells{"150000", "95000", "90000", "0", "0", "-"}));
+  EXPECT_EQ(test::cells(report.tables[0], "bound"), Cells{"host-bound"});
+}
+
+TEST(LedgerAnalysis, Unknown) {
+  const report::Report report = test::answer(
+      "ledger",
+      test::open_events(
+          R"J({"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 5, "tid": 5, "ts": 0, "dur": 40})J"));
+  EXPECT_EQ(test::cells(report.tables[0], "bound"), Cells{"unknown"});
+  EXPECT_EQ(report.tables[1].rows(), 0u);
+}
+
+}  // namespace
+}  // namespace stepscope::analyze

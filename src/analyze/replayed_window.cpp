@@ -1,0 +1,113 @@
+#include "analyze/replayed_window.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "derive/thread_role.h"
+
+namespace stepscope::analyze {
+
+using derive::Replayed;
+using derive::ReplayPlan;
+using timeline::Interval;
+using timeline::Time;
+using trace::kNoRow;
+using trace::Row;
+using trace::TrackId;
+
+ReplayedWindow::ReplayedWindow(const trace::Trace& trace, const trace::Rank& rank, const StepChoice& choice)
+    : rank_(rank), spans_(step_spans(rank)), recorded_(window_of(rank, choice)) {
+  for (const StepSpan& s : spans_)
+    chosen_.push_back(choice.includes(rank.steps[s.index]) && !(s.partial && choice.all()));
+  add_marks(trace);
+}
+
+std::int64_t ReplayedWindow::steps() const {
+  return std::max<std::int64_t>(1, std::count(chosen_.begin(), chosen_.end(), true));
+}
+
+Time ReplayedWindow::length(const ReplayPlan& plan, const Replayed& replayed) const {
+  const std::vector<Time> device_end = device_ends(plan, replayed);
+  Time previous = first_begin(plan, replayed);
+  Interval window{0, 0};
+  bool any = false;
+  for (std::size_t i = 0; i < spans_.size(); ++i) {
+    const Time begin = std::max(previous, latest(replayed, begins_[i]));
+    const Time end = std::max({begin, latest(replayed, ends_[i]), device_end[i]});
+    if (chosen_[i]) {
+      if (!any) window.begin = begin;
+      window.end = end;
+      any = true;
+    }
+    previous = end;
+  }
+  return window.length();
+}
+
+void ReplayedWindow::add_marks(const trace::Trace& trace) {
+  const trace::EventTable& e = rank_.events;
+  for (const trace::Step& step : rank_.steps) {
+    if (step.row != kNoRow) {
+      begins_.push_back({marks_.size(), 1});
+      marks_.push_back({e.track[step.row], step.start});
+      ends_.push_back({marks_.size(), 1});
+      marks_.push_back({e.track[step.row], step.end});
+      continue;
+    }
+    begins_.push_back({marks_.size(), 0});
+    ends_.push_back({marks_.size(), 0});
+    for (const ReplayPlan::Mark& mark : last_ends(trace)) {
+      marks_.push_back(mark);
+      ++ends_.back().count;
+    }
+  }
+}
+
+/// Where each thread that launches, and the main thread, ended.
+std::vector<ReplayPlan::Mark> ReplayedWindow::last_ends(const trace::Trace& trace) const {
+  const trace::EventTable& e = rank_.events;
+  const auto roles = derive::thread_roles(trace, rank_);
+  std::vector<bool> wanted(rank_.tracks.size());
+  for (TrackId t = 0; t < wanted.size(); ++t) wanted[t] = roles[t] == derive::ThreadRole::main;
+  for (Row row = 0; row < e.size(); ++row)
+    if (is_device_work(e.kind[row]) && e.launch[row] != kNoRow) wanted[e.track[e.launch[row]]] = true;
+  std::vector<ReplayPlan::Mark> ends;
+  for (TrackId t = 0; t < wanted.size(); ++t) {
+    Time end = trace::kNoTime;
+    for (Row row = rank_.tracks[t].begin; wanted[t] && row < rank_.tracks[t].end; ++row)
+      if (is_host_range(e.kind[row])) end = std::max(end, e.end[row]);
+    if (end != trace::kNoTime) ends.push_back({t, end});
+  }
+  return ends;
+}
+
+Time ReplayedWindow::latest(const Replayed& replayed, const Marks& marks) {
+  Time time = std::numeric_limits<Time>::min();
+  for (std::size_t m = 0; m < marks.count; ++m) time = std::max(time, replayed.marks[marks.first + m]);
+  return time;
+}
+
+std::vector<Time> ReplayedWindow::device_ends(const ReplayPlan& plan, const Replayed& replayed) const {
+  std::vector<Time> ends(rank_.steps.size(), std::numeric_limits<Time>::min());
+  for (std::size_t i = 0; i < plan.events.size(); ++i) {
+    const std::int32_t step = rank_.events.step[plan.events[i].row];
+    if (step < 0 || plan.events[i].call == ReplayPlan::kNone) continue;
+    Time& end = ends[static_cast<std::size_t>(step)];
+    end = std::max(end, replayed.end[i]);
+  }
+  return ends;
+}
+
+/// The first step begins with its mark, or when the device was done with the step before.
+Time ReplayedWindow::first_begin(const ReplayPlan& plan, const Replayed& replayed) const {
+  if (spans_.empty()) return 0;
+  const Time begin = spans_.front().span.begin;
+  Time moved = std::numeric_limits<Time>::min();
+  if (begin > rank_.steps.front().start)
+    for (std::size_t i = 0; i < plan.events.size(); ++i)
+      if (rank_.events.end[plan.events[i].row] == begin) moved = std::max(moved, replayed.end[i]);
+  const bool marked = rank_.steps.front().row != kNoRow;
+  return moved != std::numeric_limits<Time>::min() || marked ? moved : begin;
+}
+
+}  // namespace stepscope::analyze

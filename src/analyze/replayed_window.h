@@ -1,0 +1,45 @@
+// The window of the chosen steps, in the recording and in a replay.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analyze/question.h"
+#include "derive/replay.h"
+#include "timeline/interval.h"
+#include "trace/trace.h"
+
+namespace stepscope::analyze {
+
+/// Steps end and begin in a replay by the same rule as in `step_spans`, at the same instants of the program.
+class ReplayedWindow {
+ public:
+  ReplayedWindow(const trace::Trace& trace, const trace::Rank& rank, const StepChoice& choice);
+
+  /// Host times that a plan must follow.
+  const std::vector<derive::ReplayPlan::Mark>& marks() const { return marks_; }
+  timeline::Time recorded() const { return recorded_.length(); }
+  std::int64_t steps() const;  ///< complete chosen steps, at least 1
+  timeline::Time length(const derive::ReplayPlan& plan, const derive::Replayed& replayed) const;
+
+ private:
+  /// Marks first … of a step; a step that stands for the whole recording has an end on every thread.
+  struct Marks {
+    std::size_t first = 0, count = 0;
+  };
+  void add_marks(const trace::Trace& trace);
+  std::vector<derive::ReplayPlan::Mark> last_ends(const trace::Trace& trace) const;
+  static timeline::Time latest(const derive::Replayed& replayed, const Marks& marks);
+  std::vector<timeline::Time> device_ends(const derive::ReplayPlan& plan,
+                                          const derive::Replayed& replayed) const;
+  timeline::Time first_begin(const derive::ReplayPlan& plan, const derive::Replayed& replayed) const;
+
+  const trace::Rank& rank_;
+  std::vector<StepSpan> spans_;
+  std::vector<bool> chosen_;  // by span
+  timeline::Interval recorded_;
+  std::vector<derive::ReplayPlan::Mark> marks_;
+  std::vector<Marks> begins_, ends_;  // by step
+};
+
+}  // namespace stepscope::analyze

@@ -1,0 +1,205 @@
+#include "analyze/whatif_changes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include "derive/kernel_class.h"
+
+namespace stepscope::analyze {
+namespace {
+
+using derive::Changes;
+using trace::EventTable;
+using trace::Kind;
+using trace::kNoRow;
+using trace::Rank;
+using trace::Row;
+using trace::StringId;
+using trace::Work;
+using What = Scale::What;
+
+struct Word {
+  std::string_view word;
+  What what;
+  bool named;
+};
+constexpr std::array kWords = {
+    Word{"data_loading", What::data_loading, false},
+    Word{"sync", What::sync, false},
+    Word{"alloc", What::alloc, false},
+    Word{"launch", What::launch, false},
+    Word{"compute", What::compute, false},
+    Word{"comm", What::comm, false},
+    Word{"copy", What::copy, false},
+    Word{"kernel", What::kernel, true},
+    Word{"host", What::host, true},
+    Word{"device", What::device, true},
+    Word{"op", What::op, true},
+};
+constexpr double kLargestFactor = 1000;
+
+std::string_view trimmed(std::string_view text) {
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  return text;
+}
+
+std::vector<std::string_view> split(std::string_view text, char at) {
+  std::vector<std::string_view> parts;
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t end = std::min(text.find(at, from), text.size());
+    if (const std::string_view part = trimmed(text.substr(from, end - from)); !part.empty())
+      parts.push_back(part);
+    from = end + 1;
+  }
+  return parts;
+}
+
+Result<Scale> parse_scale(std::string_view text) {
+  Scale scale;
+  scale.text = text;
+  const std::size_t equals = text.rfind('=');
+  const std::string_view number = equals == std::string_view::npos ? "" : trimmed(text.substr(equals + 1));
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), scale.factor);
+  if (number.empty() || error != std::errc{} || end != number.data() + number.size() ||
+      !(scale.factor >= 0 && scale.factor <= kLargestFactor))
+    return Error{fmt::format("'{}' needs a factor from 0 to 1000 behind '=', e.g. comm=0", text), "", -1};
+  const std::string_view left = trimmed(text.substr(0, equals));
+  const std::size_t colon = std::min(left.find(':'), left.size());
+  const auto known = std::find_if(kWords.begin(), kWords.end(),
+                                  [&](const Word& w) { return w.word == left.substr(0, colon); });
+  if (known == kWords.end() || known->named != (colon + 1 < left.size())) {
+    std::string words;
+    for (const Word& w : kWords)
+      words += fmt::format("{}{}{}", words.empty() ? "" : ", ", w.word, w.named ? ":NAME" : "");
+    return Error{fmt::format("'{}' is none of {}", left, words), "", -1};
+  }
+  scale.what = known->what;
+  if (!known->named) return scale;
+  const std::string_view name = left.substr(colon + 1);
+  if (name.size() > 2 && name.starts_with('/') && name.ends_with('/'))
+    for (const std::string_view part : split(name.substr(1, name.size() - 2), '|'))
+      scale.parts.emplace_back(part);
+  else
+    scale.name = name;
+  return scale;
+}
+
+bool matches(const Scale& scale, std::string_view name) {
+  switch (scale.what) {
+    case What::data_loading:
+      return derive::is_data_loading(name);
+    case What::alloc:
+      return derive::is_allocation_call(name);
+    case What::launch:
+      return derive::is_launch_call(name);
+    default:
+      return scale.parts.empty() ? name == scale.name
+                                 : std::any_of(scale.parts.begin(), scale.parts.end(), [&](const auto& part) {
+                                     return name.find(part) != std::string_view::npos;
+                                   });
+  }
+}
+
+/// `matches` by row, asked once per name.
+class Matcher {
+ public:
+  Matcher(const trace::Trace& trace, const Rank& rank, const Scale& scale)
+      : trace_(trace), e_(rank.events), scale_(scale), known_(trace.strings.size(), kUnasked) {}
+  bool operator()(Row row) {
+    std::uint8_t& known = known_[e_.name[row]];
+    if (known == kUnasked) known = matches(scale_, trace_.text(e_.name[row])) ? kYes : kNo;
+    return known == kYes;
+  }
+
+ private:
+  enum : std::uint8_t { kUnasked, kYes, kNo };
+  const trace::Trace& trace_;
+  const EventTable& e_;
+  const Scale& scale_;
+  std::vector<std::uint8_t> known_;
+};
+
+void scale_event(Changes& changes, std::size_t events, std::size_t index, double factor) {
+  changes.device.resize(events, 1);
+  double& now = changes.device[index];
+  now = now == 1 ? factor : std::min(now, factor);
+}
+
+/// Host ranges that match and, for `op` and `device`, what was launched inside them.
+bool add_ranges(Matcher& match, const Rank& rank, const derive::ReplayPlan& plan, const Scale& scale,
+                Changes& changes) {
+  const EventTable& e = rank.events;
+  const bool calls = scale.what == What::alloc || scale.what == What::launch;
+  bool found = false;
+  std::vector<bool> inside(e.size());
+  for (Row row = 0; row < e.size(); ++row) {
+    if (!is_host_range(e.kind[row]) || (calls && e.kind[row] != Kind::runtime)) continue;
+    const bool below = e.parent[row] != kNoRow && inside[e.parent[row]];
+    inside[row] = below || match(row);
+    if (!inside[row] || below) continue;
+    found = true;
+    if (scale.what != What::device) changes.host.push_back({row, scale.factor});
+  }
+  if (scale.what != What::device && scale.what != What::op) return found;
+  for (std::size_t i = 0; i < plan.events.size(); ++i) {
+    const Row row = plan.events[i].row, launch = e.launch[row], op = e.op[row];
+    if ((launch != kNoRow && inside[launch]) || (op != kNoRow && inside[op]))
+      scale_event(changes, plan.events.size(), i, scale.factor);
+  }
+  return found;
+}
+
+bool add_events(Matcher& match, const Rank& rank, const derive::ReplayPlan& plan, const Scale& scale,
+                Changes& changes) {
+  const EventTable& e = rank.events;
+  bool found = false;
+  for (std::size_t i = 0; i < plan.events.size(); ++i) {
+    const Row row = plan.events[i].row;
+    const Work work = e.work[row];
+    const bool wanted = scale.what == What::compute ? work == Work::compute
+                        : scale.what == What::comm  ? work == Work::communication
+                        : scale.what == What::copy  ? work == Work::copy || work == Work::fill
+                                                    : match(row);
+    if (!wanted) continue;
+    found = true;
+    scale_event(changes, plan.events.size(), i, scale.factor);
+  }
+  return found;
+}
+
+}  // namespace
+
+Result<std::vector<Scale>> parse_scales(std::string_view text) {
+  std::vector<Scale> scales;
+  for (const std::string_view one : split(text, ';')) {
+    Result<Scale> scale = parse_scale(one);
+    if (!scale) return scale.error();
+    scales.push_back(std::move(scale).value());
+  }
+  return scales;
+}
+
+bool add_changes(const trace::Trace& trace, const Rank& rank, const derive::ReplayPlan& plan,
+                 const Scale& scale, Changes& changes) {
+  Matcher match(trace, rank, scale);
+  switch (scale.what) {
+    case What::sync:
+      changes.waits = std::min(changes.waits, scale.factor);
+      return std::any_of(plan.calls.begin(), plan.calls.end(),
+                         [](const auto& call) { return call.waiting == derive::Waiting::work; });
+    case What::compute:
+    case What::comm:
+    case What::copy:
+    case What::kernel:
+      return add_events(match, rank, plan, scale, changes);
+    default:
+      return add_ranges(match, rank, plan, scale, changes);
+  }
+}
+
+}  // namespace stepscope::analyze

@@ -1,0 +1,43 @@
+// What `whatif --scale` asks for: parsed, and found in a rank.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "derive/replay.h"
+#include "trace/trace.h"
+
+namespace stepscope::analyze {
+
+/// One "what=factor".
+struct Scale {
+  enum class What : std::uint8_t {
+    data_loading,  ///< host time in data loaders
+    sync,          ///< time in calls that wait for device work
+    alloc,         ///< host time in calls that allocate or free device or pinned memory
+    launch,        ///< host time in launch calls
+    compute,       ///< compute kernels
+    comm,          ///< collective kernels
+    copy,          ///< copies and fills
+    kernel,        ///< device events by their name
+    host,          ///< host ranges by their name
+    device,        ///< device events launched inside host ranges of a name
+    op,            ///< both
+  };
+  std::string text;  ///< as typed
+  What what = What::sync;
+  std::string name;                ///< of kernel, host, device, op: exactly this one, …
+  std::vector<std::string> parts;  ///< … or any that contains one of these
+  double factor = 1;
+};
+
+/// "data_loading=0; kernel:/gemm|conv/=0.5". The error is a sentence.
+Result<std::vector<Scale>> parse_scales(std::string_view text);
+
+/// Adds what `scale` asks for; false if nothing in the rank is of that kind or name.
+bool add_changes(const trace::Trace& trace, const trace::Rank& rank, const derive::ReplayPlan& plan,
+                 const Scale& scale, derive::Changes& changes);
+
+}  // namespace stepscope::analyze

@@ -1,0 +1,129 @@
+#include <random>
+
+#include "make_rank.h"
+
+namespace stepscope::analyze {
+namespace {
+
+using test::Cells;
+
+report::Report whatif_of(const trace::Trace& trace, const std::string& scale) {
+  report::Report report = test::answer("whatif", trace, test::params({{"scale", scale}}));
+  EXPECT_EQ(report.tables.size(), 2u);
+  return report;
+}
+
+// One step of 300 µs:
+//   host     loader [0,100)  launch k [110,114)  sync [120,220)  launch n [230,234)   until 300
+//   stream   k [116,210)   n [236,296)
+const std::vector<std::string> kLoaderAndSync = {
+    R"({"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 5, "tid": 5, "ts": 0, "dur": 300})",
+    R"({"ph": "X", "cat": "user_annotation", "name": "enumerate(DataLoader)#x.__next__", "pid": 5, "tid": 5, "ts": 0, "dur": 100})",
+    R"({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 5, "tid": 5, "ts": 110, "dur": 4, "args": {"correlation": 1}})",
+    R"({"ph": "X", "cat": "cuda_runtime", "name": "cudaStreamSynchronize", "pid": 5, "tid": 5, "ts": 120, "dur": 100, "args": {"correlation": 2}})",
+    R"({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 5, "tid": 5, "ts": 230, "dur": 4, "args": {"correlation": 3}})",
+    R"({"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 116, "dur": 94, "args": {"correlation": 1}})",
+    R"({"ph": "X", "cat": "kernel", "name": "ncclKernel", "pid": 0, "tid": 7, "ts": 236, "dur": 60, "args": {"correlation": 3}})"};
+
+std::string joined(const std::vector<std::string>& events) {
+  std::string text;
+  for (const std::string& event : events) text += (text.empty() ? "" : ",") + event;
+  return text;
+}
+
+// data_loading=0: everything 100 earlier. compute=0.5: k ends at 163, sync returns at 173, n and the host 47
+// earlier. sync=0: the host goes on at 120, n is asked for at 134, starts when k has ended (210) + 2 and ends
+// at 272. comm=0: nothing waits for n, the host ends at 300. Together: asked for at 34, k ends at 63, n at
+// 65; the host ends at 100.
+TEST(Whatif, SavingsAloneAndTogether) {
+  const trace::Trace trace = test::open_events(joined(kLoaderAndSync));
+  const report::Report report = whatif_of(trace, "data_loading=0; compute=0.5; sync=0; comm=0; alloc=0");
+  EXPECT_EQ(test::cells(report.tables[0], "recorded"), Cells{"300000"});
+  EXPECT_EQ(test::cells(report.tables[0], "identity"), Cells{"300000"});
+  EXPECT_EQ(test::cells(report.tables[0], "error"), Cells{"0"});
+  EXPECT_EQ(test::cells(report.tables[1], "change"),
+            (Cells{"data_loading=0", "compute=0.5", "sync=0", "comm=0", "alloc=0", "all together"}));
+  EXPECT_EQ(test::cells(report.tables[1], "saving"), (Cells{"100000", "47000", "28000", "0", "0", "200000"}));
+  EXPECT_EQ(test::cells(report.tables[1], "step"),
+            (Cells{"200000", "253000", "272000", "300000", "300000", "100000"}));
+  EXPECT_EQ(test::cells(report.tables[1], "found"),
+            (Cells{"yes", "yes", "yes", "yes", "nothing of that name", "yes"}));
+}
+
+// The main thread stops at 20 and wakes the backward thread at 30; that stops at 290 and the main thread goes
+// on at 300. Halving the backward op makes the main thread go on at 170 and end at 270; g is asked for at 67,
+// starts at 69, ends at 243, and h follows from 245 to 269.
+TEST(Whatif, ThreadsWaitForEachOther) {
+  const trace::Trace trace = test::open_events(R"J(
+    {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 5, "tid": 5, "ts": 0, "dur": 400},
+    {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 5, "tid": 5, "ts": 10, "dur": 4, "args": {"correlation": 1}},
+    {"ph": "X", "cat": "cpu_op", "name": "call_backward", "pid": 5, "tid": 5, "ts": 20, "dur": 280},
+    {"ph": "X", "cat": "cpu_op", "name": "AddBackward", "pid": 5, "tid": 6, "ts": 30, "dur": 260},
+    {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 5, "tid": 6, "ts": 100, "dur": 4, "args": {"correlation": 2}},
+    {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 5, "tid": 5, "ts": 310, "dur": 4, "args": {"correlation": 3}},
+    {"ph": "X", "cat": "kernel", "name": "f", "pid": 0, "tid": 7, "ts": 16, "dur": 34, "args": {"correlation": 1}},
+    {"ph": "X", "cat": "kernel", "name": "g", "pid": 0, "tid": 7, "ts": 106, "dur": 174, "args": {"correlation": 2}},
+    {"ph": "X", "cat": "kernel", "name": "h", "pid": 0, "tid": 7, "ts": 316, "dur": 24, "args": {"correlation": 3}})J");
+  const report::Report report =
+      whatif_of(trace, "host:AddBackward=0.5; device:/Add|x/=0; op:AddBackward=0; host:call_backward=0");
+  EXPECT_EQ(test::cells(report.tables[0], "error"), Cells{"0"});
+  // Without g the step still lasts as long as its host; without the op, 260 less. What the main thread waits
+  // for another thread is not its own work: taking its range away saves nothing.
+  EXPECT_EQ(test::cells(report.tables[1], "saving"), (Cells{"130000", "0", "260000", "0", "260000"}));
+}
+
+// k starts 496 µs after it was launched and nothing recorded explains it.
+TEST(Whatif, RefusesWhatItCannotReproduce) {
+  const trace::Trace trace = test::open_events(R"J(
+    {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 5, "tid": 5, "ts": 0, "dur": 20},
+    {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 5, "tid": 5, "ts": 0, "dur": 4, "args": {"correlation": 1}},
+    {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 500, "dur": 100, "args": {"correlation": 1}})J");
+  const report::Report report = whatif_of(trace, "compute=0");
+  EXPECT_EQ(test::cells(report.tables[0], "identity"), Cells{"124000"});
+  EXPECT_EQ(test::cells(report.tables[1], "saving"), Cells{"-"});
+  ASSERT_EQ(report.notes.size(), 1u);
+  EXPECT_NE(report.notes[0].find("Refused"), std::string::npos);
+  EXPECT_NE(report.notes[0].find("79.3 %"), std::string::npos) << report.notes[0];
+}
+
+TEST(Whatif, SaysWhatItDidNotUnderstand) {
+  const trace::Trace trace = test::open_events(joined(kLoaderAndSync));
+  for (const char* wrong : {"loader=0", "comm", "comm=", "comm=-1", "comm=nan", "comm=1001", "comm=0x",
+                            "kernel=0", "kernel:=0", "comm:x=0", "=0"}) {
+    const report::Report report = whatif_of(trace, wrong);
+    EXPECT_EQ(report.tables[1].rows(), 0u) << wrong;
+    ASSERT_EQ(report.notes.size(), 1u) << wrong;
+    EXPECT_EQ(report.notes[0].rfind("--scale: ", 0), 0u) << report.notes[0];
+  }
+}
+
+TEST(Whatif, NothingToReplayWithoutDevice) {
+  const report::Report report = whatif_of(test::open_events(kLoaderAndSync[0]), "comm=0");
+  EXPECT_EQ(test::cells(report.tables[1], "saving"), Cells{"-"});
+  ASSERT_EQ(report.notes.size(), 1u);
+}
+
+// Times that no recording has: nothing is replayed, and nothing overflows.
+TEST(Whatif, AbsurdTimes) {
+  for (const char* start : {"-3000000000000000", "3000000000000000"}) {
+    const trace::Trace trace = test::open_events(
+        joined(kLoaderAndSync) + R"(,{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": )" +
+        start + R"(, "dur": 100000000000000})");
+    EXPECT_EQ(test::cells(whatif_of(trace, "comm=1000").tables[1], "saving"), Cells{"-"});
+  }
+}
+
+TEST(Whatif, OrderOfEventsInTheFileChangesNothing) {
+  const std::string scale = "data_loading=0.3; compute=0.7; sync=0.5; launch=0; comm=2";
+  std::vector<std::string> events = kLoaderAndSync;
+  const report::Report first = whatif_of(test::open_events(joined(events)), scale);
+  std::mt19937 random(1);
+  for (int round = 0; round < 20; ++round) {
+    std::shuffle(events.begin(), events.end(), random);
+    const report::Report again = whatif_of(test::open_events(joined(events)), scale);
+    EXPECT_EQ(test::cells(again.tables[1], "step"), test::cells(first.tables[1], "step"));
+  }
+}
+
+}  // namespace
+}  // namespace stepscope::analyze

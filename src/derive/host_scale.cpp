@@ -1,0 +1,77 @@
+#include "derive/host_scale.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <tuple>
+
+namespace stepscope::derive {
+
+using timeline::Time;
+
+Time scaled(Time length, double factor) {
+  constexpr auto kMost = static_cast<double>(kFarthest);
+  return std::llround(std::clamp(static_cast<double>(length) * factor, -kMost, kMost));
+}
+
+namespace {
+
+Time saved_in(Time length, double factor) { return length - scaled(length, factor); }
+
+}  // namespace
+
+/// Cuts at every begin and end; between two cuts the smallest factor that is open holds.
+void HostScale::flatten(Thread& thread) {
+  struct Cut {
+    Time time;
+    bool begins;
+    double factor;
+  };
+  std::vector<Cut> cuts;
+  for (const Stretch& s : thread.raw) {
+    if (s.span.length() == 0) continue;
+    cuts.push_back({s.span.begin, true, s.factor});
+    cuts.push_back({s.span.end, false, s.factor});
+  }
+  std::sort(cuts.begin(), cuts.end(), [](const Cut& a, const Cut& b) {
+    return std::tuple(a.time, a.begins, a.factor) < std::tuple(b.time, b.begins, b.factor);
+  });
+  std::multiset<double> open;
+  Time from = 0, saved = 0;
+  for (const Cut& cut : cuts) {
+    if (!open.empty() && cut.time > from) {
+      thread.flat.push_back({{from, cut.time}, *open.begin(), saved});
+      saved += saved_in(cut.time - from, *open.begin());
+    }
+    from = cut.time;
+    if (cut.begins)
+      open.insert(cut.factor);
+    else
+      open.erase(open.find(cut.factor));
+  }
+  thread.raw.clear();
+}
+
+std::vector<HostScale::Stretch>::const_iterator HostScale::ending_after(const Thread& thread, Time time) {
+  return std::upper_bound(thread.flat.begin(), thread.flat.end(), time,
+                          [](Time t, const Stretch& s) { return t < s.span.end; });
+}
+
+Time HostScale::saved_before(trace::TrackId id, Time time) const {
+  const Thread& thread = threads_[id];
+  if (thread.flat.empty()) return 0;
+  const auto at = ending_after(thread, time);
+  if (at == thread.flat.end()) {
+    const Stretch& last = thread.flat.back();
+    return last.saved_before + saved_in(last.span.length(), last.factor);
+  }
+  return at->saved_before + (time > at->span.begin ? saved_in(time - at->span.begin, at->factor) : 0);
+}
+
+double HostScale::factor_at(trace::TrackId id, Time time) const {
+  const Thread& thread = threads_[id];
+  const auto at = ending_after(thread, time);
+  return at != thread.flat.end() && at->span.begin <= time ? at->factor : 1;
+}
+
+}  // namespace stepscope::derive

@@ -1,0 +1,50 @@
+// Host time of each thread that passes faster or slower than it was recorded.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "timeline/interval.h"
+#include "trace/trace.h"
+
+namespace stepscope::derive {
+
+/// No replayed time is further from the recorded one, ns (32 years): sums stay in range whatever a file says.
+inline constexpr timeline::Time kFarthest = 1'000'000'000'000'000'000;
+
+/// length × factor to the nearest ns, at most kFarthest.
+timeline::Time scaled(timeline::Time length, double factor);
+
+class HostScale {
+ public:
+  /// `ranges`: {row, factor} of host ranges; where several hold, the smallest factor does.
+  template <class Ranges>
+  HostScale(const trace::Rank& rank, const Ranges& ranges) : threads_(rank.tracks.size()) {
+    for (const auto& range : ranges)
+      if (range.factor != 1)
+        threads_[rank.events.track[range.row]].raw.push_back(
+            {{rank.events.start[range.row], rank.events.end[range.row]}, range.factor});
+    for (Thread& thread : threads_) flatten(thread);
+  }
+
+  /// ns by which the thread's work until `time` is shorter than recorded; negative when it is longer.
+  timeline::Time saved_before(trace::TrackId thread, timeline::Time time) const;
+  double factor_at(trace::TrackId thread, timeline::Time time) const;
+
+ private:
+  struct Stretch {
+    timeline::Interval span;
+    double factor;
+    timeline::Time saved_before = 0;  ///< by all earlier stretches
+  };
+  struct Thread {
+    std::vector<Stretch> raw, flat;
+  };
+  static void flatten(Thread& thread);
+  /// The first stretch that ends behind `time`.
+  static std::vector<Stretch>::const_iterator ending_after(const Thread& thread, timeline::Time time);
+
+  std::vector<Thread> threads_;
+};
+
+}  // namespace stepscope::derive

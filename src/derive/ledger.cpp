@@ -1,0 +1,35 @@
+#include "derive/ledger.h"
+
+#include <algorithm>
+#include <array>
+
+namespace stepscope::derive {
+
+using timeline::Interval;
+using timeline::IntervalSet;
+
+std::string_view name_of(Owner owner) {
+  constexpr std::string_view kNames[kOwners] = {"compute", "communication", "copy", "idle"};
+  return kNames[static_cast<std::size_t>(owner)];
+}
+
+std::vector<std::vector<Atom>> ledger(const trace::Trace& trace, const trace::Rank& rank,
+                                      const std::vector<DeviceBusy>& devices, Interval window) {
+  std::vector<std::vector<Atom>> atoms(devices.size());
+  for (std::size_t d = 0; d < devices.size(); ++d) {
+    const std::array busy = {devices[d].compute, devices[d].communication, devices[d].copy};
+    const std::vector<IntervalSet> owned = timeline::partition(window, busy);
+    for (std::size_t owner = 0; owner < busy.size(); ++owner)
+      for (const Interval& part : owned[owner].parts())
+        atoms[d].push_back({part, static_cast<Owner>(owner), IdleCause::untraced, trace::kNoRow});
+  }
+  for (const IdlePiece& piece : idle_pieces(trace, rank, devices, window))
+    atoms[static_cast<std::size_t>(piece.device)].push_back(
+        {piece.span, Owner::idle, piece.cause, piece.ender});
+  for (std::vector<Atom>& list : atoms)
+    std::sort(list.begin(), list.end(),
+              [](const Atom& a, const Atom& b) { return a.span.begin < b.span.begin; });
+  return atoms;
+}
+
+}  // namespace stepscope::derive

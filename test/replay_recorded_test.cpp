@@ -1,0 +1,163 @@
+// Replay and bound on recorded traces, and on generated ones whose truth is known.
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "analyze/bound_numbers.h"
+#include "make_rank.h"
+
+namespace stepscope {
+namespace {
+
+/// The file at, or the only one in, `part` of the recorded traces; nothing when it is absent.
+std::optional<trace::Trace> recorded(std::string_view part) {
+  for (const std::string& path : test::recorded_traces()) {
+    if (path.find("/traces/" + std::string(part) + "/") == std::string::npos) continue;
+    const std::string one[] = {path};
+    Result<trace::Trace> trace = read::open(one);
+    if (trace.ok()) return std::move(trace).value();
+  }
+  return std::nullopt;
+}
+
+double number(const report::Table& table, const char* column, std::size_t row) {
+  const report::Column* c = table.column(column);
+  if (c == nullptr || row >= c->size()) {
+    ADD_FAILURE() << column << " " << row;
+    return 0;
+  }
+  const auto* reals = std::get_if<report::Reals>(&c->values);
+  return reals != nullptr ? (*reals)[row] : static_cast<double>(std::get<report::Ints>(c->values)[row]);
+}
+
+/// ms per step that each change of `scale` saves, the sum of all last.
+std::vector<double> savings(const trace::Trace& trace, const std::string& scale) {
+  const report::Report report = test::answer("whatif", trace, test::params({{"scale", scale}}));
+  std::vector<double> out;
+  for (std::size_t row = 0; row < report.tables[1].rows(); ++row)
+    out.push_back(number(report.tables[1], "saving", row) / 1e6);
+  return out;
+}
+
+TEST(RecordedReplay, ReproducesTheRecordedLength) {
+  if (test::recorded_traces().empty()) GTEST_SKIP() << "no recorded traces: ../shared/traces is absent";
+  const std::map<std::string, double> most = {{"tb_samples/resnet50_num_workers_0", 0.002},
+                                              {"tb_samples/resnet50_num_workers_4", 0.002},
+                                              {"v100_ns_resolution", 0.002},
+                                              {"v100_memory_events", 0.002},
+                                              {"a100_nccl", 0.002},
+                                              {"h100_vit", 0.002},
+                                              {"h100_qwen1.5_0.5b", 0.002},
+                                              {"b200_eager", 0.002},
+                                              {"mi300_resnet_checkpointing", 0.05},
+                                              {"diff_pair/v100", 0.05},
+                                              {"diff_pair/a100", 0.05}};
+  for (const auto& [part, error] : most) {
+    const auto trace = recorded(part);
+    ASSERT_TRUE(trace) << part;
+    const report::Report report = test::answer("whatif", *trace);
+    EXPECT_LE(number(report.tables[0], "error", 0), error) << part;
+    EXPECT_TRUE(report.notes.empty()) << part;
+  }
+  const auto without = recorded("mi300_sglang_decode");  // 463 ms of device records are missing
+  ASSERT_TRUE(without);
+  EXPECT_EQ(test::answer("whatif", *without).notes.size(), 1u);
+}
+
+TEST(RecordedReplay, LoaderFirstThenConvolutions) {
+  const auto trace = recorded("tb_samples/resnet50_num_workers_0");
+  if (!trace) GTEST_SKIP() << "no recorded traces: ../shared/traces is absent";
+  const auto saved = savings(*trace, "data_loading=0; device:/onv/=0.5; host:/Optimizer.zero_grad/=0");
+  ASSERT_EQ(saved.size(), 4u);
+  EXPECT_NEAR(saved[0], 59.0, 0.1);  // 177.6 → 118.6 ms
+  EXPECT_NEAR(saved[1], 2.55, 0.25);
+  EXPECT_NEAR(saved[2], 6.0, 0.1);
+  const auto both = savings(*trace, "data_loading=0; device:/onv/=0.5");
+  EXPECT_NEAR(both[2] - both[0], 12.4, 0.75);  // once the loader is gone the convolutions count
+}
+
+TEST(RecordedReplay, AHostThatNeverWaitsGainsNothingFromAFasterDevice) {
+  const auto trace = recorded("v100_memory_events");
+  if (!trace) GTEST_SKIP() << "no recorded traces: ../shared/traces is absent";
+  for (const double saved : savings(*trace, "comm=0; kernel:/gemm/=0.5; compute=0.5"))
+    EXPECT_NEAR(saved, 0.0, 0.05);
+}
+
+TEST(RecordedLedger, Bounds) {
+  if (test::recorded_traces().empty()) GTEST_SKIP() << "no recorded traces: ../shared/traces is absent";
+  struct Known {
+    const char* part;
+    const char* bound;
+    double step;  // ms
+  };
+  const Known known[] = {{"tb_samples/resnet50_num_workers_0", "host-bound", 175.2},
+                         {"tb_samples/resnet50_num_workers_4", "mixed", 126.2},
+                         {"v100_ns_resolution", "device-bound", 95.7},
+                         {"v100_memory_events", "host-bound", 345.5},
+                         {"a100_nccl", "host-bound", 221.9},
+                         {"diff_pair/a100", "communication-bound", 76.7},
+                         {"diff_pair/v100", "device-bound", 116.7},
+                         {"h100_vit", "host-bound", 7.8},
+                         {"mi300_resnet_checkpointing", "communication-bound", 19.0}};
+  for (const Known& k : known) {
+    const auto trace = recorded(k.part);
+    ASSERT_TRUE(trace) << k.part;
+    const report::Report report = test::answer("ledger", *trace);
+    EXPECT_EQ(test::cells(report.tables[0], "bound"), test::Cells{k.bound}) << k.part;
+    EXPECT_NEAR(number(report.tables[2], "per_step", 0) / 1e6, k.step, 0.1) << k.part;
+  }
+}
+
+std::string sample(const std::string& name) {
+  return std::string(STEPSCOPE_ROOT) + "/examples/samples/generated_" + name;
+}
+
+/// Step length without a planted problem, as its generator measured it by leaving the problem out.
+double true_step(const std::string& name) {
+  std::stringstream text;
+  text << std::ifstream(sample(name) + ".truth.json").rdbuf();
+  const std::size_t at = text.str().rfind("\"step_ns\":");
+  return at == std::string::npos ? 0 : std::stod(text.str().substr(at + 10));
+}
+
+TEST(GeneratedReplay, FindsTheStepWithoutTheProblem) {
+  const std::map<std::string, std::string> repairs = {{"slow_input", "data_loading=0"},
+                                                      {"item_sync", "sync=0"}};
+  for (const auto& [name, scale] : repairs) {
+    const std::string one[] = {sample(name) + ".json.gz"};
+    const Result<trace::Trace> trace = read::open(one);
+    ASSERT_TRUE(trace.ok()) << name;
+    const report::Report report = test::answer("whatif", *trace, test::params({{"scale", scale}}));
+    EXPECT_EQ(number(report.tables[0], "error", 0), 0) << name;
+    EXPECT_NEAR(number(report.tables[1], "step", 0) / true_step(name), 1, 0.03) << name;
+  }
+}
+
+// No step is shorter than the busiest stream's work in it, whatever host work is removed.
+TEST(GeneratedReplay, NeverBelowWhatTheDeviceMustDo) {
+  for (const char* name : {"slow_input", "item_sync", "tiny_kernels", "healthy"}) {
+    const std::string one[] = {sample(name) + ".json.gz"};
+    const Result<trace::Trace> trace = read::open(one);
+    ASSERT_TRUE(trace.ok()) << name;
+    const trace::Rank& rank = trace->ranks[0];
+    const timeline::Interval window = analyze::window_of(rank, analyze::StepChoice({}));
+    std::int64_t busiest = 0;
+    for (const trace::Track& track : rank.tracks) {
+      if (track.side != trace::Track::Side::device) continue;
+      std::vector<timeline::Interval> work;
+      for (trace::Row row = track.begin; row < track.end; ++row)
+        if (is_device_work(rank.events.kind[row]))
+          work.push_back({rank.events.start[row], rank.events.end[row]});
+      busiest = std::max(busiest, timeline::IntervalSet::of(std::move(work)).length_in(window));
+    }
+    const report::Report report = test::answer(
+        "whatif", *trace, test::params({{"scale", "data_loading=0;sync=0;launch=0;host:/ProfilerStep/=0"}}));
+    for (std::size_t row = 0; row < report.tables[1].rows(); ++row)
+      EXPECT_GE(number(report.tables[1], "step", row) * number(report.tables[0], "steps", 0) + 4,
+                static_cast<double>(busiest))
+          << name << " " << row;
+  }
+}
+
+}  // namespace
+}  // namespace stepscope
