@@ -191,7 +191,7 @@ devices is empty when no device event is recorded.
 | `exposed_communication` | of that, time without a compute kernel |
 | `exposed_copy` | time with a copy or fill and no kernel |
 | `busy`, `idle` | time with any of them; window − busy |
-| `blocked` | Σ host time in blocking calls, and in calls over 50 µs that start device work and return after it |
+| `blocked` | Σ host time in blocking calls of a step, and in calls over 50 µs that start device work and return after it |
 | `blind_wait` | of that, blocking calls of 1 ms and more in which the device is busy under 5 % |
 | `host_data_loading` | time in which a `DataLoader` or `DataPipe` range is open on any thread |
 | `host_span` | of the whole recording: first host range's start to the last one's end |

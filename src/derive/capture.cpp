@@ -145,7 +145,7 @@ void measure_calls(Calls& calls, const Rank& rank, const timeline::MeasuredSet& 
     const bool waited_copy = call.launch && span.length() > kCopyThatWaited &&
                              device_end[row] != trace::kNoTime && device_end[row] <= span.end;
     if (call.blocking || waited_copy) {
-      c.blocked += inside;
+      if (e.step[row] >= 0) c.blocked += inside;  // a wait behind the last step holds no step up
       if (call.blocking && span.length() >= kMillisecond && busy.length_in(span) * 20 < span.length())
         c.blind_wait += inside;
     }
