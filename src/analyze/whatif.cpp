@@ -83,11 +83,17 @@ class Question {
     out.rank.add(rank_);
     out.change.push_back(std::move(name));
     out.found.emplace_back(found ? "yes" : "nothing of that name");
-    const Time now = !usable() ? kNoInt : found ? length(changes) : identity_;
+    if (!usable()) {
+      out.step.push_back(kNoInt);
+      out.saving.push_back(kNoInt);
+      out.share.push_back(report::kNoReal);
+      return;
+    }
+    const Time now = found ? length(changes) : identity_;
     const Time saved = identity_ - now;
-    out.step.push_back(usable() ? report::mean(now, window_.steps()) : kNoInt);
-    out.saving.push_back(usable() ? report::mean(saved, window_.steps()) : kNoInt);
-    out.share.push_back(usable() ? report::ratio(saved, identity_) : report::kNoReal);
+    out.step.push_back(report::mean(now, window_.steps()));
+    out.saving.push_back(report::mean(saved, window_.steps()));
+    out.share.push_back(report::ratio(saved, identity_));
   }
 
  private:
