@@ -26,15 +26,17 @@ void add_atoms(BoundNumbers& numbers, const std::vector<std::vector<derive::Atom
   std::array<std::int64_t, derive::kIdleCauses> late{};
   for (const auto& device : atoms) {
     for (const derive::Atom& atom : device) {
-      if (atom.owner == Owner::communication) numbers.exposed_communication += atom.span.length();
+      if (atom.owner == Owner::communication)
+        report::add_to(numbers.exposed_communication, atom.span.length());
       if (atom.owner != Owner::idle) continue;
-      numbers.idle += atom.span.length();
-      if (atom.cause != IdleCause::pending) late[static_cast<std::size_t>(atom.cause)] += atom.span.length();
+      report::add_to(numbers.idle, atom.span.length());
+      if (atom.cause != IdleCause::pending)
+        report::add_to(late[static_cast<std::size_t>(atom.cause)], atom.span.length());
     }
   }
   const auto devices = std::max<std::int64_t>(1, static_cast<std::int64_t>(atoms.size()));
   for (std::size_t cause = 0; cause < late.size(); ++cause) {
-    numbers.late += late[cause];
+    report::add_to(numbers.late, late[cause]);
     if (late[cause] <= numbers.largest_time) continue;
     numbers.largest_time = late[cause];
     numbers.largest = static_cast<IdleCause>(cause);
