@@ -85,6 +85,17 @@ TEST(ParallelFor, CallsEachIndexOnce) {
   }
 }
 
+TEST(ParallelFor, WhatAThreadThrowsReachesTheCaller) {
+  for (unsigned threads : {1u, 2u, 64u}) {
+    const auto run = [&] {
+      parallel_for(1000, threads, [](std::size_t i) {
+        if (i % 2 == 1) throw std::bad_alloc();
+      });
+    };
+    EXPECT_THROW(run(), std::bad_alloc) << threads;
+  }
+}
+
 TEST(ThreadCount, IsAtLeastOne) {
   EXPECT_GE(thread_count(0), 1u);
   EXPECT_EQ(thread_count(3), 3u);

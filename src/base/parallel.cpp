@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
+#include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -14,12 +17,26 @@ unsigned thread_count(unsigned wanted) {
 void parallel_for(std::size_t count, unsigned threads, const std::function<void(std::size_t)>& work) {
   const std::size_t crew = std::min<std::size_t>(threads, count);
   std::atomic<std::size_t> next{0};
+  std::mutex mutex;
+  std::exception_ptr first_thrown;
   const auto take = [&] {
-    for (std::size_t i = next++; i < count; i = next++) work(i);
+    try {
+      for (std::size_t i = next++; i < count; i = next++) work(i);
+    } catch (...) {
+      next = count;
+      const std::lock_guard lock(mutex);
+      if (!first_thrown) first_thrown = std::current_exception();
+    }
   };
   std::vector<std::jthread> others;
-  for (std::size_t i = 1; i < crew; ++i) others.emplace_back(take);
+  try {
+    for (std::size_t i = 1; i < crew; ++i) others.emplace_back(take);
+  } catch (const std::system_error&) {
+    // No more threads are to be had: those that are do the work.
+  }
   take();
+  others.clear();
+  if (first_thrown) std::rethrow_exception(first_thrown);
 }
 
 }  // namespace stepscope

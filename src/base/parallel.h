@@ -10,7 +10,8 @@ namespace stepscope {
 unsigned thread_count(unsigned wanted);
 
 /// Calls work(i) for i in [0, count) on up to `threads` threads; returns when all are done. Indices are
-/// handed out in increasing order. With one thread it runs in the caller.
+/// handed out in increasing order. With one thread it runs in the caller. What `work` throws, memory running
+/// out, ends the work and is thrown to the caller.
 void parallel_for(std::size_t count, unsigned threads, const std::function<void(std::size_t)>& work);
 
 }  // namespace stepscope

@@ -299,7 +299,8 @@ Pass read_serially(ByteSource& source, const KinetoOptions& options) {
   return pass;
 }
 
-/// Several threads, each proving where the next one's block begins. Nothing when a guess was wrong.
+/// Several threads, each proving where the next one's block begins. Nothing when a guess was wrong, or when
+/// one thread would have had no room for all schemas.
 std::optional<Pass> read_in_parallel(ByteSource& source, const KinetoOptions& options) {
   Pass pass;
   pass.words.resize(options.threads);
@@ -333,7 +334,7 @@ std::optional<Pass> read_in_parallel(ByteSource& source, const KinetoOptions& op
     }
   };
   parallel_for(options.threads, options.threads, work);
-  if (wrong) return std::nullopt;
+  if (wrong || may_be_full(pass.words)) return std::nullopt;
   pass.text_bytes = reader.bytes_read();
   for (auto& [index, entries] : top_level)
     for (auto& entry : entries) pass.top_level.push_back(std::move(entry));

@@ -427,6 +427,20 @@ TEST(KinetoLimits, ATextOfManyMegabytes) {
   EXPECT_EQ(file->rank.reading.events, 3) << "all but the one whose name it is";
 }
 
+// 500 events of 200 schemas each: one thread has room for those of some 200 events, several for all.
+TEST(KinetoLimits, ManySchemasAreTheSameInAnyNumberOfThreads) {
+  std::string text = kHead + event("a", 1);
+  for (int i = 0; i < 500; ++i) {
+    text += ",{\"ph\":\"X\",\"ts\":1,\"args\":{\"first" + std::to_string(i) + "\":1";
+    for (int k = 0; k < 200; ++k) text += ",\"k" + std::to_string(k) + "\":1";
+    text += "}}";
+  }
+  const std::string expected = dump(open_text(text + "]}").value());
+  EXPECT_NE(expected.find("(more args)"), std::string::npos);
+  for (unsigned threads : {2u, 3u, 8u})
+    EXPECT_EQ(dump(open_text(text + "]}", {threads, {10'000, 1 << 20}}).value()), expected) << threads;
+}
+
 TEST(KinetoLimits, ManySchemasStayBounded) {
   std::string text = kHead + event("a", 1);
   for (int i = 0; i < 3000; ++i) {

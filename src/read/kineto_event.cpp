@@ -389,6 +389,15 @@ bool EventParser::skip_field(const char*& p, Fields& f) {
   return true;
 }
 
+bool may_be_full(std::span<const Vocabulary> words) {
+  std::size_t schemas = 0, fields = 0;
+  for (const Vocabulary& v : words) {
+    schemas += v.schemas.size();
+    fields += v.schemas.total_fields();
+  }
+  return schemas >= kMostSchemas || fields >= kMostSchemaFields;
+}
+
 bool EventParser::has_room(const Fields& f) const {
   return f.field_count < kMostFields && words_.schemas.size() < kMostSchemas &&
          words_.schemas.total_fields() < kMostSchemaFields;

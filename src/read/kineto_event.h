@@ -1,6 +1,8 @@
 // Reads the events of a Chrome-trace event list, in every dialect torch.profiler has written.
 #pragma once
 
+#include <span>
+
 #include "read/batch.h"
 #include "read/blocks.h"
 
@@ -11,6 +13,10 @@ trace::Kind kind_of_category(std::string_view category);
 /// What an event of that kind is by its name: accelerators of some vendors list waits for events, and the
 /// recording of events, with their kernels.
 trace::Kind kind_by_name(trace::Kind kind, std::string_view name);
+
+/// True when one vocabulary for all that these hold might have been too small: beyond that args stay one
+/// text.
+bool may_be_full(std::span<const Vocabulary> words);
 
 /// Parses event objects into a Batch. One per thread; predictions about the next event's keys live here.
 class EventParser {
