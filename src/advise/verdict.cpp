@@ -108,25 +108,23 @@ void add_health(report::Table& table, const std::vector<Health>& rows, bool seve
 
 }  // namespace
 
-Reports gather(const trace::Trace& trace, const report::Params& params, unsigned threads) {
+Reports gather(const analyze::Derived& derived, const report::Params& params, unsigned threads) {
   Reports reports;
   const std::vector<std::pair<const char*, report::Report*>> wanted = {
-      {"overview", &reports.overview},
-      {"idle", &reports.idle},
-      {"memory_events", &reports.memory_events},
-      {"kernels", &reports.kernels},
-      {"steps", &reports.steps},
-      {"devices", &reports.devices},
-      {"synchronizations", &reports.synchronizations},
+      {"overview", &reports.overview},    {"idle", &reports.idle},
+      {"ledger", &reports.ledger},        {"memory_events", &reports.memory_events},
+      {"kernels", &reports.kernels},      {"steps", &reports.steps},
+      {"devices", &reports.devices},      {"synchronizations", &reports.synchronizations},
       {"input_wait", &reports.input_wait}};
   parallel_for(wanted.size(), thread_count(threads), [&](std::size_t i) {
     if (const analyze::Analysis* analysis = analyze::find(wanted[i].first))
-      *wanted[i].second = analysis->run(trace, params);
+      *wanted[i].second = analysis->run(derived, params);
   });
   return reports;
 }
 
-report::Report verdict(const trace::Trace& trace, const Reports& reports) {
+report::Report verdict(const analyze::Derived& derived, const Reports& reports) {
+  const trace::Trace& trace = derived.trace();
   const bool several = trace.ranks.size() > 1;
   Tables tables;
   std::vector<Finding> findings;

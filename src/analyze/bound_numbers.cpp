@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <array>
 
-#include "derive/launch_queue.h"
-#include "derive/waiting_calls.h"
 #include "report/statistics.h"
 #include "report/units.h"
 
@@ -68,8 +66,9 @@ double BoundNumbers::share(std::int64_t part) const {
   return window > 0 ? static_cast<double>(part) / static_cast<double>(window) : 0;
 }
 
-BoundNumbers bound_numbers(const trace::Trace& trace, const Rank& rank, const StepChoice& choice,
+BoundNumbers bound_numbers(const Derived& derived, const Rank& rank,
                            const std::vector<std::vector<derive::Atom>>& atoms) {
+  const StepChoice& choice = derived.choice();
   BoundNumbers numbers;
   const Interval window = window_of(rank, choice);
   numbers.window = window.length();
@@ -83,8 +82,8 @@ BoundNumbers bound_numbers(const trace::Trace& trace, const Rank& rank, const St
   numbers.steps = std::max<std::int64_t>(1, numbers.steps);
   numbers.step = report::quantile(lengths, 0.5);
   add_atoms(numbers, atoms);
-  const derive::LaunchQueue queue = derive::launch_queue(trace, rank);
-  const std::vector<derive::Waiting> waiting = derive::waiting_calls(trace, rank, queue);
+  const derive::LaunchQueue& queue = derived.queue(rank);
+  const std::vector<derive::Waiting>& waiting = derived.waits(rank);
   const auto in_step = [&](Row row) {
     const std::int32_t step = rank.events.step[row];
     return step >= 0 && counted[static_cast<std::size_t>(step)];

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analyze/question.h"
+#include "analyze/derived.h"
 #include "derive/ledger.h"
 #include "trace/trace.h"
 
@@ -28,7 +28,7 @@ struct BoundNumbers {
 };
 
 /// `atoms`: the ledger of the rank's devices over the window.
-BoundNumbers bound_numbers(const trace::Trace& trace, const trace::Rank& rank, const StepChoice& choice,
+BoundNumbers bound_numbers(const Derived& derived, const trace::Rank& rank,
                            const std::vector<std::vector<derive::Atom>>& atoms);
 
 struct BoundWord {

@@ -5,8 +5,8 @@
 #include <map>
 #include <unordered_map>
 
+#include "analyze/derived.h"
 #include "analyze/list.h"
-#include "analyze/question.h"
 #include "analyze/tb.h"
 #include "derive/device_busy.h"
 #include "derive/matrix_cores.h"
@@ -249,9 +249,10 @@ version). Empty columns were not recorded (ROCm records no occupancy).
 *Utilization over time*: the same shares in 100 equal parts of the window.)",
     kParams};
 
-report::Report devices(const trace::Trace& trace, const report::Params& params) {
+report::Report devices(const Derived& derived, const report::Params& params) {
+  const trace::Trace& trace = derived.trace();
   if (params.flag("tb-compat")) return tb_devices(trace, params);
-  const StepChoice choice(params);
+  const StepChoice& choice = derived.choice();
   report::Report report{"devices", {}, {}};
   Summary summary(trace);
   Series series(trace);
@@ -259,7 +260,7 @@ report::Report devices(const trace::Trace& trace, const report::Params& params) 
     const KernelArgs args(trace, rank);
     const Interval window = window_of(rank, choice);
     const auto by_device = streams_by_device(rank);
-    for (const DeviceBusy& busy : derive::busy_devices(rank)) {
+    for (const DeviceBusy& busy : derived.busy(rank)) {
       const Streams& streams = by_device.at(busy.device);
       const Fill fill = fill_of(rank, args, streams, window);
       add_device(summary, trace, rank, busy, streams, fill, window);

@@ -5,7 +5,6 @@
 
 #include "analyze/bound_numbers.h"
 #include "analyze/list.h"
-#include "analyze/question.h"
 #include "report/statistics.h"
 
 namespace stepscope::analyze {
@@ -139,16 +138,16 @@ a copy or fill runs alone; `idle`, with the `cause` that `idle` explains. `time`
 The word says what the recorded times say. What a recording cannot prove is asked first by `report`, which may refuse the word.)",
     {}};
 
-report::Report ledger(const trace::Trace& trace, const report::Params& params) {
-  const StepChoice choice(params);
+report::Report ledger(const Derived& derived, const report::Params&) {
+  const trace::Trace& trace = derived.trace();
   OwnerTable owners(trace);
   NumberTable numbers(trace);
   WordTable words(trace);
   report::Report report{"ledger", {}, {}};
   for (const Rank& rank : trace.ranks) {
-    const auto devices = derive::busy_devices(rank);
-    const auto atoms = derive::ledger(trace, rank, devices, window_of(rank, choice));
-    const BoundNumbers bound = bound_numbers(trace, rank, choice, atoms);
+    const auto& devices = derived.busy(rank);
+    const auto atoms = derive::ledger(devices, derived.idle(rank), window_of(rank, derived.choice()));
+    const BoundNumbers bound = bound_numbers(derived, rank, atoms);
     for (std::size_t d = 0; d < devices.size(); ++d)
       add_owners(owners, rank, bound, devices[d].device, atoms[d]);
     if (!devices.empty()) add_numbers(numbers, rank, bound);
