@@ -1,13 +1,14 @@
 // What the advice says of recorded traces: the word, what to change first, and which rules stay silent.
 #include "advise/verdict.h"
 #include "make_rank.h"
+#include "report/json.h"
 
 namespace stepscope {
 namespace {
 
 using test::Cells;
 
-report::Report advice(const std::string& path) {
+report::Report advice(const std::string& path, unsigned threads = 0) {
   const std::string one[] = {path};
   const Result<trace::Trace> trace = read::open(one);
   if (!trace.ok()) {
@@ -15,7 +16,7 @@ report::Report advice(const std::string& path) {
     return {};
   }
   const analyze::Derived derived(*trace, {});
-  return advise::verdict(derived, advise::gather(derived, {}));
+  return advise::verdict(derived, advise::gather(derived, {}, threads), threads);
 }
 
 std::string path_of(std::string_view part) {
@@ -65,6 +66,66 @@ TEST(RecordedAdvice, WordFirstFindingAndSilence) {
     for (const std::string& id : k.quiet)
       EXPECT_EQ(std::count(ids.begin(), ids.end(), id), 0) << k.part << " " << id;
   }
+}
+
+/// A column in ms; -1 where it is empty.
+std::vector<double> ms(const report::Table& table, std::string_view column) {
+  std::vector<double> out;
+  for (const std::string& cell : test::cells(table, column))
+    out.push_back(cell == "-" ? -1 : std::stod(cell) / 1e6);
+  return out;
+}
+
+// The same program with workers measured 36.5 ms less by the mean of its steps, 49.0 ms by their median.
+TEST(RecordedAdvice, TheLoaderIsWorthWhatItsRepairGave) {
+  const std::string path = path_of("tb_samples/resnet50_num_workers_0/");
+  if (path.empty()) GTEST_SKIP() << "no recorded traces: ../shared/traces is absent";
+  const report::Table findings = advice(path).tables[1];
+  EXPECT_LE(ms(findings, "saving_low")[0], 36.5);
+  EXPECT_GE(ms(findings, "saving_high")[0], 49.0);
+  // Lower precision saves little while the loader limits, and four times that afterwards.
+  const Cells ids = test::cells(findings, "id");
+  const auto last = ids.size() - 1;
+  ASSERT_EQ(ids[last], "P01");
+  EXPECT_EQ(test::cells(findings, "when")[last], "next");
+  EXPECT_NEAR(ms(findings, "saving_high")[last], 2.65, 0.2);
+  EXPECT_NEAR(ms(findings, "after_high")[last], 12.4, 0.75);
+}
+
+// No saving is longer than the step without its compute, all together no more than their sum.
+TEST(RecordedAdvice, SavingsHaveBounds) {
+  for (const std::string& path : test::recorded_traces()) {
+    const report::Report report = advice(path);
+    if (report.tables[0].rows() != 1) continue;
+    const Result<trace::Trace> trace = read::open(std::vector<std::string>{path});
+    const report::Table times = test::answer("overview", *trace).tables[1];
+    const Cells facts = test::cells(times, "fact");
+    const auto fact = [&](const char* name) {
+      return ms(
+          times,
+          "time")[static_cast<std::size_t>(std::find(facts.begin(), facts.end(), name) - facts.begin())];
+    };
+    const double steps = std::max(1.0, std::stod(test::cells(report.tables[0], "steps")[0]));
+    const Cells ids = test::cells(report.tables[1], "id"), when = test::cells(report.tables[1], "when");
+    const std::vector<double> low = ms(report.tables[1], "saving_low"),
+                              high = ms(report.tables[1], "saving_high");
+    double sum = 0;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      EXPECT_LE(low[i], high[i]) << path << " " << ids[i];
+      if (ids[i] != "P01") {
+        EXPECT_LE(high[i] * steps, fact("window") - std::max(0.0, fact("compute")) + 1e-4) << path << ids[i];
+      }
+      if (when[i] == "now") sum += std::max(0.0, high[i]);
+    }
+    EXPECT_LE(ms(report.tables[0], "together_high")[0], sum + 1e-4) << path;
+    EXPECT_LE(ms(report.tables[0], "together_low")[0], ms(report.tables[0], "together_high")[0]) << path;
+  }
+}
+
+TEST(RecordedAdvice, ThreadsChangeNothing) {
+  const std::string path = path_of("tb_samples/resnet50_num_workers_0/");
+  if (path.empty()) GTEST_SKIP() << "no recorded traces: ../shared/traces is absent";
+  EXPECT_EQ(report::to_json(advice(path, 1)), report::to_json(advice(path, 3)));
 }
 
 TEST(GeneratedAdvice, NamesWhatWasPlanted) {

@@ -29,6 +29,8 @@ class Evidence {
   std::string_view configuration(std::string_view what) const;
   /// Who waits for whom, as `ledger` has it; "" when it says nothing of the rank.
   std::string_view word() const;
+  /// A share of the window that `ledger` states among its bound numbers, 0 when it is not there.
+  double bound_share(std::string_view fact) const;
   /// Idle time of a cause in the window, mean over devices, ns.
   std::int64_t idle(std::string_view cause) const;
   /// True when row `row` of `table` belongs to this rank.

@@ -12,6 +12,6 @@ namespace stepscope::advise {
 Reports gather(const analyze::Derived& derived, const report::Params& params, unsigned threads = 0);
 
 /// Tables "Verdict" (one row per rank), "Findings" (ranked: largest expected saving first) and "Health".
-report::Report verdict(const analyze::Derived& derived, const Reports& reports);
+report::Report verdict(const analyze::Derived& derived, const Reports& reports, unsigned threads = 0);
 
 }  // namespace stepscope::advise

@@ -60,6 +60,18 @@ std::int64_t lag_growth(const Rank& rank, const std::vector<bool>& counted,
   return report::quantile(growth, 0.5);
 }
 
+double prompt_share(const Rank& rank, const StepChoice& choice, const derive::LaunchQueue& queue) {
+  constexpr std::int64_t kPrompt = 10'000;  // ns; an unloaded launch starts in 2 to 5 µs, queued work later
+  std::int64_t kernels = 0, prompt = 0;
+  for (std::size_t i = 0; i < queue.size(); ++i) {
+    if (rank.events.kind[queue.event[i]] != trace::Kind::kernel || !choice.includes(rank, queue.event[i]))
+      continue;
+    ++kernels;
+    prompt += queue.delay[i] <= kPrompt;
+  }
+  return report::ratio(prompt, kernels);
+}
+
 }  // namespace
 
 double BoundNumbers::share(std::int64_t part) const {
@@ -94,6 +106,7 @@ BoundNumbers bound_numbers(const Derived& derived, const Rank& rank,
       blocked.push_back({rank.events.start[row], rank.events.end[row]});
   numbers.blocked = timeline::IntervalSet::of(std::move(blocked)).length_in(window);
   numbers.lag_growth = lag_growth(rank, counted, queue);
+  numbers.prompt = prompt_share(rank, choice, queue);
   return numbers;
 }
 

@@ -20,6 +20,7 @@ struct BoundNumbers {
   std::int64_t exposed_communication = 0;    ///< a collective runs and no compute
   std::int64_t blocked = 0;                  ///< some thread is in a waiting call of a step
   std::int64_t lag_growth = report::kNoInt;  ///< by which the median launch delay grows from step to step
+  double prompt = report::kNoReal;  ///< share of kernels that start at most 10 µs after their launch call
   derive::IdleCause largest = derive::IdleCause::untraced;  ///< cause of most of `late`
   std::int64_t largest_time = 0;
 

@@ -103,6 +103,7 @@ void add_numbers(NumberTable& out, const Rank& rank, const BoundNumbers& numbers
   add("blocked", numbers.blocked);
   add("exposed_communication", numbers.exposed_communication);
   out.add(rank, "lag_growth", numbers.lag_growth, report::kNoReal);
+  out.add(rank, "prompt", kNoInt, numbers.prompt);
 }
 
 }  // namespace
@@ -124,6 +125,7 @@ a copy or fill runs alone; `idle`, with the `cause` that `idle` explains. `time`
 | blocked | a thread is in a call that waits for device work: blocking calls, copy calls that stayed for their copy, launches that waited for room in the queue; not those behind the last step's mark |
 | exposed_communication | a collective runs and no compute |
 | lag_growth | median difference of the median launch delay of one step and of the next: the host runs ahead and is not stopped |
+| prompt | share of kernels, of those with a launch call, that start at most 10 µs after it: nothing was queued before them |
 
 **Bound**: the first test that holds.
 

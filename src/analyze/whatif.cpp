@@ -86,6 +86,7 @@ without changes, per step, so a change that nothing waits for saves 0.
 | sync | the time that calls wait for device work; 0: they return at once |
 | alloc, launch | host time in calls that allocate or free device or pinned memory; in calls that launch |
 | compute, comm, copy | compute kernels; collective kernels; copies and fills |
+| plain_cores | compute kernels of products and convolutions that use no matrix units, by name |
 | kernel:NAME | device events of that name |
 | host:NAME | host time in ops, annotations, Python and runtime calls of that name and in all they call on their thread |
 | device:NAME | device events launched inside host ranges of that name |

@@ -54,7 +54,7 @@ report::Page first_screen(const Call& call, const analyze::Derived& derived, con
   constexpr std::size_t kMostProofs = 3;
   const auto threads = static_cast<unsigned>(call.params.integer("threads"));
   const advise::Reports reports = advise::gather(derived, params, threads);
-  report::Page page{title_of(derived.trace()), {advise::verdict(derived, reports)}, {}};
+  report::Page page{title_of(derived.trace()), {advise::verdict(derived, reports, threads)}, {}};
   add_whole(page, reports.steps);
   const std::string traces = traces_of(call);
   for (const std::string& name : report::proving_analyses(report::judgement_of(page.reports)))
