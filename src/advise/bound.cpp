@@ -125,12 +125,9 @@ Bound bound_of(const Evidence& e, const Permission& permission) {
   if (!permission.device) return Bound::unknown;
   if (events < kFewestEvents || e.fact("busy") < kLeastWork) return Bound::too_little;
   if (!permission.host) return Bound::unknown;
-  const double late = e.share(e.fact("idle_late")), blocked = e.share(e.fact("blocked")),
-               idle = e.share(e.fact("idle"));
-  if (late >= 0.15 && blocked <= 0.05) return Bound::host;
-  if (e.share(e.fact("exposed_communication")) >= 0.10) return Bound::communication;
-  if (idle <= 0.10 || (blocked >= 0.10 && late <= 0.05)) return Bound::device;
-  return Bound::mixed;
+  for (const Bound bound : {Bound::host, Bound::communication, Bound::device, Bound::mixed})
+    if (name_of(bound) == e.word()) return bound;
+  return Bound::unknown;
 }
 
 std::string_view largest_cause(const Evidence& e) {

@@ -23,9 +23,7 @@ std::string_view name_of(Bound bound);
 /// The analysis that shows it, as findings name theirs.
 std::string_view evidence_of(Bound bound);
 
-/// Tests in this order, first match wins: late idle ≥ 15 % of the window and blocked ≤ 5 % → host; exposed
-/// communication ≥ 10 % → communication; idle ≤ 10 %, or blocked ≥ 10 % and late idle ≤ 5 % → device; else
-/// mixed.
+/// The word of `ledger`, unless the recording cannot carry it.
 Bound bound_of(const Evidence& evidence, const Permission& permission);
 
 /// The idle cause with the most time besides `pending`, "" when there is none.

@@ -11,7 +11,8 @@ using test::cells;
 
 report::Report judged(std::string_view events) {
   const trace::Trace trace = test::open_events(events);
-  return verdict(trace, gather(trace, {}, 1));
+  const analyze::Derived derived(trace, {});
+  return verdict(derived, gather(derived, {}, 1));
 }
 
 TEST(Bound, HostTimesSayWhatAStepTakes) {

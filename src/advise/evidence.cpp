@@ -61,6 +61,22 @@ std::string_view Evidence::configuration(std::string_view what) const {
   return "";
 }
 
+std::string_view Evidence::word() const {
+  const Table* table = table_of(reports_.ledger, "Bound");
+  const Texts* words = table == nullptr ? nullptr : texts_of(*table, "bound");
+  for (std::size_t row = 0; words != nullptr && row < words->size(); ++row)
+    if (mine(*table, row)) return (*words)[row];
+  return "";
+}
+
+double Evidence::bound_share(std::string_view fact) const {
+  const Table* table = table_of(reports_.ledger, "Bound numbers");
+  const Texts* facts = table == nullptr ? nullptr : texts_of(*table, "fact");
+  for (std::size_t row = 0; facts != nullptr && row < facts->size(); ++row)
+    if ((*facts)[row] == fact && mine(*table, row)) return (*reals_of(*table, "share"))[row];
+  return 0;
+}
+
 std::int64_t Evidence::idle(std::string_view cause) const {
   const Table* table = table_of(reports_.idle, "Idle time");
   if (table == nullptr) return 0;

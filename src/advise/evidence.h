@@ -12,7 +12,7 @@ namespace stepscope::advise {
 
 /// The reports that rules read. All of them hold every rank; a rule asks for its own.
 struct Reports {
-  report::Report overview, steps, idle, devices, kernels, input_wait, memory_events, synchronizations;
+  report::Report overview, steps, idle, ledger, devices, kernels, input_wait, memory_events, synchronizations;
 };
 
 /// One rank's view of the reports.
@@ -27,6 +27,10 @@ class Evidence {
   std::int64_t fact(std::string_view name) const;
   /// A line of the overview's configuration; "" when it is not there.
   std::string_view configuration(std::string_view what) const;
+  /// Who waits for whom, as `ledger` has it; "" when it says nothing of the rank.
+  std::string_view word() const;
+  /// A share of the window that `ledger` states among its bound numbers, 0 when it is not there.
+  double bound_share(std::string_view fact) const;
   /// Idle time of a cause in the window, mean over devices, ns.
   std::int64_t idle(std::string_view cause) const;
   /// True when row `row` of `table` belongs to this rank.

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "analyze/whatif_changes.h"
 #include "report/table.h"
 
 namespace stepscope::advise {
@@ -22,6 +23,13 @@ struct Finding {
   std::int64_t rank = -1;
   std::int64_t saving_low = report::kNoInt,
                saving_high = report::kNoInt;  ///< ns per step; absent: a fact without a saving
+  std::int64_t after_low = report::kNoInt,
+               after_high = report::kNoInt;  ///< the same once the findings above are done; absent: not known
+  bool next = false;                         ///< does not limit now
+  std::vector<analyze::Scale> ideal;  ///< the change, for replay; none: the saving is the rule's estimate
+  std::vector<analyze::Scale> mild;   ///< its least form; none: `pessimism` times what the change saves
+  double pessimism = 1;
+  bool shortens_kernels = false;  ///< the change makes compute kernels shorter
   Confidence confidence = Confidence::low;
   std::string because;   ///< why this confidence
   std::string evidence;  ///< analysis, rows and time spans that show it

@@ -24,11 +24,18 @@ constexpr double kLoaderShare =
     0.05;  // the TensorBoard plugin's; below it a worker's queue costs as much as it saves
 constexpr double kWorkerPessimism =
     0.6;  // measured on a pair of runs: 36.5 of 59 ms were gained by num_workers 0 -> 4
+constexpr double kStarvedPessimism = 0.5;     // the cores may be used up: chosen
+constexpr double kSyncPessimism = 0.3;        // the next read may block instead: chosen
+constexpr double kAllocationPessimism = 0.5;  // chosen
+constexpr double kPromptShare = 0.5;  // of kernels that start within 10 µs of their launch: 57 to 97 % in
+                                      // launch-bound traces, at most 21 % in others
+constexpr std::int64_t kFewestKernels = 20;   // per step; chosen
 constexpr double kCommunicationShare = 0.10;  // the plugin's
 constexpr double kLateIdleShare = 0.10;
 constexpr double kSyncShare = 0.03;
 constexpr double kPlainCoreShare = 0.10;
-constexpr double kMemoryShare = 0.90;  // the plugin's
+constexpr double kLeastSpeedUp = 1.5, kMostSpeedUp = 3;  // of lower precision: memory-bound, matrix products
+constexpr double kMemoryShare = 0.90;                    // the plugin's
 
 Finding finding(const Evidence& e, const char* id, const char* category, std::string title) {
   Finding f;
@@ -42,6 +49,18 @@ Finding finding(const Evidence& e, const char* id, const char* category, std::st
 void save(Finding& f, std::int64_t time_per_step, double low, double high) {
   f.saving_low = static_cast<std::int64_t>(static_cast<double>(time_per_step) * low);
   f.saving_high = static_cast<std::int64_t>(static_cast<double>(time_per_step) * high);
+}
+
+std::vector<analyze::Scale> scales(std::string_view text) { return analyze::parse_scales(text).value(); }
+
+/// The change that replay makes for the saving; its least form is `pessimism` times that.
+void change(Finding& f, std::string_view ideal, double pessimism) {
+  f.ideal = scales(ideal);
+  f.pessimism = pessimism;
+}
+void change(Finding& f, std::string_view ideal, std::string_view mild) {
+  f.ideal = scales(ideal);
+  f.mild = scales(mild);
 }
 
 /// "op 9.95 ms, python 1.36 ms": idle time by those of the causes that have any, most first.
@@ -76,7 +95,8 @@ std::optional<Finding> slow_loader(const Evidence& e, Bound bound) {
                           host_only ? "the program" : "the device",
                           in_main ? "waits while the training process itself loads data (num_workers=0)"
                                   : "waits for the data loader"));
-  save(f, per_step, in_main ? kWorkerPessimism : 0.5, 1.0);
+  save(f, per_step, in_main ? kWorkerPessimism : kStarvedPessimism, 1.0);
+  change(f, "data_loading=0", in_main ? kWorkerPessimism : kStarvedPessimism);
   f.confidence = in_main ? Confidence::high : Confidence::medium;
   f.because =
       in_main ? "the loader's class runs in the training process, and the wait is measured where the device "
@@ -107,7 +127,8 @@ std::optional<Finding> blocking(const Evidence& e, Bound) {
       e, "S01", "sync",
       fmt::format("{} of {} per step: {} the device's queue", ns(cost / e.steps()), ns(e.step_length()),
                   wait ? wait->what + wait->where + " drains" : "blocking calls drain"));
-  save(f, cost / e.steps(), 0.5, 1.0);
+  save(f, cost / e.steps(), kSyncPessimism, 1.0);
+  change(f, "sync=0", kSyncPessimism);
   f.confidence = Confidence::medium;
   f.because = "the device is idle inside these calls and after them until the next launch";
   f.evidence = fmt::format("{}idle: causes sync and refill, {} in the window",
@@ -127,7 +148,8 @@ std::optional<Finding> allocation(const Evidence& e, Bound) {
   Finding f = finding(e, "A01", "memory",
                       fmt::format("{} of {} per step: device memory is allocated or freed inside the step",
                                   ns(cost / e.steps()), ns(e.step_length())));
-  save(f, cost / e.steps(), 0.5, 1.0);
+  save(f, cost / e.steps(), kAllocationPessimism, 1.0);
+  change(f, "alloc=0", kAllocationPessimism);
   f.confidence = Confidence::medium;
   f.because = "a warm caching allocator makes no such calls";
   f.evidence = fmt::format("idle: cause alloc, {} in the window{}", ns(cost), longest_idle(e, "alloc"));
@@ -141,8 +163,10 @@ std::optional<Finding> launch_bound(const Evidence& e, Bound bound) {
   std::int64_t late = 0;
   for (const char* cause : {"launch", "runtime", "op", "python", "annotation", "untraced"})
     late += e.idle(cause);
-  if (e.share(late) < kLateIdleShare || (bound != Bound::host && bound != Bound::mixed)) return std::nullopt;
   const std::int64_t kernels = e.fact("kernels") / e.steps();
+  if (bound != Bound::host || e.share(late) < kLateIdleShare || kernels < kFewestKernels ||
+      e.bound_share("prompt") < kPromptShare)
+    return std::nullopt;
   const std::int64_t mean = e.fact("kernels") > 0 ? e.fact("busy") / e.fact("kernels") : 0;
   Finding f = finding(e, "H01", "host",
                       fmt::format("The device idles {} of the time because the host issues its {} kernels "
@@ -174,6 +198,7 @@ std::optional<Finding> exposed_communication(const Evidence& e, Bound bound) {
               fmt::format("{} of {} per step only communication runs ({} of it is hidden behind compute)",
                           ns(exposed / e.steps()), ns(e.step_length()), percent(hidden)));
   save(f, exposed / e.steps(), 0.2, 0.8);
+  change(f, "comm=0.2", "comm=0.8");
   f.confidence = Confidence::medium;
   f.because = "one rank's file cannot tell transfer from waiting for other ranks";
   f.evidence = fmt::format("devices: exposed_communication {} of the window; kernels: collectives by name",
@@ -202,12 +227,15 @@ std::optional<Finding> plain_cores(const Evidence& e, Bound bound) {
         fmt::format(
             "{} of kernel time ({} per step) is matrix work on plain cores; this device has matrix units",
             percent((*plain)[row]), ns(time)));
-    const bool limits = bound == Bound::device || bound == Bound::communication;
-    save(f, time, limits ? 0.1 : 0.0, limits ? 0.5 : 0.05);
+    save(f, time, 1 - 1 / kLeastSpeedUp, 1 - 1 / kMostSpeedUp);
+    change(f, fmt::format("plain_cores={}", 1 / kMostSpeedUp),
+           fmt::format("plain_cores={}", 1 / kLeastSpeedUp));
+    f.shortens_kernels = true;
+    f.next = bound == Bound::host;
+    if (f.next) f.saving_low = 0;
     f.confidence = Confidence::medium;
-    f.because = limits ? "kernel names show it; how much a lower precision gains depends on memory traffic"
-                       : "the device is not what limits the step now: little is gained until the findings "
-                         "above are fixed";
+    f.because = f.next ? "the host is what limits the step now"
+                       : "kernel names show it; how much a lower precision gains depends on memory traffic";
     f.evidence = "devices: plain_core_share; kernels: tensor_cores = no";
     f.remedy = lower_precision(e);
     f.verify = "Kernel names with matrix units appear; the loss curve stays.";

@@ -1,12 +1,14 @@
 #include "advise/verdict.h"
 
 #include <algorithm>
-#include <functional>
+#include <iterator>
 
 #include "advise/bound.h"
 #include "advise/health.h"
 #include "advise/rules.h"
+#include "advise/savings.h"
 #include "analyze/analyses.h"
+#include "analyze/replayed_rank.h"
 #include "base/parallel.h"
 
 namespace stepscope::advise {
@@ -16,28 +18,8 @@ using report::Role;
 using report::Shape;
 using report::Unit;
 
-constexpr std::int64_t kLeastSaving = 50'000;  // ns per step; less is not worth a reader's time
-
 const char* word_of(Confidence c) {
   return c == Confidence::high ? "high" : c == Confidence::medium ? "medium" : "low";
-}
-
-/// Expected saving: the middle of the range, weighed by confidence.
-double expected(const Finding& f) {
-  if (f.saving_high == report::kNoInt) return 0;
-  constexpr double kWeight[] = {0.4, 0.7, 1.0};
-  return (static_cast<double>(f.saving_low) + static_cast<double>(f.saving_high)) / 2 *
-         kWeight[static_cast<std::size_t>(f.confidence)];
-}
-
-bool ranks_before(const Finding& a, const Finding& b) {
-  if (expected(a) != expected(b)) return expected(a) > expected(b);
-  if (a.effort != b.effort) return a.effort < b.effort;
-  return a.id != b.id ? a.id < b.id : a.rank < b.rank;
-}
-
-bool worth_showing(const Finding& f, std::int64_t step) {
-  return f.saving_high == report::kNoInt || (f.saving_high >= kLeastSaving && f.saving_high * 100 >= step);
 }
 
 std::string reason_of(std::string_view id) {
@@ -54,6 +36,20 @@ void doubt(Finding& f, int levels, const std::vector<Health>& health) {
       f.because += "; lowered: " + reason_of(h.id);
 }
 
+std::vector<Finding> found_in(const Evidence& evidence, Bound bound, const Permission& permission,
+                              const std::vector<Health>& health) {
+  std::vector<Finding> findings;
+  if (bound == Bound::too_little) return findings;
+  for (const Rule& rule : rules()) {
+    if (rule.needs_device && bound == Bound::unknown) continue;
+    auto found = rule.find(evidence, bound);
+    if (!found) continue;
+    doubt(*found, permission.doubt, health);
+    findings.push_back(std::move(*found));
+  }
+  return findings;
+}
+
 struct Tables {
   report::Table verdict{"Verdict", Shape::table, {}}, findings{"Findings", Shape::table, {}},
       health{"Health", Shape::table, {}};
@@ -67,6 +63,9 @@ void add_findings(report::Table& table, const std::vector<Finding>& findings, bo
   auto& category = table.texts("category", Role::detail);
   auto& low = table.ints("saving_low", Unit::ns);
   auto& high = table.ints("saving_high", Unit::ns);
+  auto& after_low = table.ints("after_low", Unit::ns, Role::detail);
+  auto& after_high = table.ints("after_high", Unit::ns, Role::detail);
+  auto& when = table.texts("when", Role::detail);
   auto& confidence = table.texts("confidence", Role::value);
   auto& because = table.texts("because", Role::detail);
   auto& evidence = table.texts("evidence", Role::detail);
@@ -81,6 +80,9 @@ void add_findings(report::Table& table, const std::vector<Finding>& findings, bo
     category.push_back(f.category);
     low.push_back(f.saving_low);
     high.push_back(f.saving_high);
+    after_low.push_back(f.after_low);
+    after_high.push_back(f.after_high);
+    when.emplace_back(f.next ? "next" : "now");
     confidence.emplace_back(word_of(f.confidence));
     because.push_back(f.because);
     evidence.push_back(f.evidence);
@@ -108,25 +110,26 @@ void add_health(report::Table& table, const std::vector<Health>& rows, bool seve
 
 }  // namespace
 
-Reports gather(const trace::Trace& trace, const report::Params& params, unsigned threads) {
+Reports gather(const analyze::Derived& derived, const report::Params& params, unsigned threads) {
   Reports reports;
   const std::vector<std::pair<const char*, report::Report*>> wanted = {
-      {"overview", &reports.overview},
-      {"idle", &reports.idle},
-      {"memory_events", &reports.memory_events},
-      {"kernels", &reports.kernels},
-      {"steps", &reports.steps},
-      {"devices", &reports.devices},
-      {"synchronizations", &reports.synchronizations},
+      {"overview", &reports.overview},    {"idle", &reports.idle},
+      {"ledger", &reports.ledger},        {"memory_events", &reports.memory_events},
+      {"kernels", &reports.kernels},      {"steps", &reports.steps},
+      {"devices", &reports.devices},      {"synchronizations", &reports.synchronizations},
       {"input_wait", &reports.input_wait}};
-  parallel_for(wanted.size(), thread_count(threads), [&](std::size_t i) {
-    if (const analyze::Analysis* analysis = analyze::find(wanted[i].first))
-      *wanted[i].second = analysis->run(trace, params);
+  const std::vector<trace::Rank>& ranks = derived.trace().ranks;
+  parallel_for(wanted.size() + ranks.size(), thread_count(threads), [&](std::size_t i) {
+    if (i >= wanted.size())
+      derived.replayed(ranks[i - wanted.size()]);
+    else if (const analyze::Analysis* analysis = analyze::find(wanted[i].first))
+      *wanted[i].second = analysis->run(derived, params);
   });
   return reports;
 }
 
-report::Report verdict(const trace::Trace& trace, const Reports& reports) {
+report::Report verdict(const analyze::Derived& derived, const Reports& reports, unsigned threads) {
+  const trace::Trace& trace = derived.trace();
   const bool several = trace.ranks.size() > 1;
   Tables tables;
   std::vector<Finding> findings;
@@ -136,6 +139,8 @@ report::Report verdict(const trace::Trace& trace, const Reports& reports) {
   auto& headline_column = tables.verdict.texts("headline", Role::value);
   auto& step_column = tables.verdict.ints("step", Unit::ns);
   auto& steps_column = tables.verdict.ints("steps", Unit::count);
+  auto& together_low = tables.verdict.ints("together_low", Unit::ns, Role::detail);
+  auto& together_high = tables.verdict.ints("together_high", Unit::ns, Role::detail);
   auto& evidence_column = tables.verdict.texts("evidence", Role::detail);
   for (const trace::Rank& rank : trace.ranks) {
     const Evidence evidence(reports, rank.rank, several);
@@ -150,14 +155,13 @@ report::Report verdict(const trace::Trace& trace, const Reports& reports) {
     steps_column.push_back(steps);
     evidence_column.emplace_back(evidence_of(bound));
     all_health.insert(all_health.end(), health.begin(), health.end());
-    if (bound == Bound::too_little) continue;
-    for (const Rule& rule : rules()) {
-      if (rule.needs_device && bound == Bound::unknown) continue;
-      auto found = rule.find(evidence, bound);
-      if (!found || !worth_showing(*found, evidence.step_length())) continue;
-      doubt(*found, permission.doubt, health);
-      findings.push_back(std::move(*found));
-    }
+    std::vector<Finding> of_rank = found_in(evidence, bound, permission, health);
+    Together together;
+    if (!of_rank.empty()) together = price(of_rank, evidence, derived.replayed(rank), threads);
+    together_low.push_back(together.low);
+    together_high.push_back(together.high);
+    findings.insert(findings.end(), std::make_move_iterator(of_rank.begin()),
+                    std::make_move_iterator(of_rank.end()));
   }
   std::stable_sort(findings.begin(), findings.end(), ranks_before);
   add_findings(tables.findings, findings, several);

@@ -2,16 +2,16 @@
 #pragma once
 
 #include "advise/evidence.h"
+#include "analyze/derived.h"
 #include "report/params.h"
 #include "report/table.h"
-#include "trace/trace.h"
 
 namespace stepscope::advise {
 
 /// Runs the analyses that the rules read, side by side on up to `threads` threads (0: all).
-Reports gather(const trace::Trace& trace, const report::Params& params, unsigned threads = 0);
+Reports gather(const analyze::Derived& derived, const report::Params& params, unsigned threads = 0);
 
 /// Tables "Verdict" (one row per rank), "Findings" (ranked: largest expected saving first) and "Health".
-report::Report verdict(const trace::Trace& trace, const Reports& reports);
+report::Report verdict(const analyze::Derived& derived, const Reports& reports, unsigned threads = 0);
 
 }  // namespace stepscope::advise

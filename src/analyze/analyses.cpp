@@ -1,13 +1,28 @@
 #include "analyze/analyses.h"
 
+#include "analyze/derived.h"
 #include "analyze/list.h"
 #include "analyze/question.h"
 
 namespace stepscope::analyze {
 
+namespace {
+
+template <report::Report (*answer)(const Derived&, const report::Params&)>
+report::Report answered(const Derived& derived, const report::Params& params) {
+  return answer(derived, params);
+}
+template <report::Report (*answer)(const trace::Trace&, const report::Params&)>
+report::Report answered(const Derived& derived, const report::Params& params) {
+  return answer(derived.trace(), params);
+}
+
+}  // namespace
+
 std::span<const Analysis> all() {
-#define STEPSCOPE_ENTRY(name, one_line) {#name, one_line, name##_about.doc, name##_about.params, name},
-  static const Analysis kAll[] = {STEPSCOPE_ANALYSES(STEPSCOPE_ENTRY)};
+#define STEPSCOPE_ENTRY(name, one_line) \
+  {#name, one_line, name##_about.doc, name##_about.params, answered<name>},
+  static const Analysis kAll[] = {STEPSCOPE_ANALYSES(STEPSCOPE_ENTRY, STEPSCOPE_ENTRY)};
 #undef STEPSCOPE_ENTRY
   return kAll;
 }
@@ -53,9 +68,14 @@ std::string columns_of(const report::Report& report) {
 }  // namespace
 
 report::Report run(const Analysis& analysis, const trace::Trace& trace, const report::Params& params) {
-  report::Report report = analysis.run(trace, params);
+  const Derived derived(trace, params);
+  return run(analysis, derived, params);
+}
+
+report::Report run(const Analysis& analysis, const Derived& derived, const report::Params& params) {
+  report::Report report = analysis.run(derived, params);
   report.question = analysis.one_line;
-  note_absent_step(trace, params, report);
+  note_absent_step(derived.trace(), params, report);
   const auto top = static_cast<std::size_t>(params.integer("top"));
   const std::string_view sort = params.text("sort");
   bool sorted = sort.empty();

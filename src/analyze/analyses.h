@@ -11,6 +11,8 @@
 
 namespace stepscope::analyze {
 
+class Derived;
+
 /// What an analysis says of itself, beside its code.
 struct About {
   std::string_view
@@ -23,7 +25,7 @@ struct Analysis {
   std::string_view one_line;  ///< what it answers
   std::string_view doc;
   std::span<const report::ParamSpec> params;
-  report::Report (*run)(const trace::Trace&, const report::Params&);
+  report::Report (*run)(const Derived&, const report::Params&);
 };
 
 std::span<const Analysis> all();
@@ -36,5 +38,7 @@ const Analysis* find(std::string_view name);
 
 /// Runs and applies the common params (sort, top). The analysis itself handles `step`.
 report::Report run(const Analysis& analysis, const trace::Trace& trace, const report::Params& params);
+/// The same; what other analyses that were asked with `derived` have derived is not derived again.
+report::Report run(const Analysis& analysis, const Derived& derived, const report::Params& params);
 
 }  // namespace stepscope::analyze

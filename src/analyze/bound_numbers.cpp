@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <array>
 
-#include "derive/launch_queue.h"
-#include "derive/waiting_calls.h"
 #include "report/statistics.h"
 #include "report/units.h"
 
@@ -64,14 +62,27 @@ std::int64_t lag_growth(const Rank& rank, const std::vector<bool>& counted,
   return report::quantile(growth, 0.5);
 }
 
+double prompt_share(const Rank& rank, const StepChoice& choice, const derive::LaunchQueue& queue) {
+  constexpr std::int64_t kPrompt = 10'000;  // ns; an unloaded launch starts in 2 to 5 µs, queued work later
+  std::int64_t kernels = 0, prompt = 0;
+  for (std::size_t i = 0; i < queue.size(); ++i) {
+    if (rank.events.kind[queue.event[i]] != trace::Kind::kernel || !choice.includes(rank, queue.event[i]))
+      continue;
+    ++kernels;
+    prompt += queue.delay[i] <= kPrompt;
+  }
+  return report::ratio(prompt, kernels);
+}
+
 }  // namespace
 
 double BoundNumbers::share(std::int64_t part) const {
   return window > 0 ? static_cast<double>(part) / static_cast<double>(window) : 0;
 }
 
-BoundNumbers bound_numbers(const trace::Trace& trace, const Rank& rank, const StepChoice& choice,
+BoundNumbers bound_numbers(const Derived& derived, const Rank& rank,
                            const std::vector<std::vector<derive::Atom>>& atoms) {
+  const StepChoice& choice = derived.choice();
   BoundNumbers numbers;
   const Interval window = window_of(rank, choice);
   numbers.window = window.length();
@@ -85,8 +96,8 @@ BoundNumbers bound_numbers(const trace::Trace& trace, const Rank& rank, const St
   numbers.steps = std::max<std::int64_t>(1, numbers.steps);
   numbers.step = report::quantile(lengths, 0.5);
   add_atoms(numbers, atoms);
-  const derive::LaunchQueue queue = derive::launch_queue(trace, rank);
-  const std::vector<derive::Waiting> waiting = derive::waiting_calls(trace, rank, queue);
+  const derive::LaunchQueue& queue = derived.queue(rank);
+  const std::vector<derive::Waiting>& waiting = derived.waits(rank);
   const auto in_step = [&](Row row) {
     const std::int32_t step = rank.events.step[row];
     return step >= 0 && counted[static_cast<std::size_t>(step)];
@@ -97,6 +108,7 @@ BoundNumbers bound_numbers(const trace::Trace& trace, const Rank& rank, const St
       blocked.push_back({rank.events.start[row], rank.events.end[row]});
   numbers.blocked = timeline::IntervalSet::of(std::move(blocked)).length_in(window);
   numbers.lag_growth = lag_growth(rank, counted, queue);
+  numbers.prompt = prompt_share(rank, choice, queue);
   return numbers;
 }
 

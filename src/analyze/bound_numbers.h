@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analyze/question.h"
+#include "analyze/derived.h"
 #include "derive/ledger.h"
 #include "trace/trace.h"
 
@@ -20,6 +20,7 @@ struct BoundNumbers {
   std::int64_t exposed_communication = 0;    ///< a collective runs and no compute
   std::int64_t blocked = 0;                  ///< some thread is in a waiting call of a step
   std::int64_t lag_growth = report::kNoInt;  ///< by which the median launch delay grows from step to step
+  double prompt = report::kNoReal;  ///< share of kernels that start at most 10 µs after their launch call
   derive::IdleCause largest = derive::IdleCause::untraced;  ///< cause of most of `late`
   std::int64_t largest_time = 0;
 
@@ -28,7 +29,7 @@ struct BoundNumbers {
 };
 
 /// `atoms`: the ledger of the rank's devices over the window.
-BoundNumbers bound_numbers(const trace::Trace& trace, const trace::Rank& rank, const StepChoice& choice,
+BoundNumbers bound_numbers(const Derived& derived, const trace::Rank& rank,
                            const std::vector<std::vector<derive::Atom>>& atoms);
 
 struct BoundWord {

@@ -5,8 +5,8 @@
 #include <map>
 #include <unordered_map>
 
+#include "analyze/derived.h"
 #include "analyze/list.h"
-#include "analyze/question.h"
 #include "analyze/tb.h"
 #include "derive/device_busy.h"
 #include "derive/matrix_cores.h"
@@ -89,24 +89,6 @@ struct MatrixUse {
   bool has_units = false;
 };
 
-derive::KernelSetting setting_of(const trace::Device* device) {
-  derive::KernelSetting setting;
-  if (device == nullptr) return setting;
-  setting.vendor = derive::vendor_of(device->name);
-  setting.compute_major = device->compute_major;
-  setting.compute_minor = device->compute_minor;
-  const auto peaks =
-      derive::peaks_of(device->name, device->compute_major, device->compute_minor,
-                       static_cast<int>(device->sm_count), static_cast<double>(device->total_memory));
-  if (peaks) setting.vendor = peaks->vendor;
-  return setting;
-}
-
-/// Rules of derive::matrix_cores_of that recognise products and convolutions on plain cores.
-bool plain_matrix_work(const derive::MatrixCoreUse& use) {
-  return use.cores == derive::MatrixCores::no && (use.rule == 7 || use.rule == 9 || use.rule == 11);
-}
-
 MatrixUse matrix_use_of(const trace::Trace& trace, const Rank& rank, const Streams& streams,
                         const derive::KernelSetting& setting, Interval window) {
   const trace::EventTable& e = rank.events;
@@ -123,7 +105,7 @@ MatrixUse matrix_use_of(const trace::Trace& trace, const Rank& rank, const Strea
     use.compute += time;
     if (kernel.cores == derive::MatrixCores::yes) use.matrix += time;
     if (kernel.cores == derive::MatrixCores::unknown) use.unknown += time;
-    if (plain_matrix_work(kernel)) use.plain += time;
+    if (derive::is_plain_matrix_work(kernel)) use.plain += time;
   }
   use.has_units |= use.matrix > 0;
   return use;
@@ -217,7 +199,8 @@ void add_device(Summary& out, const trace::Trace& trace, const Rank& rank, const
   out.copies.push_back(share(subtract(busy.copy, busy.kernels).length_in(window), length));
   out.sm.push_back(fill.sm_efficiency);
   out.occupancy.push_back(fill.occupancy);
-  const MatrixUse use = matrix_use_of(trace, rank, streams, setting_of(known ? &*about : nullptr), window);
+  const MatrixUse use = matrix_use_of(trace, rank, streams,
+                                      known ? derive::setting_of(*about) : derive::KernelSetting{}, window);
   out.tensor_core.push_back(share(use.matrix, use.compute));
   out.plain_core.push_back(use.has_units ? share(use.plain, use.compute) : report::kNoReal);
   out.unknown_core.push_back(share(use.unknown, use.compute));
@@ -249,9 +232,10 @@ version). Empty columns were not recorded (ROCm records no occupancy).
 *Utilization over time*: the same shares in 100 equal parts of the window.)",
     kParams};
 
-report::Report devices(const trace::Trace& trace, const report::Params& params) {
+report::Report devices(const Derived& derived, const report::Params& params) {
+  const trace::Trace& trace = derived.trace();
   if (params.flag("tb-compat")) return tb_devices(trace, params);
-  const StepChoice choice(params);
+  const StepChoice& choice = derived.choice();
   report::Report report{"devices", {}, {}};
   Summary summary(trace);
   Series series(trace);
@@ -259,7 +243,7 @@ report::Report devices(const trace::Trace& trace, const report::Params& params) 
     const KernelArgs args(trace, rank);
     const Interval window = window_of(rank, choice);
     const auto by_device = streams_by_device(rank);
-    for (const DeviceBusy& busy : derive::busy_devices(rank)) {
+    for (const DeviceBusy& busy : derived.busy(rank)) {
       const Streams& streams = by_device.at(busy.device);
       const Fill fill = fill_of(rank, args, streams, window);
       add_device(summary, trace, rank, busy, streams, fill, window);

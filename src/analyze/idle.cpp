@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "analyze/derived.h"
 #include "analyze/list.h"
-#include "analyze/question.h"
 #include "derive/idle_cause.h"
 #include "report/statistics.h"
 
@@ -128,11 +128,12 @@ void add_totals(TotalTable& out, const Rank& rank, const std::vector<IdlePiece>&
   out.add(rank, "pending_long", long_pending / devices);
 }
 
-void add_rank(const trace::Trace& trace, const Rank& rank, const StepChoice& choice, CauseTable& causes,
-              TotalTable& totals, GapTable& gaps) {
-  const auto devices = derive::busy_devices(rank);
+void add_rank(const Derived& derived, const Rank& rank, CauseTable& causes, TotalTable& totals,
+              GapTable& gaps) {
+  const StepChoice& choice = derived.choice();
+  const auto& devices = derived.busy(rank);
   const Interval window = window_of(rank, choice);
-  auto pieces = derive::idle_pieces(trace, rank, devices, window);
+  const auto& pieces = derived.idle(rank);
   if (!devices.empty()) add_totals(totals, rank, pieces, static_cast<std::int64_t>(devices.size()));
   std::int64_t steps = 0;
   for (const StepSpan& s : step_spans(rank))
@@ -162,7 +163,7 @@ void add_rank(const trace::Trace& trace, const Rank& rank, const StepChoice& cho
       causes.meaning.emplace_back(derive::meaning_of(static_cast<IdleCause>(c)));
     }
   }
-  std::vector<IdlePiece> longest = std::move(pieces);
+  std::vector<IdlePiece> longest = pieces;
   const auto longer = [](const IdlePiece& a, const IdlePiece& b) {
     if (a.span.length() != b.span.length()) return a.span.length() > b.span.length();
     return a.span.begin != b.span.begin ? a.span.begin < b.span.begin : a.device < b.device;
@@ -170,7 +171,7 @@ void add_rank(const trace::Trace& trace, const Rank& rank, const StepChoice& cho
   const auto cut = longest.begin() + static_cast<std::ptrdiff_t>(std::min(kLongest, longest.size()));
   std::partial_sort(longest.begin(), cut, longest.end(), longer);
   for (auto piece = longest.begin(); piece != cut; ++piece)
-    add_gap(gaps, trace, rank, *piece, devices[static_cast<std::size_t>(piece->device)].device,
+    add_gap(gaps, derived.trace(), rank, *piece, devices[static_cast<std::size_t>(piece->device)].device,
             origin_of(rank));
 }
 
@@ -195,12 +196,12 @@ event that ended the gap, `step` and `op` that it belongs to; `thread` that laun
 its launch, step marks aside.)",
     {}};
 
-report::Report idle(const trace::Trace& trace, const report::Params& params) {
-  const StepChoice choice(params);
+report::Report idle(const Derived& derived, const report::Params&) {
+  const trace::Trace& trace = derived.trace();
   CauseTable causes(trace);
   TotalTable totals(trace);
   GapTable gaps(trace);
-  for (const Rank& rank : trace.ranks) add_rank(trace, rank, choice, causes, totals, gaps);
+  for (const Rank& rank : trace.ranks) add_rank(derived, rank, causes, totals, gaps);
   report::Report report{"idle", {}, {}};
   if (causes.table.rows() == 0)
     report.notes.push_back(

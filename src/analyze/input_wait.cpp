@@ -3,8 +3,8 @@
 #include <map>
 #include <tuple>
 
+#include "analyze/derived.h"
 #include "analyze/list.h"
-#include "analyze/question.h"
 #include "derive/device_busy.h"
 #include "derive/loading.h"
 #include "report/statistics.h"
@@ -225,15 +225,16 @@ of `dataloader.py`. With `num_workers=0` it is the loading itself.
 event of the file, `step` the one it began in. In both, `exposed` is the part of the waits themselves in which no device worked.)",
     {}};
 
-report::Report input_wait(const trace::Trace& trace, const report::Params& params) {
-  const StepChoice choice(params);
+report::Report input_wait(const Derived& derived, const report::Params&) {
+  const trace::Trace& trace = derived.trace();
+  const StepChoice& choice = derived.choice();
   StepTable steps(trace);
   LoaderTable loaders(trace);
   WaitTable each(trace);
   report::Report report{"input_wait", {}, {}};
   bool any = false, device = false;
   for (const Rank& rank : trace.ranks) {
-    const MeasuredSet busy(derive::busy_time(derive::busy_devices(rank)));
+    const MeasuredSet busy(derive::busy_time(derived.busy(rank)));
     const MeasuredSet* known = busy.set().empty() ? nullptr : &busy;
     const std::vector<Wait> waits = waits_of(trace, rank, known);
     if (waits.empty()) continue;

@@ -9,8 +9,8 @@
 #include <tuple>
 #include <utility>
 
+#include "analyze/derived.h"
 #include "analyze/list.h"
-#include "analyze/question.h"
 #include "derive/idle_cause.h"
 #include "derive/innermost.h"
 #include "derive/kernel_class.h"
@@ -245,12 +245,12 @@ Row host_range(const Rank& rank, const Stretch& stretch, const std::vector<trace
   return row;
 }
 
-void add_stretches(StretchTable& out, const trace::Trace& trace, const Rank& rank, const StepChoice& choice,
-                   const LaunchQueue& queue) {
+void add_stretches(StretchTable& out, const Derived& derived, const Rank& rank) {
+  const trace::Trace& trace = derived.trace();
   const EventTable& e = rank.events;
-  const auto devices = derive::busy_devices(rank);
-  const auto pieces = derive::idle_pieces(trace, rank, devices, window_of(rank, choice));
-  const auto threads = launching_threads(rank, queue);
+  const auto& devices = derived.busy(rank);
+  const auto& pieces = derived.idle(rank);
+  const auto threads = launching_threads(rank, derived.queue(rank));
   const std::int64_t origin = origin_of(rank);
   for (const Stretch& stretch : stretches(pieces, devices)) {
     const Row host = host_range(rank, stretch, threads);
@@ -349,8 +349,9 @@ thread; `op`: the operator it is or is in. `next`: the event that ended it.
 `call_time` the sum of the calls' durations, `device_time` of the events' durations, ns.)",
     {}};
 
-report::Report launches(const trace::Trace& trace, const report::Params& params) {
-  const StepChoice choice(params);
+report::Report launches(const Derived& derived, const report::Params&) {
+  const trace::Trace& trace = derived.trace();
+  const StepChoice& choice = derived.choice();
   StreamTable streams(trace);
   CallTable calls(trace);
   StretchTable waits(trace);
@@ -358,10 +359,10 @@ report::Report launches(const trace::Trace& trace, const report::Params& params)
   report::Report report{"launches", {}, {}};
   std::int64_t unlinked = 0, events = 0;
   for (const Rank& rank : trace.ranks) {
-    const LaunchQueue queue = derive::launch_queue(trace, rank);
+    const LaunchQueue& queue = derived.queue(rank);
     add_streams(streams, rank, choice, queue);
     add_calls(calls, trace, rank, choice, queue);
-    add_stretches(waits, trace, rank, choice, queue);
+    add_stretches(waits, derived, rank);
     add_graphs(graphs, trace, rank, choice, queue);
     for (Row row = 0; row < rank.events.size(); ++row) {
       if (!is_device_work(rank.events.kind[row]) || !choice.includes(rank, row)) continue;

@@ -5,7 +5,6 @@
 
 #include "analyze/bound_numbers.h"
 #include "analyze/list.h"
-#include "analyze/question.h"
 #include "report/statistics.h"
 
 namespace stepscope::analyze {
@@ -104,6 +103,7 @@ void add_numbers(NumberTable& out, const Rank& rank, const BoundNumbers& numbers
   add("blocked", numbers.blocked);
   add("exposed_communication", numbers.exposed_communication);
   out.add(rank, "lag_growth", numbers.lag_growth, report::kNoReal);
+  out.add(rank, "prompt", kNoInt, numbers.prompt);
 }
 
 }  // namespace
@@ -125,6 +125,7 @@ a copy or fill runs alone; `idle`, with the `cause` that `idle` explains. `time`
 | blocked | a thread is in a call that waits for device work: blocking calls, copy calls that stayed for their copy, launches that waited for room in the queue; not those behind the last step's mark |
 | exposed_communication | a collective runs and no compute |
 | lag_growth | median difference of the median launch delay of one step and of the next: the host runs ahead and is not stopped |
+| prompt | share of kernels, of those with a launch call, that start at most 10 µs after it: nothing was queued before them |
 
 **Bound**: the first test that holds.
 
@@ -139,16 +140,16 @@ a copy or fill runs alone; `idle`, with the `cause` that `idle` explains. `time`
 The word says what the recorded times say. What a recording cannot prove is asked first by `report`, which may refuse the word.)",
     {}};
 
-report::Report ledger(const trace::Trace& trace, const report::Params& params) {
-  const StepChoice choice(params);
+report::Report ledger(const Derived& derived, const report::Params&) {
+  const trace::Trace& trace = derived.trace();
   OwnerTable owners(trace);
   NumberTable numbers(trace);
   WordTable words(trace);
   report::Report report{"ledger", {}, {}};
   for (const Rank& rank : trace.ranks) {
-    const auto devices = derive::busy_devices(rank);
-    const auto atoms = derive::ledger(trace, rank, devices, window_of(rank, choice));
-    const BoundNumbers bound = bound_numbers(trace, rank, choice, atoms);
+    const auto& devices = derived.busy(rank);
+    const auto atoms = derive::ledger(devices, derived.idle(rank), window_of(rank, derived.choice()));
+    const BoundNumbers bound = bound_numbers(derived, rank, atoms);
     for (std::size_t d = 0; d < devices.size(); ++d)
       add_owners(owners, rank, bound, devices[d].device, atoms[d]);
     if (!devices.empty()) add_numbers(numbers, rank, bound);

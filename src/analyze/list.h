@@ -1,18 +1,19 @@
 // The list of analyses: one line each, in the order in which people read them. Each line's file defines
-// `report::Report NAME(const trace::Trace&, const report::Params&)` and `const About NAME_about`.
+// `const About NAME_about` and `report::Report NAME(const trace::Trace&, const report::Params&)`; DERIVED
+// ones take `const Derived&` in place of the trace, and share through it what is dear to derive.
 #pragma once
 
 #include "analyze/analyses.h"
 
-#define STEPSCOPE_ANALYSES(ENTRY) \
-  ENTRY(overview, "what was recorded, and the facts that decide what it can prove") \
+#define STEPSCOPE_ANALYSES(ENTRY, DERIVED) \
+  DERIVED(overview, "what was recorded, and the facts that decide what it can prove") \
   ENTRY(steps, "where each step's time went, part by part, and what grew in slow steps") \
-  ENTRY(idle, "why each device was idle, gap by gap") \
-  ENTRY(ledger, "who owned each nanosecond of each device, and who waited for whom") \
-  ENTRY(devices, "how busy each device was, and how full when busy") \
-  ENTRY(input_wait, "how long each step waited for data, and how much of that the device was idle") \
-  ENTRY(synchronizations, "every call that waits for the device, from where, and what the wait costs") \
-  ENTRY(launches, "how far the host runs ahead of the device, and what launching costs") \
+  DERIVED(idle, "why each device was idle, gap by gap") \
+  DERIVED(ledger, "who owned each nanosecond of each device, and who waited for whom") \
+  DERIVED(devices, "how busy each device was, and how full when busy") \
+  DERIVED(input_wait, "how long each step waited for data, and how much of that the device was idle") \
+  DERIVED(synchronizations, "every call that waits for the device, from where, and what the wait costs") \
+  DERIVED(launches, "how far the host runs ahead of the device, and what launching costs") \
   ENTRY(operators, "what each operator costs, does, and how near the device's roof it is") \
   ENTRY(kernels, "which kernels ran, for how long, and how well they fill the device") \
   ENTRY(modules, "what each nn.Module took on the host and on the device, forward and backward") \
@@ -20,7 +21,7 @@
   ENTRY(python_stacks, "folded Python stacks with their time, for flame graphs") \
   ENTRY(memory_events, "what the allocator held over time, the peak and who held it, what stayed") \
   ENTRY(tracelens, "TraceLens's tables under its own rules, for comparing numbers with its reports") \
-  ENTRY(whatif, "what a step would take if something in it were faster") \
+  DERIVED(whatif, "what a step would take if something in it were faster") \
   ENTRY(event, "all that is known of one event, every arg of the file included")
 
 namespace stepscope::analyze {
@@ -28,8 +29,12 @@ namespace stepscope::analyze {
 #define STEPSCOPE_DECLARE(name, one_line) \
   report::Report name(const trace::Trace& trace, const report::Params& params); \
   extern const About name##_about;
-STEPSCOPE_ANALYSES(STEPSCOPE_DECLARE)
+#define STEPSCOPE_DECLARE_DERIVED(name, one_line) \
+  report::Report name(const Derived& derived, const report::Params& params); \
+  extern const About name##_about;
+STEPSCOPE_ANALYSES(STEPSCOPE_DECLARE, STEPSCOPE_DECLARE_DERIVED)
 #undef STEPSCOPE_DECLARE
+#undef STEPSCOPE_DECLARE_DERIVED
 
 /// The option of every analysis that can give the TensorBoard plugin's numbers.
 inline constexpr report::ParamSpec kTbCompat = {"tb-compat", report::ParamSpec::Type::flag, "", "",

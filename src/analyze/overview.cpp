@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "analyze/derived.h"
 #include "analyze/list.h"
-#include "analyze/question.h"
 #include "analyze/tb.h"
 #include "derive/capture.h"
 #include "report/statistics.h"
@@ -141,7 +141,6 @@ void measure(Facts& out, const Rank& rank, const Capture& c, const std::vector<D
   out.add(rank, "step_longest", report::quantile(lengths, 1));
   out.add(rank, "first_step", first);
   measure_devices(out, rank, devices, window);
-  out.add(rank, "blocked", c.blocked);
   out.add(rank, "host_data_loading", c.host_data_loading);
   out.add(rank, "host_span", c.host_span);
   out.add(rank, "profiler_estimate", c.profiler);
@@ -191,8 +190,7 @@ devices is empty when no device event is recorded.
 | `exposed_communication` | of that, time without a compute kernel |
 | `exposed_copy` | time with a copy or fill and no kernel |
 | `busy`, `idle` | time with any of them; window − busy |
-| `blocked` | Σ host time in blocking calls of a step, and in calls over 50 µs that start device work and return after it |
-| `blind_wait` | of that, blocking calls of 1 ms and more in which the device is busy under 5 % |
+| `blind_wait` | Σ blocking calls of 1 ms and more in which the device is busy under 5 % |
 | `host_data_loading` | time in which a `DataLoader` or `DataPipe` range is open on any thread |
 | `host_span` | of the whole recording: first host range's start to the last one's end |
 | `profiler_estimate` | of the whole recording: 0.7 µs a Python call and 1.2 µs an op, an estimate of what recording cost |
@@ -221,9 +219,10 @@ Python calls of an `nn.Module`.
 | `document_complete` | 1 when the file ends as it should |)",
     kParams};
 
-report::Report overview(const trace::Trace& trace, const report::Params& params) {
+report::Report overview(const Derived& derived, const report::Params& params) {
+  const trace::Trace& trace = derived.trace();
   if (params.flag("tb-compat")) return tb_recommendations(trace, params);
-  const StepChoice choice(params);
+  const StepChoice& choice = derived.choice();
   report::Report report{"overview", {}, {}};
   Configuration configuration(trace);
   Facts counts(trace, "What was recorded", "count", Unit::count),
@@ -231,7 +230,7 @@ report::Report overview(const trace::Trace& trace, const report::Params& params)
   report.notes = trace.notes;
   for (const std::string& reason : trace.unread) report.notes.push_back("Not read: " + reason);
   for (const Rank& rank : trace.ranks) {
-    const auto devices = derive::busy_devices(rank);
+    const auto& devices = derived.busy(rank);
     const Interval window = window_of(rank, choice);
     const Capture capture = derive::capture_of(trace, rank, devices, window);
     const auto lengths = device_lengths(rank, choice);

@@ -4,8 +4,8 @@
 #include <map>
 #include <tuple>
 
+#include "analyze/derived.h"
 #include "analyze/list.h"
-#include "analyze/question.h"
 #include "derive/device_busy.h"
 #include "derive/kernel_class.h"
 #include "derive/launch_queue.h"
@@ -79,7 +79,7 @@ std::vector<Row> blocking_calls(const trace::Trace& trace, const Rank& rank) {
 /// What the device did around blocking calls.
 class DeviceAround {
  public:
-  explicit DeviceAround(const Rank& rank) : busy_(derive::busy_time(derive::busy_devices(rank))) {}
+  explicit DeviceAround(const std::vector<derive::DeviceBusy>& devices) : busy_(derive::busy_time(devices)) {}
   bool known() const { return !busy_.set().empty(); }
   std::int64_t busy_in(Interval span) const { return busy_.length_in(span); }
 
@@ -156,8 +156,9 @@ struct Columns {
   report::Ints &count, &cost, &refill, &total, &busy, &max;
 };
 
-void add_rank(Columns& out, const trace::Trace& trace, const Rank& rank, const StepChoice& choice) {
-  const DeviceAround device(rank);
+void add_rank(Columns& out, const Derived& derived, const Rank& rank) {
+  const trace::Trace& trace = derived.trace();
+  const DeviceAround device(derived.busy(rank));
   const IntervalSet loading = derive::loading_time(trace, rank);
   struct Sums {
     std::int64_t cost, refill;
@@ -165,7 +166,7 @@ void add_rank(Columns& out, const trace::Trace& trace, const Rank& rank, const S
     const Group* group;
   };
   std::vector<Sums> order;
-  const auto groups = grouped(trace, rank, choice, device);
+  const auto groups = grouped(trace, rank, derived.choice(), device);
   for (const auto& [key, group] : groups) {
     const IntervalSet refill = subtract(IntervalSet::of(group.refill), loading);
     order.push_back({unite(IntervalSet::of(group.cost), refill).length(), refill.length(), &key, &group});
@@ -213,14 +214,14 @@ One row per call, op and source line; highest cost first.
 | cost | idle time from the end of the last device work in a call until its return (all of the call when there was none), and the refill, ns. Gaps between work that had been launched before are not the call's |)",
     {}};
 
-report::Report synchronizations(const trace::Trace& trace, const report::Params& params) {
-  const StepChoice choice(params);
+report::Report synchronizations(const Derived& derived, const report::Params&) {
+  const trace::Trace& trace = derived.trace();
   Columns out(trace);
   report::Report report{"synchronizations", {}, {}};
   bool recorded = false;
   for (const Rank& rank : trace.ranks) {
     recorded |= records_calls(rank);
-    add_rank(out, trace, rank, choice);
+    add_rank(out, derived, rank);
   }
   if (!recorded)
     report.notes.emplace_back(

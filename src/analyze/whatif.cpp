@@ -1,28 +1,20 @@
 // What a step would take if something in it were faster: the recording replayed with changes.
 #include <fmt/format.h>
 
-#include <cmath>
-
+#include "analyze/derived.h"
 #include "analyze/list.h"
-#include "analyze/question.h"
-#include "analyze/replayed_window.h"
-#include "analyze/whatif_changes.h"
-#include "derive/replay.h"
+#include "analyze/replayed_rank.h"
 #include "report/statistics.h"
 #include "report/units.h"
 
 namespace stepscope::analyze {
 namespace {
 
-using derive::ReplayPlan;
 using report::kNoInt;
 using report::Role;
 using report::Shape;
 using report::Unit;
-using timeline::Time;
 using trace::Rank;
-
-constexpr double kLargestError = 0.05;
 
 struct CheckTable {
   explicit CheckTable(const trace::Trace& trace)
@@ -53,60 +45,27 @@ struct ChangeTable {
   report::Texts& found;
 };
 
-/// One rank: its plan, and the answers that come from it.
-class Question {
- public:
-  Question(const trace::Trace& trace, const Rank& rank, const StepChoice& choice)
-      : trace_(trace),
-        rank_(rank),
-        window_(trace, rank, choice),
-        plan_(derive::replay_plan(trace, rank, window_.marks())),
-        identity_(length({})) {}
+void add_check(CheckTable& out, const Rank& rank, const ReplayedRank& replayed) {
+  out.rank.add(rank);
+  out.steps.push_back(replayed.steps());
+  out.recorded.push_back(report::mean(replayed.recorded(), replayed.steps()));
+  out.identity.push_back(report::mean(replayed.identity(), replayed.steps()));
+  out.error.push_back(replayed.error());
+}
 
-  double error() const { return std::abs(report::ratio(identity_ - window_.recorded(), window_.recorded())); }
-  bool has_device() const { return !plan_.events.empty(); }
-  bool usable() const { return has_device() && error() <= kLargestError; }
-  bool refused() const { return has_device() && error() > kLargestError; }
-
-  void check(CheckTable& out) const {
-    out.rank.add(rank_);
-    out.steps.push_back(window_.steps());
-    out.recorded.push_back(report::mean(window_.recorded(), window_.steps()));
-    out.identity.push_back(report::mean(identity_, window_.steps()));
-    out.error.push_back(error());
-  }
-
-  void add(ChangeTable& out, std::string name, std::span<const Scale> scales) const {
-    derive::Changes changes;
-    bool found = false;
-    for (const Scale& scale : scales) found |= add_changes(trace_, rank_, plan_, scale, changes);
-    out.rank.add(rank_);
-    out.change.push_back(std::move(name));
-    out.found.emplace_back(found ? "yes" : "nothing of that name");
-    if (!usable()) {
-      out.step.push_back(kNoInt);
-      out.saving.push_back(kNoInt);
-      out.share.push_back(report::kNoReal);
-      return;
-    }
-    const Time now = found ? length(changes) : identity_;
-    const Time saved = identity_ - now;
-    out.step.push_back(report::mean(now, window_.steps()));
-    out.saving.push_back(report::mean(saved, window_.steps()));
-    out.share.push_back(report::ratio(saved, identity_));
-  }
-
- private:
-  Time length(const derive::Changes& changes) const {
-    return window_.length(plan_, derive::replay(rank_, plan_, changes));
-  }
-
-  const trace::Trace& trace_;
-  const Rank& rank_;
-  ReplayedWindow window_;
-  ReplayPlan plan_;
-  Time identity_;
-};
+void add_change(ChangeTable& out, const Rank& rank, const ReplayedRank& replayed, std::string name,
+                std::span<const Scale> scales) {
+  const Change change = replayed.change_of(scales);
+  const bool usable = replayed.usable();
+  out.rank.add(rank);
+  out.change.push_back(std::move(name));
+  out.found.emplace_back(change.found ? "yes" : "nothing of that name");
+  const std::int64_t now = usable && change.found ? replayed.length(change) : replayed.identity();
+  const std::int64_t saved = replayed.identity() - now;
+  out.step.push_back(usable ? report::mean(now, replayed.steps()) : kNoInt);
+  out.saving.push_back(usable ? report::mean(saved, replayed.steps()) : kNoInt);
+  out.share.push_back(usable ? report::ratio(saved, replayed.identity()) : report::kNoReal);
+}
 
 }  // namespace
 
@@ -127,6 +86,7 @@ without changes, per step, so a change that nothing waits for saves 0.
 | sync | the time that calls wait for device work; 0: they return at once |
 | alloc, launch | host time in calls that allocate or free device or pinned memory; in calls that launch |
 | compute, comm, copy | compute kernels; collective kernels; copies and fills |
+| plain_cores | compute kernels of products and convolutions that use no matrix units, by name |
 | kernel:NAME | device events of that name |
 | host:NAME | host time in ops, annotations, Python and runtime calls of that name and in all they call on their thread |
 | device:NAME | device events launched inside host ranges of that name |
@@ -147,8 +107,8 @@ other ranks (a collective keeps its recorded length, in which it waited for them
 shared, and work whose launch is not in the file: it only follows its stream.)",
     kParams};
 
-report::Report whatif(const trace::Trace& trace, const report::Params& params) {
-  const StepChoice choice(params);
+report::Report whatif(const Derived& derived, const report::Params& params) {
+  const trace::Trace& trace = derived.trace();
   CheckTable checks(trace);
   ChangeTable changes(trace);
   report::Report report{"whatif", {}, {}};
@@ -156,18 +116,18 @@ report::Report whatif(const trace::Trace& trace, const report::Params& params) {
   const auto scales = parse_scales(params.text("scale", kParams[0].fallback));
   if (!scales) report.notes.push_back("--scale: " + scales.error().message + ".");
   for (const Rank& rank : trace.ranks) {
-    const Question question(trace, rank, choice);
-    question.check(checks);
+    const ReplayedRank& replayed = derived.replayed(rank);
+    add_check(checks, rank, replayed);
     if (!scales) continue;
-    for (const Scale& scale : *scales) question.add(changes, scale.text, {&scale, 1});
-    if (scales->size() > 1) question.add(changes, "all together", *scales);
-    device |= question.has_device();
-    if (question.refused())
+    for (const Scale& scale : *scales) add_change(changes, rank, replayed, scale.text, {&scale, 1});
+    if (scales->size() > 1) add_change(changes, rank, replayed, "all together", *scales);
+    device |= replayed.has_device();
+    if (replayed.has_device() && !replayed.usable())
       report.notes.push_back(fmt::format(
           "Refused: replayed without changes, {} is {} off what was recorded (at most 5 % is "
           "accepted), so savings would be guesses. The recording lacks what its events waited for.",
           rank.rank < 0 ? "the recording" : fmt::format("rank {}", rank.rank),
-          report::format_value(question.error(), Unit::share)));
+          report::format_value(replayed.error(), Unit::share)));
   }
   if (!device && scales)
     report.notes.emplace_back(

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "derive/kernel_class.h"
+#include "derive/matrix_cores.h"
 
 namespace stepscope::analyze {
 namespace {
@@ -33,6 +34,7 @@ constexpr std::array kWords = {
     Word{"alloc", What::alloc, false},
     Word{"launch", What::launch, false},
     Word{"compute", What::compute, false},
+    Word{"plain_cores", What::plain_cores, false},
     Word{"comm", What::comm, false},
     Word{"copy", What::copy, false},
     Word{"kernel", What::kernel, true},
@@ -109,19 +111,28 @@ bool matches(const Scale& scale, std::string_view name) {
 class Matcher {
  public:
   Matcher(const trace::Trace& trace, const Rank& rank, const Scale& scale)
-      : trace_(trace), e_(rank.events), scale_(scale), known_(trace.strings.size(), kUnasked) {}
+      : trace_(trace), e_(rank.events), scale_(scale), known_(trace.strings.size(), kUnasked) {
+    if (!rank.devices.empty()) setting_ = derive::setting_of(rank.devices.front());
+  }
   bool operator()(Row row) {
     std::uint8_t& known = known_[e_.name[row]];
-    if (known == kUnasked) known = matches(scale_, trace_.text(e_.name[row])) ? kYes : kNo;
+    if (known == kUnasked) known = fits(trace_.text(e_.name[row])) ? kYes : kNo;
     return known == kYes;
   }
 
  private:
+  bool fits(std::string_view name) const {
+    return scale_.what == What::plain_cores
+               ? derive::is_plain_matrix_work(derive::matrix_cores_of(name, setting_))
+               : matches(scale_, name);
+  }
+
   enum : std::uint8_t { kUnasked, kYes, kNo };
   const trace::Trace& trace_;
   const EventTable& e_;
   const Scale& scale_;
   std::vector<std::uint8_t> known_;
+  derive::KernelSetting setting_;
 };
 
 void scale_event(Changes& changes, std::size_t events, std::size_t index, double factor) {
@@ -161,10 +172,11 @@ bool add_events(Matcher& match, const Rank& rank, const derive::ReplayPlan& plan
   for (std::size_t i = 0; i < plan.events.size(); ++i) {
     const Row row = plan.events[i].row;
     const Work work = e.work[row];
-    const bool wanted = scale.what == What::compute ? work == Work::compute
-                        : scale.what == What::comm  ? work == Work::communication
-                        : scale.what == What::copy  ? work == Work::copy || work == Work::fill
-                                                    : match(row);
+    const bool wanted = scale.what == What::compute       ? work == Work::compute
+                        : scale.what == What::plain_cores ? work == Work::compute && match(row)
+                        : scale.what == What::comm        ? work == Work::communication
+                        : scale.what == What::copy        ? work == Work::copy || work == Work::fill
+                                                          : match(row);
     if (!wanted) continue;
     found = true;
     scale_event(changes, plan.events.size(), i, scale.factor);
@@ -193,6 +205,7 @@ bool add_changes(const trace::Trace& trace, const Rank& rank, const derive::Repl
       return std::any_of(plan.calls.begin(), plan.calls.end(),
                          [](const auto& call) { return call.waiting == derive::Waiting::work; });
     case What::compute:
+    case What::plain_cores:
     case What::comm:
     case What::copy:
     case What::kernel:

@@ -19,6 +19,7 @@ struct Scale {
     alloc,         ///< host time in calls that allocate or free device or pinned memory
     launch,        ///< host time in launch calls
     compute,       ///< compute kernels
+    plain_cores,   ///< of them, products and convolutions on plain cores
     comm,          ///< collective kernels
     copy,          ///< copies and fills
     kernel,        ///< device events by their name

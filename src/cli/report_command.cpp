@@ -50,9 +50,11 @@ std::string traces_of(const Call& call) {
   return words;
 }
 
-report::Page first_screen(const Call& call, const trace::Trace& trace, const advise::Reports& reports) {
+report::Page first_screen(const Call& call, const analyze::Derived& derived, const report::Params& params) {
   constexpr std::size_t kMostProofs = 3;
-  report::Page page{title_of(trace), {advise::verdict(trace, reports)}, {}};
+  const auto threads = static_cast<unsigned>(call.params.integer("threads"));
+  const advise::Reports reports = advise::gather(derived, params, threads);
+  report::Page page{title_of(derived.trace()), {advise::verdict(derived, reports, threads)}, {}};
   add_whole(page, reports.steps);
   const std::string traces = traces_of(call);
   for (const std::string& name : report::proving_analyses(report::judgement_of(page.reports)))
@@ -62,12 +64,12 @@ report::Page first_screen(const Call& call, const trace::Trace& trace, const adv
   return page;
 }
 
-void add_everything(report::Page& page, const trace::Trace& trace, const report::Params& params,
+void add_everything(report::Page& page, const analyze::Derived& derived, const report::Params& params,
                     unsigned threads) {
   const std::vector<const analyze::Analysis*> chosen = answering_by_themselves();
   std::vector<report::Report> reports(chosen.size());
   parallel_for(chosen.size(), thread_count(threads),
-               [&](std::size_t i) { reports[i] = analyze::run(*chosen[i], trace, params); });
+               [&](std::size_t i) { reports[i] = analyze::run(*chosen[i], derived, params); });
   for (report::Report& report : reports) page.reports.push_back(std::move(report));
 }
 
@@ -85,10 +87,11 @@ int run_report(const Call& call) {
   const std::string format = format_of(call);
   report::Params uncut = params;
   uncut.set("top", "0");
-  report::Page page = first_screen(call, *trace, advise::gather(*trace, uncut, threads));
+  const analyze::Derived derived(*trace, params);
+  report::Page page = first_screen(call, derived, uncut);
   if (format == "text") return print(call, page);
   page.reports.resize(1);  // the steps come with everything else
-  add_everything(page, *trace, params, threads);
+  add_everything(page, derived, params, threads);
   return print(call, page);
 }
 

@@ -1,7 +1,6 @@
 #include "derive/capture.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "derive/kernel_class.h"
 #include "derive/loading.h"
@@ -127,28 +126,18 @@ void count_links(Calls& calls, const Rank& rank, Capture& c) {
   }
 }
 
-/// Host calls that held the host while the device worked, or while nothing is recorded.
+/// Host calls that held the host while the device did nothing, or that only a first iteration makes.
 void measure_calls(Calls& calls, const Rank& rank, const timeline::MeasuredSet& busy, Interval window,
                    Capture& c) {
-  constexpr std::int64_t kCopyThatWaited = 50'000;
   const EventTable& e = rank.events;
-  std::vector<std::int64_t> device_end(e.size(), trace::kNoTime);
-  for (Row row = 0; row < e.size(); ++row)
-    if (is_device_work(e.kind[row]) && e.launch[row] != kNoRow)
-      device_end[e.launch[row]] = std::max(device_end[e.launch[row]], e.end[row]);
   for (Row row = 0; row < e.size(); ++row) {
     if (e.kind[row] != Kind::runtime) continue;
     const Interval span{e.start[row], e.end[row]};
     const std::int64_t inside = timeline::overlap(span, window);
     if (inside == 0) continue;
     const CallClass& call = calls.of(e.name[row]);
-    const bool waited_copy = call.launch && span.length() > kCopyThatWaited &&
-                             device_end[row] != trace::kNoTime && device_end[row] <= span.end;
-    if (call.blocking || waited_copy) {
-      if (e.step[row] >= 0) c.blocked += inside;  // a wait behind the last step holds no step up
-      if (call.blocking && span.length() >= kMillisecond && busy.length_in(span) * 20 < span.length())
-        c.blind_wait += inside;
-    }
+    if (call.blocking && span.length() >= kMillisecond && busy.length_in(span) * 20 < span.length())
+      c.blind_wait += inside;
     if ((call.warm_up && span.length() > kLongQuery) || (call.launch && span.length() > kLongLaunch))
       c.warm_up += inside;
   }

@@ -30,7 +30,6 @@ struct Capture {
   std::int64_t blind_wait = 0;         ///< blocking calls ≥ 1 ms in which the device is busy under 5 %
   std::int64_t unseen = 0;             ///< no host thread has an event and the device is idle
   std::int64_t host_data_loading = 0;  ///< in data-loader ranges, of any thread
-  std::int64_t blocked = 0;            ///< in blocking calls and in copies that waited for the device
 };
 
 Capture capture_of(const trace::Trace& trace, const trace::Rank& rank, const std::vector<DeviceBusy>& devices,

@@ -13,8 +13,8 @@ std::string_view name_of(Owner owner) {
   return kNames[static_cast<std::size_t>(owner)];
 }
 
-std::vector<std::vector<Atom>> ledger(const trace::Trace& trace, const trace::Rank& rank,
-                                      const std::vector<DeviceBusy>& devices, Interval window) {
+std::vector<std::vector<Atom>> ledger(const std::vector<DeviceBusy>& devices,
+                                      const std::vector<IdlePiece>& pieces, Interval window) {
   std::vector<std::vector<Atom>> atoms(devices.size());
   for (std::size_t d = 0; d < devices.size(); ++d) {
     const std::array busy = {devices[d].compute, devices[d].communication, devices[d].copy};
@@ -23,7 +23,7 @@ std::vector<std::vector<Atom>> ledger(const trace::Trace& trace, const trace::Ra
       for (const Interval& part : owned[owner].parts())
         atoms[d].push_back({part, static_cast<Owner>(owner), IdleCause::untraced, trace::kNoRow});
   }
-  for (const IdlePiece& piece : idle_pieces(trace, rank, devices, window))
+  for (const IdlePiece& piece : pieces)
     atoms[static_cast<std::size_t>(piece.device)].push_back(
         {piece.span, Owner::idle, piece.cause, piece.ender});
   for (std::vector<Atom>& list : atoms)

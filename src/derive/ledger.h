@@ -32,7 +32,8 @@ struct Atom {
 };
 
 /// Atoms of each of `devices` in time order. The lengths of one device's atoms add up to the window's.
-std::vector<std::vector<Atom>> ledger(const trace::Trace& trace, const trace::Rank& rank,
-                                      const std::vector<DeviceBusy>& devices, timeline::Interval window);
+/// `pieces`: their idle pieces in it.
+std::vector<std::vector<Atom>> ledger(const std::vector<DeviceBusy>& devices,
+                                      const std::vector<IdlePiece>& pieces, timeline::Interval window);
 
 }  // namespace stepscope::derive

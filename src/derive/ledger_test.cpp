@@ -14,6 +14,12 @@ using timeline::Interval;
 
 Interval window_of(const trace::Rank& rank) { return analyze::window_of(rank, analyze::StepChoice({})); }
 
+std::vector<std::vector<Atom>> ledger_of(const trace::Trace& trace, const trace::Rank& rank,
+                                         Interval window) {
+  const auto devices = busy_devices(rank);
+  return ledger(devices, idle_pieces(trace, rank, devices, window), window);
+}
+
 std::string as_text(const std::vector<Atom>& atoms) {
   std::string text;
   for (const Atom& atom : atoms)
@@ -39,7 +45,7 @@ TEST(Ledger, EveryNanosecondHasOneOwner) {
     {"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy DtoH (Device -> Pinned)", "pid": 0, "tid": 8, "ts": 140, "dur": 10, "args": {"correlation": 3}})J");
   ASSERT_EQ(trace.ranks.size(), 1u);
   const trace::Rank& rank = trace.ranks[0];
-  const auto atoms = ledger(trace, rank, busy_devices(rank), window_of(rank));
+  const auto atoms = ledger_of(trace, rank, window_of(rank));
   ASSERT_EQ(atoms.size(), 1u);
   // The last gap has no event that ends it: in the sync until 170, refill after it.
   EXPECT_EQ(as_text(atoms[0]),
@@ -50,7 +56,7 @@ TEST(Ledger, EveryNanosecondHasOneOwner) {
 void expect_exact(const trace::Trace& trace, const std::string& where) {
   for (const trace::Rank& rank : trace.ranks) {
     const Interval window = window_of(rank);
-    for (const std::vector<Atom>& atoms : ledger(trace, rank, busy_devices(rank), window)) {
+    for (const std::vector<Atom>& atoms : ledger_of(trace, rank, window)) {
       timeline::Time at = window.begin;
       for (const Atom& atom : atoms) {
         ASSERT_EQ(atom.span.begin, at) << where;

@@ -230,4 +230,20 @@ MatrixCoreUse refined_by_rate(MatrixCoreUse by_name, double flops_per_second, do
   return by_name;
 }
 
+// Rules that recognise products and convolutions on plain cores.
+bool is_plain_matrix_work(const MatrixCoreUse& use) {
+  return use.cores == MatrixCores::no && (use.rule == 7 || use.rule == 9 || use.rule == 11);
+}
+
+KernelSetting setting_of(const trace::Device& device) {
+  KernelSetting setting;
+  setting.vendor = vendor_of(device.name);
+  setting.compute_major = device.compute_major;
+  setting.compute_minor = device.compute_minor;
+  const auto peaks = peaks_of(device.name, device.compute_major, device.compute_minor,
+                              static_cast<int>(device.sm_count), static_cast<double>(device.total_memory));
+  if (peaks) setting.vendor = peaks->vendor;
+  return setting;
+}
+
 }  // namespace stepscope::derive

@@ -6,6 +6,7 @@
 
 #include "derive/op_args.h"
 #include "derive/peaks.h"
+#include "trace/trace.h"
 
 namespace stepscope::derive {
 
@@ -28,6 +29,11 @@ struct KernelSetting {
 
 /// First matching rule. Names are searched case-sensitively, and only their first 4096 characters.
 MatrixCoreUse matrix_cores_of(std::string_view kernel_name, const KernelSetting& setting = {});
+
+/// Whether that recognised a product or convolution on plain cores.
+bool is_plain_matrix_work(const MatrixCoreUse& use);
+/// What a device says of the kernels that ran on it.
+KernelSetting setting_of(const trace::Device& device);
 
 /// A rate more than 1.2 times the vector peak of the type cannot come from vector units: yes, whatever the
 /// name.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "derive/launch_queue.h"
 #include "derive/replay_waits.h"
 #include "derive/row_time.h"
 #include "derive/thread_role.h"
@@ -27,8 +26,7 @@ class Planner {
   Planner(const trace::Trace& trace, const Rank& rank, ReplayPlan& plan)
       : trace_(trace), rank_(rank), e_(rank.events), plan_(plan) {}
 
-  void plan() {
-    const std::vector<Waiting> waiting = waiting_calls(trace_, rank_, launch_queue(trace_, rank_));
+  void plan(const std::vector<Waiting>& waiting) {
     add_calls(waiting);
     add_events();
     find_waits(trace_, rank_, plan_);
@@ -138,10 +136,11 @@ bool plausible(const EventTable& e) {
 
 }  // namespace
 
-ReplayPlan replay_plan(const trace::Trace& trace, const Rank& rank, std::vector<ReplayPlan::Mark> marks) {
+ReplayPlan replay_plan(const trace::Trace& trace, const Rank& rank, const std::vector<Waiting>& waits,
+                       std::vector<ReplayPlan::Mark> marks) {
   ReplayPlan plan;
   plan.marks = std::move(marks);
-  if (plausible(rank.events)) Planner(trace, rank, plan).plan();
+  if (plausible(rank.events)) Planner(trace, rank, plan).plan(waits);
   return plan;
 }
 

@@ -53,7 +53,7 @@ struct ReplayPlan {
   std::vector<Thing> things;  ///< by recorded time
 };
 
-/// `marks`: host times to follow. O(n log n) in calls and device events.
+/// `waits`: by row; `marks`: host times to follow. O(n log n) in calls and device events.
 ///
 /// Waits on another stream are taken from the recording where it has them. Else an event that starts over 20
 /// µs after both its request and the end of what came before it on its stream is taken to wait for an event
@@ -63,7 +63,7 @@ struct ReplayPlan {
 /// among those launched before the call.
 ///
 /// Empty for a rank that was recorded for over 11 days: its times are damaged.
-ReplayPlan replay_plan(const trace::Trace& trace, const trace::Rank& rank,
+ReplayPlan replay_plan(const trace::Trace& trace, const trace::Rank& rank, const std::vector<Waiting>& waits,
                        std::vector<ReplayPlan::Mark> marks);
 
 }  // namespace stepscope::derive

@@ -11,6 +11,11 @@ std::string_view event_name(const trace::Trace& trace, const ReplayPlan& plan, s
              : trace.name(trace.ranks[0], plan.events[static_cast<std::size_t>(event)].row);
 }
 
+ReplayPlan plan_of(const trace::Trace& trace) {
+  const trace::Rank& rank = trace.ranks[0];
+  return replay_plan(trace, rank, waiting_calls(trace, rank, launch_queue(trace, rank)), {});
+}
+
 // b was asked for at 14 µs and starts at 105, 5 µs after a of another stream has ended: it waited for a. c is
 // in a's last 2 %, so it waited for a too; d was launched before a and cannot have waited for it.
 TEST(Replay, WaitsOnOtherStreamsAreInferred) {
@@ -24,7 +29,7 @@ TEST(Replay, WaitsOnOtherStreamsAreInferred) {
     {"ph": "X", "cat": "kernel", "name": "c", "pid": 0, "tid": 9, "ts": 99, "dur": 1, "args": {"correlation": 3}},
     {"ph": "X", "cat": "kernel", "name": "d", "pid": 0, "tid": 10, "ts": 107, "dur": 1, "args": {"correlation": 9}})J");
   ASSERT_EQ(trace.ranks.size(), 1u);
-  const ReplayPlan plan = replay_plan(trace, trace.ranks[0], {});
+  const ReplayPlan plan = plan_of(trace);
   std::vector<std::string> waits;
   for (const ReplayPlan::Wait& wait : plan.waits)
     waits.push_back(std::string(event_name(trace, plan, wait.event)) + " on " +
@@ -49,7 +54,7 @@ TEST(Replay, WaitsOnOtherStreamsAsRecorded) {
     {"ph": "X", "cat": "kernel", "name": "a", "pid": 0, "tid": 7, "ts": 10, "dur": 90, "args": {"correlation": 1}},
     {"ph": "X", "cat": "kernel", "name": "b", "pid": 0, "tid": 8, "ts": 175, "dur": 45, "args": {"correlation": 4}})J");
   ASSERT_EQ(trace.ranks.size(), 1u);
-  const ReplayPlan plan = replay_plan(trace, trace.ranks[0], {});
+  const ReplayPlan plan = plan_of(trace);
   ASSERT_EQ(plan.waits.size(), 1u);
   EXPECT_EQ(event_name(trace, plan, plan.waits[0].event), "b");
   EXPECT_EQ(event_name(trace, plan, plan.waits[0].on), "a");
@@ -67,7 +72,7 @@ TEST(Replay, WhatACallWaitedFor) {
     {"ph": "X", "cat": "kernel", "name": "a", "pid": 0, "tid": 7, "ts": 10, "dur": 190, "args": {"correlation": 1}},
     {"ph": "X", "cat": "kernel", "name": "b", "pid": 0, "tid": 8, "ts": 30, "dur": 179, "args": {"correlation": 3}})J");
   ASSERT_EQ(trace.ranks.size(), 1u);
-  const ReplayPlan plan = replay_plan(trace, trace.ranks[0], {});
+  const ReplayPlan plan = plan_of(trace);
   ASSERT_EQ(plan.calls.size(), 3u);
   EXPECT_EQ(event_name(trace, plan, plan.calls[1].until), "a");
   EXPECT_EQ(plan.calls[1].epilogue, 10'000);
@@ -81,7 +86,7 @@ TEST(Replay, EventsWithoutLaunchFollowTheirStream) {
     {"ph": "X", "cat": "kernel", "name": "b", "pid": 0, "tid": 7, "ts": 90, "dur": 10, "args": {"correlation": 2}},
     {"ph": "X", "cat": "kernel", "name": "c", "pid": 0, "tid": 7, "ts": 103, "dur": 10, "args": {"correlation": 3}})J");
   ASSERT_EQ(trace.ranks.size(), 1u);
-  const ReplayPlan plan = replay_plan(trace, trace.ranks[0], {});
+  const ReplayPlan plan = plan_of(trace);
   Changes changes;
   changes.device = {0.5, 1, 1};
   const Replayed faster = replay(trace.ranks[0], plan, changes);

@@ -101,9 +101,14 @@ void put_html_findings(std::string& out, const Judgement& judgement,
   out += "<section>\n<h2>What to change</h2>\n";
   if (cards.empty()) out += "<p>" + escaped(nothing_to_change(judgement)) + "</p>\n";
   out += "<ol class=\"findings\">\n";
-  for (std::size_t i = 0; i < cards.size(); ++i) put_card(out, cards[i], i + 1, sections);
+  for (std::size_t i = 0; i < cards.size(); ++i) {
+    if (cards[i].next && (i == 0 || !cards[i - 1].next))
+      out += fmt::format("</ol>\n<h2>{}</h2>\n<ol class=\"findings\" start=\"{}\">\n", kNextHeading, i + 1);
+    put_card(out, cards[i], i + 1, sections);
+  }
   out += "</ol>\n";
-  if (cards.size() > 1) out += "<p class=\"more\">Savings of causes that overlap do not add up.</p>\n";
+  if (const std::string sum = together(judgement); !sum.empty())
+    out += fmt::format("<p class=\"more\">{}.</p>\n", escaped(sum));
   out += "</section>\n";
 }
 

@@ -95,6 +95,16 @@ std::string said_of_ranks(const Table& table, const Rows& rows, std::string_view
   return fmt::format("Ranks {}{}: {}", listed_ranks(ranks), whose, said);
 }
 
+bool is_next(const Table& findings, std::size_t row) { return field(findings, "when", row) == "next"; }
+
+/// ", then 12–13 ms": of a finding that does not limit now, once those above are done.
+std::string saving_after(const Table& findings, std::size_t row) {
+  const Column* high = findings.column("after_high");
+  if (!is_next(findings, row) || high == nullptr || high->missing(row)) return "";
+  return ", then " +
+         range_text(number_at(*findings.column("after_low"), row), number_at(*high, row), high->unit);
+}
+
 std::string saving_of(const Judgement& judgement, const Rows& rows) {
   const Column* low = judgement.findings->column("saving_low");
   const Column* high = judgement.findings->column("saving_high");
@@ -105,7 +115,8 @@ std::string saving_of(const Judgement& judgement, const Rows& rows) {
     most = std::max(most, number_at(*high, row));
   }
   const bool per_step = has_steps(judgement.verdict, field(*judgement.findings, "of_rank", rows.front()));
-  return "saves " + range_text(least, most, high->unit) + (per_step ? " per step" : "");
+  return "saves " + range_text(least, most, high->unit) + (per_step ? " per step" : "") +
+         saving_after(*judgement.findings, rows.front());
 }
 
 /// The remedy of the gravest row of "Health" when the recording cannot carry a conclusion.
@@ -179,10 +190,28 @@ std::vector<Card> cards_of(const Judgement& judgement) {
     const std::size_t row = rows.front();
     cards.push_back({said_of_ranks(table, rows, "title"), saving_of(judgement, rows),
                      field(table, "remedy", row), field(table, "confidence", row),
-                     field(table, "because", row), field(table, "evidence", row),
-                     field(table, "verify", row)});
+                     field(table, "because", row), field(table, "evidence", row), field(table, "verify", row),
+                     is_next(table, row)});
   }
   return cards;
+}
+
+std::string together(const Judgement& judgement) {
+  const Table* verdict = judgement.verdict;
+  const Column* high = verdict == nullptr ? nullptr : verdict->column("together_high");
+  for (std::size_t row = 0; high != nullptr && row < verdict->rows(); ++row) {
+    if (high->missing(row)) continue;
+    const double most = number_at(*high, row), least = number_at(*verdict->column("together_low"), row);
+    std::string text =
+        verdict->rows() > 1 ? fmt::format("Rank {}, all", field(*verdict, "rank", row)) : "All";
+    text += " of the above together: saves " + range_text(least, most, high->unit);
+    const Column* step = verdict->column("step");
+    if (step == nullptr || step->missing(row)) return text;
+    const double now = number_at(*step, row);
+    return text + fmt::format(" per step ({} → {})", format_value(*step, row),
+                              range_text(now - most, now - least, step->unit));
+  }
+  return "";
 }
 
 std::vector<Sentence> sentences_of(const Table& verdict) {

@@ -57,6 +57,27 @@ TEST(Judgement, SavingsAreRangesOfTwoDigits) {
   EXPECT_EQ(cards[5].saving, "saves up to 8 µs per step");
 }
 
+TEST(Judgement, WhatDoesNotLimitNowAndWhatAllGiveTogether) {
+  Table table =
+      findings({"", ""}, {"I01", "P01"}, {"loader", "precision"}, {35000000, 0}, {59000000, 2700000});
+  table.ints("after_low", Unit::ns, Role::detail) = {35000000, 12400000};
+  table.ints("after_high", Unit::ns, Role::detail) = {59000000, 13000000};
+  table.texts("when", Role::detail) = {"now", "next"};
+  Table ranks = verdict({"host-bound"}, {6});
+  ranks.ints("step", Unit::ns) = {178000000};
+  ranks.ints("together_low", Unit::ns, Role::detail) = {45000000};
+  ranks.ints("together_high", Unit::ns, Role::detail) = {65000000};
+  const std::vector<Card> cards = cards_of({&ranks, &table, nullptr});
+  EXPECT_EQ(cards[0].saving, "saves 35–59 ms per step");
+  EXPECT_FALSE(cards[0].next);
+  EXPECT_EQ(cards[1].saving, "saves up to 2.7 ms per step, then 12–13 ms");
+  EXPECT_TRUE(cards[1].next);
+  EXPECT_EQ(together({&ranks, &table, nullptr}),
+            "All of the above together: saves 45–65 ms per step (178 ms → 110–130 ms)");
+  std::get<Ints>(ranks.columns.back().values) = {kNoInt};
+  EXPECT_EQ(together({&ranks, &table, nullptr}), "");
+}
+
 TEST(Judgement, OneCardForTheSameFindingOfSeveralRanks) {
   const Table table =
       findings({"1", "0", "2", "0"}, {"N01", "N01", "N01", "H01"}, {"858 µs", "854 µs", "700 µs", "slow"},

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "report/layout.h"
 #include "report/text_parts.h"
@@ -90,8 +91,16 @@ void put_findings(Sheet& sheet, const Judgement& judgement, bool brief) {
   const std::vector<Card> cards = cards_of(judgement);
   if (cards.empty()) return sheet.paragraph("  ", nothing_to_change(judgement));
   const std::size_t open = brief ? std::min(cards.size(), kOpenFindings) : cards.size();
-  for (std::size_t i = 0; i < open; ++i) put_card(sheet, cards[i], i + 1, brief);
-  for (std::size_t i = open; i < cards.size(); ++i) sheet.paragraph("    also: ", cards[i].title);
+  std::string sum = together(judgement);
+  for (std::size_t i = 0; i < cards.size(); ++i) {
+    if (cards[i].next && !std::exchange(sum, "").empty()) sheet.paragraph("    ", together(judgement));
+    if (cards[i].next && (i == 0 || !cards[i - 1].next)) sheet.line(sheet.ink.bold(kNextHeading));
+    if (i < open)
+      put_card(sheet, cards[i], i + 1, brief);
+    else
+      sheet.paragraph("    also: ", cards[i].title);
+  }
+  if (!sum.empty()) sheet.paragraph("    ", sum);
 }
 
 void put_health(Sheet& sheet, const Judgement& judgement) {

@@ -1,0 +1,209 @@
+#include "advise/savings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "base/parallel.h"
+#include "report/statistics.h"
+#include "report/units.h"
+
+namespace stepscope::advise {
+namespace {
+
+using analyze::Change;
+using analyze::ReplayedRank;
+using report::kNoInt;
+
+constexpr std::int64_t kLeastSaving = 50'000;  // ns per step; less is not worth a reader's time
+constexpr double kLeastShare = 0.01;           // of a step, likewise
+constexpr double kExactError = 0.02;           // of the replay; above, confidence falls
+constexpr double kMostUnlinked = 0.10;         // of device events; work without its launch cannot move
+
+std::int64_t part(std::int64_t time, double share) {
+  return static_cast<std::int64_t>(static_cast<double>(time) * share);
+}
+
+void lower_confidence(Finding& f) {
+  if (f.confidence != Confidence::low)
+    f.confidence = static_cast<Confidence>(static_cast<int>(f.confidence) - 1);
+}
+
+/// Expected saving: the middle of the range, weighed by confidence.
+double expected(std::int64_t low, std::int64_t high, Confidence confidence) {
+  if (high == kNoInt) return 0;
+  constexpr double kWeight[] = {0.4, 0.7, 1.0};
+  return (static_cast<double>(low) + static_cast<double>(high)) / 2 *
+         kWeight[static_cast<std::size_t>(confidence)];
+}
+
+}  // namespace
+
+bool ranks_before(const Finding& a, const Finding& b) {
+  if (a.next != b.next) return b.next;
+  const double of_a = expected(a.saving_low, a.saving_high, a.confidence),
+               of_b = expected(b.saving_low, b.saving_high, b.confidence);
+  if (of_a != of_b) return of_a > of_b;
+  return a.effort != b.effort ? a.effort < b.effort : std::tie(a.id, a.rank) < std::tie(b.id, b.rank);
+}
+
+namespace {
+
+class Pricing {
+ public:
+  Pricing(std::vector<Finding>& findings, const Evidence& evidence, const ReplayedRank& replayed,
+          unsigned threads)
+      : findings_(findings),
+        evidence_(evidence),
+        replayed_(replayed),
+        threads_(thread_count(threads)),
+        step_(evidence.step_length()) {
+    const std::int64_t events = evidence.fact("kernels") + evidence.fact("copies") + evidence.fact("fills");
+    const double unlinked = report::ratio(evidence.fact("device_without_launch"), events);
+    usable_ = replayed_.usable() && !(unlinked > kMostUnlinked);
+  }
+
+  Together run() {
+    alone();
+    after();
+    std::erase_if(findings_, [&](const Finding& f) { return !worth_showing(f); });
+    for (Finding& f : findings_)
+      if (f.saving_high != kNoInt && f.saving_low < part(step_, kLeastShare)) f.saving_low = 0;
+    return together();
+  }
+
+ private:
+  struct Priced {
+    Change ideal, mild;
+  };
+
+  std::int64_t saved(const Change& change) const {
+    if (!change.found) return 0;
+    return std::max<std::int64_t>(0, replayed_.identity() - replayed_.length(change)) / replayed_.steps();
+  }
+  bool by_replay(const Finding& f) const { return usable_ && !f.ideal.empty(); }
+  /// A saving without shorter kernels leaves at least the compute time.
+  std::int64_t most() const {
+    return std::max<std::int64_t>(0, step_ - evidence_.fact("compute") / evidence_.steps());
+  }
+
+  void alone() {
+    std::vector<Priced> priced(findings_.size());
+    parallel_for(findings_.size(), threads_, [&](std::size_t i) {
+      Finding& f = findings_[i];
+      if (by_replay(f)) replay(f, priced[i]);
+      if (f.saving_high == kNoInt || f.shortens_kernels) return;
+      f.saving_high = std::min(f.saving_high, most());
+      f.saving_low = std::min(f.saving_low, f.saving_high);
+    });
+    for (Finding& f : findings_)
+      if (!by_replay(f) && !f.ideal.empty() && f.saving_high != kNoInt && replayed_.has_device()) doubt(f);
+    sort(priced);
+  }
+  void replay(Finding& f, Priced& priced) const {
+    priced.ideal = replayed_.change_of(f.ideal);
+    f.saving_high = saved(priced.ideal);
+    if (f.mild.empty()) {
+      f.saving_low = part(f.saving_high, f.pessimism);
+    } else {
+      priced.mild = replayed_.change_of(f.mild);
+      f.saving_low = std::min(f.saving_high, saved(priced.mild));
+    }
+    if (replayed_.error() <= kExactError) return;
+    lower_confidence(f);
+    f.because += fmt::format("; replayed without changes the step is {} off what was recorded",
+                             report::format_value(replayed_.error(), report::Unit::share));
+  }
+  void doubt(Finding& f) const {
+    lower_confidence(f);
+    f.because += "; the saving is a share of the time, as the recording cannot be replayed";
+  }
+  void sort(std::vector<Priced>& priced) {
+    std::vector<std::size_t> order(findings_.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::sort(order.begin(), order.end(),
+              [&](std::size_t a, std::size_t b) { return ranks_before(findings_[a], findings_[b]); });
+    std::vector<Finding> sorted;
+    for (const std::size_t i : order) {
+      sorted.push_back(std::move(findings_[i]));
+      priced_.push_back(std::move(priced[i]));
+    }
+    findings_ = std::move(sorted);
+  }
+
+  /// Savings once the findings above are done: differences of replays with more and more changes.
+  void after() {
+    std::vector<Change> so_far(findings_.size()), mildly(findings_.size());
+    Change all;
+    for (std::size_t i = 0; i < findings_.size(); ++i) {
+      if (!by_replay(findings_[i])) continue;
+      mildly[i] = all;
+      mildly[i].add(priced_[i].mild);
+      all.add(priced_[i].ideal);
+      so_far[i] = all;
+    }
+    std::vector<std::int64_t> total(findings_.size()), mild_total(findings_.size());
+    parallel_for(findings_.size(), threads_, [&](std::size_t i) {
+      if (!by_replay(findings_[i])) return;
+      total[i] = saved(so_far[i]);
+      if (findings_[i].next && !findings_[i].mild.empty()) mild_total[i] = saved(mildly[i]);
+    });
+    std::int64_t before = 0;
+    for (std::size_t i = 0; i < findings_.size(); ++i) {
+      Finding& f = findings_[i];
+      if (!by_replay(f)) continue;
+      f.after_high = std::max<std::int64_t>(0, total[i] - before);
+      const double ratio = f.saving_high > 0 ? report::ratio(f.saving_low, f.saving_high) : f.pessimism;
+      f.after_low = f.next && !f.mild.empty()
+                        ? std::clamp<std::int64_t>(mild_total[i] - before, 0, f.after_high)
+                        : part(f.after_high, ratio);
+      before = std::max(before, total[i]);
+      if (!f.next) limiting_ = before;
+    }
+  }
+
+  bool worth_showing(const Finding& f) const {
+    if (f.saving_high == kNoInt) return true;
+    const auto least = std::max(kLeastSaving, part(step_, kLeastShare));
+    return f.saving_high >= least || (f.next && f.after_high != kNoInt && f.after_high >= least);
+  }
+
+  Together together() const {
+    std::int64_t low = 0, high = 0, estimated = 0;
+    int count = 0;
+    bool kernels = false;
+    for (const Finding& f : findings_) {
+      if (f.saving_high == kNoInt || f.next) continue;
+      ++count;
+      low += f.saving_low;
+      high += f.saving_high;
+      kernels |= f.shortens_kernels;
+      if (!by_replay(f)) estimated += f.saving_high;
+    }
+    if (count < 2) return {};
+    const std::int64_t late = evidence_.fact("idle_late") / evidence_.steps();
+    const double left = late > 0 && limiting_ > 0 ? std::max(0.0, 1 - report::ratio(limiting_, late)) : 1;
+    std::int64_t all = std::min(high, limiting_ + part(estimated, left));
+    if (!kernels) all = std::min(all, most());
+    return {part(all, report::ratio(low, high)), all};
+  }
+
+  std::vector<Finding>& findings_;
+  const Evidence& evidence_;
+  const ReplayedRank& replayed_;
+  const unsigned threads_;
+  const std::int64_t step_;
+  bool usable_ = false;
+  std::vector<Priced> priced_;
+  std::int64_t limiting_ = 0;  // what the replayed ones save together, those that are next aside
+};
+
+}  // namespace
+
+Together price(std::vector<Finding>& findings, const Evidence& evidence,
+               const analyze::ReplayedRank& replayed, unsigned threads) {
+  return Pricing(findings, evidence, replayed, threads).run();
+}
+
+}  // namespace stepscope::advise

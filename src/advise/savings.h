@@ -1,0 +1,31 @@
+// What findings save, by replay where the recording allows it, and what they save together.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "advise/evidence.h"
+#include "advise/finding.h"
+#include "analyze/replayed_rank.h"
+
+namespace stepscope::advise {
+
+/// Savings of all findings that limit now, made together; absent when there are fewer than two with a range.
+struct Together {
+  std::int64_t low = report::kNoInt, high = report::kNoInt;  ///< ns per step
+};
+
+/// Gives each finding of a rank the range of its saving alone and after those above it, sorts them (what
+/// limits now first, then by expected saving) and leaves out what is not worth showing.
+///
+/// Alone: the replay without changes minus the one with the finding's change, per step. Where the recording
+/// cannot be replayed the rule's own estimate stays, and the confidence says so. No saving exceeds the step
+/// minus the device's compute time, unless it shortens that. Together: one replay with all changes, and of
+/// estimates what the replay leaves of late idle time; never more than the sum.
+Together price(std::vector<Finding>& findings, const Evidence& evidence,
+               const analyze::ReplayedRank& replayed, unsigned threads);
+
+/// What limits now first, then the larger expected saving, then the smaller effort.
+bool ranks_before(const Finding& a, const Finding& b);
+
+}  // namespace stepscope::advise

@@ -1,0 +1,65 @@
+#include "analyze/derived.h"
+
+#include <mutex>
+
+#include "analyze/replayed_rank.h"
+
+namespace stepscope::analyze {
+
+using trace::Rank;
+
+namespace {
+
+template <class Value>
+class Once {
+ public:
+  template <class Make>
+  const Value& get(Make make) {
+    std::call_once(flag_, [&] { value_ = make(); });
+    return value_;
+  }
+
+ private:
+  std::once_flag flag_;
+  Value value_;
+};
+
+}  // namespace
+
+struct Derived::OfRank {
+  Once<std::vector<derive::DeviceBusy>> busy;
+  Once<std::vector<derive::IdlePiece>> idle;
+  Once<derive::LaunchQueue> queue;
+  Once<std::vector<derive::Waiting>> waits;
+  Once<std::unique_ptr<ReplayedRank>> replayed;
+};
+
+Derived::Derived(const trace::Trace& trace, const report::Params& params)
+    : trace_(trace), choice_(params), ranks_(std::make_unique<OfRank[]>(trace.ranks.size())) {}
+Derived::~Derived() = default;
+
+Derived::OfRank& Derived::of(const Rank& rank) const { return ranks_[&rank - trace_.ranks.data()]; }
+
+const std::vector<derive::DeviceBusy>& Derived::busy(const Rank& rank) const {
+  return of(rank).busy.get([&] { return derive::busy_devices(rank); });
+}
+
+const std::vector<derive::IdlePiece>& Derived::idle(const Rank& rank) const {
+  return of(rank).idle.get(
+      [&] { return derive::idle_pieces(trace_, rank, busy(rank), window_of(rank, choice_)); });
+}
+
+const derive::LaunchQueue& Derived::queue(const Rank& rank) const {
+  return of(rank).queue.get([&] { return derive::launch_queue(trace_, rank); });
+}
+
+const std::vector<derive::Waiting>& Derived::waits(const Rank& rank) const {
+  return of(rank).waits.get([&] { return derive::waiting_calls(trace_, rank, queue(rank)); });
+}
+
+const ReplayedRank& Derived::replayed(const Rank& rank) const {
+  return *of(rank).replayed.get(
+      [&] { return std::make_unique<ReplayedRank>(trace_, rank, choice_, waits(rank)); });
+}
+
+}  // namespace stepscope::analyze

@@ -1,0 +1,46 @@
+// What analyses take from the ranks of a trace and the steps chosen: derived once, by whoever asks first.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "analyze/question.h"
+#include "derive/device_busy.h"
+#include "derive/idle_cause.h"
+#include "derive/launch_queue.h"
+#include "derive/waiting_calls.h"
+#include "report/params.h"
+#include "trace/trace.h"
+
+namespace stepscope::analyze {
+
+class ReplayedRank;
+
+/// Any number of threads may ask; who comes second waits for the first. Answers live as long as this.
+class Derived {
+ public:
+  Derived(const trace::Trace& trace, const report::Params& params);
+  ~Derived();
+  Derived(const Derived&) = delete;
+  Derived& operator=(const Derived&) = delete;
+
+  const trace::Trace& trace() const { return trace_; }
+  const StepChoice& choice() const { return choice_; }
+
+  const std::vector<derive::DeviceBusy>& busy(const trace::Rank& rank) const;
+  /// Of the window of the chosen steps.
+  const std::vector<derive::IdlePiece>& idle(const trace::Rank& rank) const;
+  const derive::LaunchQueue& queue(const trace::Rank& rank) const;
+  const std::vector<derive::Waiting>& waits(const trace::Rank& rank) const;
+  const ReplayedRank& replayed(const trace::Rank& rank) const;
+
+ private:
+  struct OfRank;
+  OfRank& of(const trace::Rank& rank) const;
+
+  const trace::Trace& trace_;
+  const StepChoice choice_;
+  std::unique_ptr<OfRank[]> ranks_;
+};
+
+}  // namespace stepscope::analyze

@@ -1,0 +1,52 @@
+// A rank that can be replayed with changes: its plan, made once, and how long its steps take then.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "analyze/replayed_window.h"
+#include "analyze/whatif_changes.h"
+#include "derive/replay.h"
+#include "trace/trace.h"
+
+namespace stepscope::analyze {
+
+/// Replays without changes that are further off than this are refused.
+inline constexpr double kLargestReplayError = 0.05;
+
+/// What scales change in one rank.
+struct Change {
+  derive::Changes changes;
+  bool found = false;  ///< whether the rank has anything of that kind
+
+  void add(const Change& other);
+};
+
+class ReplayedRank {
+ public:
+  ReplayedRank(const trace::Trace& trace, const trace::Rank& rank, const StepChoice& choice,
+               const std::vector<derive::Waiting>& waits);
+
+  bool has_device() const { return !plan_.events.empty(); }
+  /// Of the replay without changes: its difference to the recorded length / that.
+  double error() const;
+  bool usable() const { return has_device() && error() <= kLargestReplayError; }
+
+  std::int64_t steps() const { return window_.steps(); }
+  /// Lengths of the window of the chosen steps, ns.
+  std::int64_t recorded() const { return window_.recorded(); }
+  std::int64_t identity() const { return identity_; }
+  std::int64_t length(const Change& change) const;
+
+  Change change_of(std::span<const Scale> scales) const;
+
+ private:
+  const trace::Trace& trace_;
+  const trace::Rank& rank_;
+  ReplayedWindow window_;
+  derive::ReplayPlan plan_;
+  std::int64_t identity_;
+};
+
+}  // namespace stepscope::analyze

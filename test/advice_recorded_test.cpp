@@ -1,0 +1,142 @@
+// What the advice says of recorded traces: the word, what to change first, and which rules stay silent.
+#include "advise/verdict.h"
+#include "make_rank.h"
+#include "report/json.h"
+
+namespace stepscope {
+namespace {
+
+using test::Cells;
+
+report::Report advice(const std::string& path, unsigned threads = 0) {
+  const std::string one[] = {path};
+  const Result<trace::Trace> trace = read::open(one);
+  if (!trace.ok()) {
+    ADD_FAILURE() << path;
+    return {};
+  }
+  const analyze::Derived derived(*trace, {});
+  return advise::verdict(derived, advise::gather(derived, {}, threads), threads);
+}
+
+std::string path_of(std::string_view part) {
+  for (const std::string& path : test::recorded_traces())
+    if (path.find("/traces/" + std::string(part)) != std::string::npos) return path;
+  return "";
+}
+
+TEST(RecordedAdvice, WordFirstFindingAndSilence) {
+  if (test::recorded_traces().empty()) GTEST_SKIP() << "no recorded traces: ../shared/traces is absent";
+  struct Known {
+    const char *part, *word, *first;
+    Cells quiet;
+  };
+  const Known known[] = {
+      {"tb_samples/resnet50_num_workers_0/", "host-bound", "I01", {"H01", "S01"}},
+      {"tb_samples/resnet50_num_workers_4/", "mixed", "", {"I01", "I02", "S01"}},
+      {"v100_ns_resolution/", "device-bound", "P01", {"H01", "N10"}},
+      {"v100_memory_events/", "host-bound", "H01", {"N01", "N09"}},
+      {"a100_nccl/", "host-bound", "H01", {"N01", "S01"}},
+      {"diff_pair/a100/", "communication-bound", "N01", {"S01"}},
+      {"diff_pair/v100/", "device-bound", "P01", {"S01", "N09", "H01"}},
+      {"h100_qwen1.5_0.5b/", "device-bound", "", {"H01", "P01", "S01"}},
+      {"h100_vit/", "host-bound", "H01", {"P01"}},
+      {"b200_eager/", "host-bound", "H01", {"N02", "C05", "P01"}},
+      {"mi300_resnet_checkpointing/", "communication-bound", "N01", {"P01", "K01", "H01"}},
+      {"mi300_sglang_decode/", "unknown", "", {"H01", "S01"}},
+      {"two_ranks/", "unknown", "", {"H01", "N01"}},
+      {"mi300_torch_compile/", "too little to judge", "", {}},
+      {"critical_path/simple_add", "unknown", "", {"H01", "A01", "S01", "P01"}},
+      {"a100_cupti_ranges/", "host times only", "", {}},
+      {"cpu_only/", "host times only", "", {}},
+      {"no_rank/", "host times only", "", {}},
+      {"triton/", "too little to judge", "", {}},
+      {"critical_path/cuda_event_sync.", "too little to judge", "", {}},
+      {"critical_path/cuda_event_sync_multi", "too little to judge", "", {}},
+      {"mi250_toy/", "too little to judge", "", {}},
+  };
+  for (const Known& k : known) {
+    const report::Report report = advice(path_of(k.part));
+    ASSERT_EQ(report.tables.size(), 3u) << k.part;
+    EXPECT_EQ(test::cells(report.tables[0], "bound"), Cells{k.word}) << k.part;
+    const Cells ids = test::cells(report.tables[1], "id");
+    if (*k.first != '\0') {
+      EXPECT_EQ(ids.empty() ? "" : ids[0], k.first) << k.part;
+    }
+    for (const std::string& id : k.quiet)
+      EXPECT_EQ(std::count(ids.begin(), ids.end(), id), 0) << k.part << " " << id;
+  }
+}
+
+/// A column in ms; -1 where it is empty.
+std::vector<double> ms(const report::Table& table, std::string_view column) {
+  std::vector<double> out;
+  for (const std::string& cell : test::cells(table, column))
+    out.push_back(cell == "-" ? -1 : std::stod(cell) / 1e6);
+  return out;
+}
+
+// The same program with workers measured 36.5 ms less by the mean of its steps, 49.0 ms by their median.
+TEST(RecordedAdvice, TheLoaderIsWorthWhatItsRepairGave) {
+  const std::string path = path_of("tb_samples/resnet50_num_workers_0/");
+  if (path.empty()) GTEST_SKIP() << "no recorded traces: ../shared/traces is absent";
+  const report::Table findings = advice(path).tables[1];
+  EXPECT_LE(ms(findings, "saving_low")[0], 36.5);
+  EXPECT_GE(ms(findings, "saving_high")[0], 49.0);
+  // Lower precision saves little while the loader limits, and four times that afterwards.
+  const Cells ids = test::cells(findings, "id");
+  const auto last = ids.size() - 1;
+  ASSERT_EQ(ids[last], "P01");
+  EXPECT_EQ(test::cells(findings, "when")[last], "next");
+  EXPECT_NEAR(ms(findings, "saving_high")[last], 2.65, 0.2);
+  EXPECT_NEAR(ms(findings, "after_high")[last], 12.4, 0.75);
+}
+
+// No saving is longer than the step without its compute, all together no more than their sum.
+TEST(RecordedAdvice, SavingsHaveBounds) {
+  for (const std::string& path : test::recorded_traces()) {
+    const report::Report report = advice(path);
+    if (report.tables[0].rows() != 1) continue;
+    const Result<trace::Trace> trace = read::open(std::vector<std::string>{path});
+    const report::Table times = test::answer("overview", *trace).tables[1];
+    const Cells facts = test::cells(times, "fact");
+    const auto fact = [&](const char* name) {
+      return ms(
+          times,
+          "time")[static_cast<std::size_t>(std::find(facts.begin(), facts.end(), name) - facts.begin())];
+    };
+    const double steps = std::max(1.0, std::stod(test::cells(report.tables[0], "steps")[0]));
+    const Cells ids = test::cells(report.tables[1], "id"), when = test::cells(report.tables[1], "when");
+    const std::vector<double> low = ms(report.tables[1], "saving_low"),
+                              high = ms(report.tables[1], "saving_high");
+    double sum = 0;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      EXPECT_LE(low[i], high[i]) << path << " " << ids[i];
+      if (ids[i] != "P01") {
+        EXPECT_LE(high[i] * steps, fact("window") - std::max(0.0, fact("compute")) + 1e-4) << path << ids[i];
+      }
+      if (when[i] == "now") sum += std::max(0.0, high[i]);
+    }
+    EXPECT_LE(ms(report.tables[0], "together_high")[0], sum + 1e-4) << path;
+    EXPECT_LE(ms(report.tables[0], "together_low")[0], ms(report.tables[0], "together_high")[0]) << path;
+  }
+}
+
+TEST(RecordedAdvice, ThreadsChangeNothing) {
+  const std::string path = path_of("tb_samples/resnet50_num_workers_0/");
+  if (path.empty()) GTEST_SKIP() << "no recorded traces: ../shared/traces is absent";
+  EXPECT_EQ(report::to_json(advice(path, 1)), report::to_json(advice(path, 3)));
+}
+
+TEST(GeneratedAdvice, NamesWhatWasPlanted) {
+  const std::string samples = std::string(STEPSCOPE_ROOT) + "/examples/samples/generated_";
+  const report::Report input = advice(samples + "slow_input.json.gz");
+  EXPECT_EQ(test::cells(input.tables[0], "bound"), Cells{"host-bound"});
+  EXPECT_EQ(test::cells(input.tables[1], "id")[0], "I01");
+  EXPECT_EQ(test::cells(advice(samples + "item_sync.json.gz").tables[1], "id"), Cells{"S01"});
+  EXPECT_EQ(test::cells(advice(samples + "tiny_kernels.json.gz").tables[1], "id"), Cells{"H01"});
+  EXPECT_EQ(advice(samples + "healthy.json.gz").tables[1].rows(), 0u);
+}
+
+}  // namespace
+}  // namespace stepscope
