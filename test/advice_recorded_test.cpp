@@ -33,7 +33,7 @@ TEST(RecordedAdvice, WordFirstFindingAndSilence) {
   };
   const Known known[] = {
       {"tb_samples/resnet50_num_workers_0/", "host-bound", "I01", {"H01", "S01"}},
-      {"tb_samples/resnet50_num_workers_4/", "mixed", "", {"I01", "I02", "S01"}},
+      {"tb_samples/resnet50_num_workers_4/", "mixed", "H04", {"I01", "I02", "S01"}},
       {"v100_ns_resolution/", "device-bound", "P01", {"H01", "N10"}},
       {"v100_memory_events/", "host-bound", "H01", {"N01", "N09"}},
       {"a100_nccl/", "host-bound", "H01", {"N01", "S01"}},
@@ -80,16 +80,18 @@ std::vector<double> ms(const report::Table& table, std::string_view column) {
 TEST(RecordedAdvice, TheLoaderIsWorthWhatItsRepairGave) {
   const std::string path = path_of("tb_samples/resnet50_num_workers_0/");
   if (path.empty()) GTEST_SKIP() << "no recorded traces: ../shared/traces is absent";
-  const report::Table findings = advice(path).tables[1];
+  const report::Report report = advice(path);
+  const report::Table& findings = report.tables[1];
+  EXPECT_NEAR(ms(report.tables[0], "together_high")[0], 65.0, 0.5);  // the optimizer's loop hides then
   EXPECT_LE(ms(findings, "saving_low")[0], 36.5);
   EXPECT_GE(ms(findings, "saving_high")[0], 49.0);
   // Lower precision saves little while the loader limits, and four times that afterwards.
   const Cells ids = test::cells(findings, "id");
+  EXPECT_EQ(ids, (Cells{"I01", "H03", "H04", "P01"}));
   const auto last = ids.size() - 1;
-  ASSERT_EQ(ids[last], "P01");
   EXPECT_EQ(test::cells(findings, "when")[last], "next");
   EXPECT_NEAR(ms(findings, "saving_high")[last], 2.65, 0.2);
-  EXPECT_NEAR(ms(findings, "after_high")[last], 12.4, 0.75);
+  EXPECT_GE(ms(findings, "after_high")[last], 12.4);
 }
 
 // No saving is longer than the step without its compute, all together no more than their sum.

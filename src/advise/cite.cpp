@@ -161,6 +161,14 @@ std::string device_graphs(const Evidence& e) {
   }
 }
 
+double pinned_rate(const Evidence& e) {
+  const Device device = busiest_device(e);
+  constexpr double kGen3 = 12e9, kGen4 = 25e9, kGen5 = 50e9;  // PCIe, 16 lanes
+  if (contains(device.name, "MI300")) return kGen5;
+  if (maker_of(device) == Maker::amd) return kGen4;
+  return device.capability >= 9 ? kGen5 : device.capability >= 8 ? kGen4 : kGen3;
+}
+
 std::string lower_precision(const Evidence& e) {
   const Device device = busiest_device(e);
   const Maker maker = maker_of(device);

@@ -21,6 +21,9 @@ std::optional<WaitingCall> dearest_wait(const Evidence& evidence);
 /// when empty); "" when there is none.
 std::string longest_idle(const Evidence& evidence, std::string_view cause);
 
+/// Bytes per second that a copy from pinned host memory reaches on this device, by its generation.
+double pinned_rate(const Evidence& evidence);
+
 /// How this device gets matrix products in lower precision: the option in PyTorch.
 std::string lower_precision(const Evidence& evidence);
 

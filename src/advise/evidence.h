@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "analyze/replayed_rank.h"
 #include "report/table.h"
 
 namespace stepscope::advise {
@@ -18,8 +19,10 @@ struct Reports {
 /// One rank's view of the reports.
 class Evidence {
  public:
-  Evidence(const Reports& reports, std::int64_t rank, bool several_ranks)
-      : reports_(reports), rank_(rank), several_(several_ranks) {}
+  /// `replayed`: the rank's; without it nothing is known of what ranges launched.
+  Evidence(const Reports& reports, std::int64_t rank, bool several_ranks,
+           const analyze::ReplayedRank* replayed = nullptr)
+      : reports_(reports), rank_(rank), several_(several_ranks), replayed_(replayed) {}
 
   std::int64_t rank() const { return rank_; }
   const Reports& reports() const { return reports_; }
@@ -36,6 +39,11 @@ class Evidence {
   /// True when row `row` of `table` belongs to this rank.
   bool mine(const report::Table& table, std::size_t row) const;
 
+  /// By host ranges whose name contains `part`, over the whole recording.
+  analyze::Launched launched_in(std::string_view part) const {
+    return replayed_ == nullptr ? analyze::Launched{} : replayed_->launched_in(part);
+  }
+
   std::int64_t window() const { return fact("window"); }
   /// Steps the window holds, at least 1.
   std::int64_t steps() const;
@@ -48,6 +56,7 @@ class Evidence {
   const Reports& reports_;
   std::int64_t rank_;
   bool several_;
+  const analyze::ReplayedRank* replayed_;
 };
 
 /// The table of a report whose title begins so, or nullptr.

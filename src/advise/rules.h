@@ -1,9 +1,10 @@
-// The rules, in one array: each looks at one rank's reports and may return one finding. None calls another.
+// The rules, in one list: each looks at one rank's reports and may return one finding. None calls another.
 #pragma once
 
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "advise/bound.h"
 #include "advise/evidence.h"
@@ -15,6 +16,9 @@ struct Rule {
   std::string_view id, category, one_line;
   bool needs_device;  ///< silent when capture health forbids conclusions about the device
   std::optional<Finding> (*find)(const Evidence&, Bound);
+  /// Markdown for docs/advice.md and `explain ID`: what it looks for, in which columns, with which constants;
+  /// how the saving is estimated; what else looks alike and keeps it silent.
+  std::string_view doc = "";
 };
 
 std::span<const Rule> rules();

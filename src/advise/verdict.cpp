@@ -113,17 +113,21 @@ void add_health(report::Table& table, const std::vector<Health>& rows, bool seve
 Reports gather(const analyze::Derived& derived, const report::Params& params, unsigned threads) {
   Reports reports;
   const std::vector<std::pair<const char*, report::Report*>> wanted = {
-      {"overview", &reports.overview},    {"idle", &reports.idle},
-      {"ledger", &reports.ledger},        {"memory_events", &reports.memory_events},
-      {"kernels", &reports.kernels},      {"steps", &reports.steps},
-      {"devices", &reports.devices},      {"synchronizations", &reports.synchronizations},
-      {"input_wait", &reports.input_wait}};
+      {"overview", &reports.overview},
+      {"idle", &reports.idle},
+      {"memory_events", &reports.memory_events},
+      {"kernels", &reports.kernels},
+      {"steps", &reports.steps},
+      {"devices", &reports.devices},
+      {"synchronizations", &reports.synchronizations},
+      {"input_wait", &reports.input_wait},
+      {"ledger", &reports.ledger}};  // last: it waits for what others derive
   const std::vector<trace::Rank>& ranks = derived.trace().ranks;
   parallel_for(wanted.size() + ranks.size(), thread_count(threads), [&](std::size_t i) {
-    if (i >= wanted.size())
-      derived.replayed(ranks[i - wanted.size()]);
-    else if (const analyze::Analysis* analysis = analyze::find(wanted[i].first))
-      *wanted[i].second = analysis->run(derived, params);
+    if (i < ranks.size())
+      derived.replayed(ranks[i]);
+    else if (const analyze::Analysis* analysis = analyze::find(wanted[i - ranks.size()].first))
+      *wanted[i - ranks.size()].second = analysis->run(derived, params);
   });
   return reports;
 }
@@ -143,7 +147,7 @@ report::Report verdict(const analyze::Derived& derived, const Reports& reports, 
   auto& together_high = tables.verdict.ints("together_high", Unit::ns, Role::detail);
   auto& evidence_column = tables.verdict.texts("evidence", Role::detail);
   for (const trace::Rank& rank : trace.ranks) {
-    const Evidence evidence(reports, rank.rank, several);
+    const Evidence evidence(reports, rank.rank, several, &derived.replayed(rank));
     const std::vector<Health> health = check_health(evidence);
     const Permission permission = permission_of(health);
     const Bound bound = bound_of(evidence, permission);

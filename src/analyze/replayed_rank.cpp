@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "report/statistics.h"
+#include "trace/asked_once.h"
 
 namespace stepscope::analyze {
 
@@ -30,6 +31,29 @@ double ReplayedRank::error() const {
 
 std::int64_t ReplayedRank::length(const Change& change) const {
   return window_.length(plan_, derive::replay(rank_, plan_, change.changes));
+}
+
+Launched ReplayedRank::launched_in(std::string_view part) const {
+  const trace::EventTable& e = rank_.events;
+  trace::AskedOnce named(trace_.strings,
+                         [&](std::string_view name) { return name.find(part) != std::string_view::npos; });
+  Launched launched;
+  std::vector<bool> inside(e.size());
+  for (trace::Row row = 0; row < e.size(); ++row) {
+    if (!is_host_range(e.kind[row])) continue;
+    const bool below = e.parent[row] != trace::kNoRow && inside[e.parent[row]];
+    inside[row] = below || named(e.name[row]);
+    launched.ranges += inside[row] && !below;
+  }
+  if (launched.ranges == 0) return launched;
+  std::vector<std::int64_t> lengths;
+  for (const derive::ReplayPlan::Event& event : plan_.events)
+    if (e.launch[event.row] != trace::kNoRow && inside[e.launch[event.row]])
+      lengths.push_back(e.duration(event.row));
+  launched.events = static_cast<std::int64_t>(lengths.size());
+  for (const std::int64_t length : lengths) report::add_to(launched.device, length);
+  launched.median = report::quantile(lengths, 0.5);
+  return launched;
 }
 
 Change ReplayedRank::change_of(std::span<const Scale> scales) const {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "analyze/replayed_window.h"
@@ -23,6 +24,13 @@ struct Change {
   void add(const Change& other);
 };
 
+/// What host ranges launched, and all they call on their thread.
+struct Launched {
+  std::int64_t ranges = 0;               ///< outermost ones
+  std::int64_t events = 0, device = 0;   ///< device events, and the sum of their lengths, ns
+  std::int64_t median = report::kNoInt;  ///< length of those events, ns
+};
+
 class ReplayedRank {
  public:
   ReplayedRank(const trace::Trace& trace, const trace::Rank& rank, const StepChoice& choice,
@@ -40,6 +48,8 @@ class ReplayedRank {
   std::int64_t length(const Change& change) const;
 
   Change change_of(std::span<const Scale> scales) const;
+  /// By host ranges whose name contains `part`. O(n).
+  Launched launched_in(std::string_view part) const;
 
  private:
   const trace::Trace& trace_;

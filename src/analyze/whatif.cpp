@@ -91,6 +91,7 @@ without changes, per step, so a change that nothing waits for saves 0.
 | host:NAME | host time in ops, annotations, Python and runtime calls of that name and in all they call on their thread |
 | device:NAME | device events launched inside host ranges of that name |
 | op:NAME | both: host:NAME and device:NAME |
+| call:NAME | host time in the calls that launched device events of that name |
 
 NAME is the exact name, or `/a|b/` for names that contain a or b.
 

@@ -41,6 +41,7 @@ constexpr std::array kWords = {
     Word{"host", What::host, true},
     Word{"device", What::device, true},
     Word{"op", What::op, true},
+    Word{"call", What::call, true},
 };
 constexpr double kLargestFactor = 1000;
 
@@ -178,8 +179,12 @@ bool add_events(Matcher& match, const Rank& rank, const derive::ReplayPlan& plan
                         : scale.what == What::copy        ? work == Work::copy || work == Work::fill
                                                           : match(row);
     if (!wanted) continue;
-    found = true;
-    scale_event(changes, plan.events.size(), i, scale.factor);
+    const Row launch = e.launch[row];
+    found |= scale.what != What::call || launch != kNoRow;
+    if (scale.what != What::call)
+      scale_event(changes, plan.events.size(), i, scale.factor);
+    else if (launch != kNoRow)
+      changes.host.push_back({launch, scale.factor});
   }
   return found;
 }
@@ -209,6 +214,7 @@ bool add_changes(const trace::Trace& trace, const Rank& rank, const derive::Repl
     case What::comm:
     case What::copy:
     case What::kernel:
+    case What::call:
       return add_events(match, rank, plan, scale, changes);
     default:
       return add_ranges(match, rank, plan, scale, changes);

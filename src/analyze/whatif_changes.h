@@ -26,10 +26,11 @@ struct Scale {
     host,          ///< host ranges by their name
     device,        ///< device events launched inside host ranges of a name
     op,            ///< both
+    call,          ///< calls that launched device events of a name
   };
   std::string text;  ///< as typed
   What what = What::sync;
-  std::string name;                ///< of kernel, host, device, op: exactly this one, …
+  std::string name;                ///< of kernel, host, device, op, call: exactly this one, …
   std::vector<std::string> parts;  ///< … or any that contains one of these
   double factor = 1;
 };

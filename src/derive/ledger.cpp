@@ -16,19 +16,20 @@ std::string_view name_of(Owner owner) {
 std::vector<std::vector<Atom>> ledger(const std::vector<DeviceBusy>& devices,
                                       const std::vector<IdlePiece>& pieces, Interval window) {
   std::vector<std::vector<Atom>> atoms(devices.size());
-  for (std::size_t d = 0; d < devices.size(); ++d) {
-    const std::array busy = {devices[d].compute, devices[d].communication, devices[d].copy};
-    const std::vector<IntervalSet> owned = timeline::partition(window, busy);
-    for (std::size_t owner = 0; owner < busy.size(); ++owner)
-      for (const Interval& part : owned[owner].parts())
-        atoms[d].push_back({part, static_cast<Owner>(owner), IdleCause::untraced, trace::kNoRow});
-  }
   for (const IdlePiece& piece : pieces)
     atoms[static_cast<std::size_t>(piece.device)].push_back(
         {piece.span, Owner::idle, piece.cause, piece.ender});
-  for (std::vector<Atom>& list : atoms)
-    std::sort(list.begin(), list.end(),
-              [](const Atom& a, const Atom& b) { return a.span.begin < b.span.begin; });
+  for (std::size_t d = 0; d < devices.size(); ++d) {
+    const std::array busy = {devices[d].compute, devices[d].communication, devices[d].copy};
+    const std::vector<IntervalSet> owned = timeline::partition(window, busy);
+    for (std::size_t owner = 0; owner < busy.size(); ++owner) {
+      const auto sorted = static_cast<std::ptrdiff_t>(atoms[d].size());
+      for (const Interval& part : owned[owner].parts())
+        atoms[d].push_back({part, static_cast<Owner>(owner), IdleCause::untraced, trace::kNoRow});
+      std::inplace_merge(atoms[d].begin(), atoms[d].begin() + sorted, atoms[d].end(),
+                         [](const Atom& a, const Atom& b) { return a.span.begin < b.span.begin; });
+    }
+  }
   return atoms;
 }
 

@@ -97,10 +97,13 @@ std::string said_of_ranks(const Table& table, const Rows& rows, std::string_view
 
 bool is_next(const Table& findings, std::size_t row) { return field(findings, "when", row) == "next"; }
 
-/// ", then 12–13 ms": of a finding that does not limit now, once those above are done.
+/// ", then 12–13 ms": what of a finding that does not limit now is saved once those above are done; or that
+/// nothing is.
 std::string saving_after(const Table& findings, std::size_t row) {
   const Column* high = findings.column("after_high");
-  if (!is_next(findings, row) || high == nullptr || high->missing(row)) return "";
+  if (high == nullptr || high->missing(row)) return "";
+  if (!(number_at(*high, row) > 0)) return ", nothing after those above";
+  if (!is_next(findings, row)) return "";
   return ", then " +
          range_text(number_at(*findings.column("after_low"), row), number_at(*high, row), high->unit);
 }

@@ -1,0 +1,52 @@
+// Every threshold and range of the rules, with its meaning and its source; docs/advice.md prints the table.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace stepscope::advise {
+
+// X(type, name, value, meaning with unit, source)
+// clang-format off
+#define STEPSCOPE_ADVICE_CONSTANTS(X) \
+  X(double, kLoaderShare, 0.05, "of the step: data loading worth a finding", "the TensorBoard plugin's limit; below it a worker's queue costs as much as it saves") \
+  X(double, kWorkerPessimism, 0.6, "of the ideal saving: loading moves to workers", "measured on a pair of runs: 36.5 of 59 ms were gained by num_workers 0 to 4") \
+  X(double, kStarvedPessimism, 0.5, "of the ideal saving: more workers", "chosen: the cores may be used up") \
+  X(double, kSyncPessimism, 0.3, "of the ideal saving: no wait", "chosen: the next read may block instead") \
+  X(double, kSyncShare, 0.03, "of the window: idle time in and after waits worth a finding", "chosen") \
+  X(double, kAllocationPessimism, 0.5, "of the ideal saving: no allocation", "chosen") \
+  X(double, kAllocationShare, 0.01, "of the window: idle time in allocations worth a finding", "a warm caching allocator makes none") \
+  X(double, kPromptShare, 0.5, "of kernels start within 10 µs of their launch", "57 to 97 % in recordings bound by launches, at most 21 % in others") \
+  X(std::int64_t, kFewestKernels, 20, "kernels per step", "chosen") \
+  X(double, kLateIdleShare, 0.10, "of the window: idle because the host had not asked yet", "chosen") \
+  X(std::int64_t, kManyLaunches, 100, "launches of an optimizer step", "404 and 483 in loops, 1 to 9 in multi-tensor optimizers") \
+  X(std::int64_t, kShortKernel, 20'000, "ns", "a launch costs as much") \
+  X(std::int64_t, kManyFills, 20, "fills of one zero_grad, copies of one bucket", "none when gradients are set to None") \
+  X(double, kZeroFillPessimism, 0.7, "of the ideal saving: no fills", "chosen") \
+  X(std::int64_t, kPageableBytes, 4'000'000, "bytes per step", "less goes through the driver's staging at once") \
+  X(double, kPageablePessimism, 0.3, "of the ideal saving: pinned copies", "chosen") \
+  X(double, kBroadcastPessimism, 0.5, "of the ideal saving: no broadcast of buffers", "chosen") \
+  X(double, kCommunicationShare, 0.10, "of the window: exposed communication worth a finding", "the TensorBoard plugin's limit") \
+  X(double, kPlainCoreShare, 0.10, "of kernel time: matrix work on plain cores worth a finding", "17 to 67 % in fp32 trainings, at most 5 % in mixed precision") \
+  X(double, kLeastSpeedUp, 1.5, "times: lower precision where memory limits", "chosen") \
+  X(double, kMostSpeedUp, 3, "times: lower precision in matrix products", "chosen") \
+  X(double, kMemoryShare, 0.90, "of device memory", "the TensorBoard plugin's limit")
+// clang-format on
+
+#define STEPSCOPE_DEFINE(type, name, value, meaning, source) inline constexpr type name = value;
+STEPSCOPE_ADVICE_CONSTANTS(STEPSCOPE_DEFINE)
+#undef STEPSCOPE_DEFINE
+
+struct Constant {
+  std::string_view name;
+  double value;
+  std::string_view meaning, source;
+};
+
+#define STEPSCOPE_ROW(type, name, value, meaning, source) \
+  {#name, static_cast<double>(value), meaning, source},
+inline constexpr Constant kConstants[] = {STEPSCOPE_ADVICE_CONSTANTS(STEPSCOPE_ROW)};
+#undef STEPSCOPE_ROW
+
+}  // namespace stepscope::advise

@@ -1,0 +1,18 @@
+// The families of rules, one source file each; rules() lists them all.
+#pragma once
+
+#include <span>
+
+#include "advise/rules.h"
+
+namespace stepscope::advise {
+
+std::span<const Rule> input_rules();          // I
+std::span<const Rule> host_rules();           // H
+std::span<const Rule> sync_rules();           // S
+std::span<const Rule> copy_rules();           // C
+std::span<const Rule> kernel_rules();         // K, P
+std::span<const Rule> communication_rules();  // N
+std::span<const Rule> memory_rules();         // A
+
+}  // namespace stepscope::advise

@@ -1,0 +1,118 @@
+// Rules of the host (H): work is issued too slowly.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "advise/cite.h"
+#include "advise/constants.h"
+#include "advise/families.h"
+#include "advise/say.h"
+
+namespace stepscope::advise {
+namespace {
+
+using report::format_value;
+using report::Table;
+using report::Unit;
+
+/// "op 9.95 ms, python 1.36 ms": idle time by those of the causes that have any, most first.
+std::string listed_causes(const Evidence& e, std::vector<std::string_view> causes) {
+  std::stable_sort(causes.begin(), causes.end(),
+                   [&](std::string_view a, std::string_view b) { return e.idle(a) > e.idle(b); });
+  std::string out;
+  for (const std::string_view cause : causes)
+    if (e.idle(cause) > 0) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", cause, ns(e.idle(cause)));
+  return out;
+}
+
+std::optional<Finding> launch_bound(const Evidence& e, Bound bound) {
+  std::int64_t late = 0;
+  for (const char* cause : {"launch", "runtime", "op", "python", "annotation", "untraced"})
+    late += e.idle(cause);
+  const std::int64_t kernels = e.fact("kernels") / e.steps();
+  if (bound != Bound::host || e.share(late) < kLateIdleShare || kernels < kFewestKernels ||
+      e.bound_share("prompt") < kPromptShare)
+    return std::nullopt;
+  const std::int64_t mean = e.fact("kernels") > 0 ? e.fact("busy") / e.fact("kernels") : 0;
+  Finding f = finding(e, "H01", "host",
+                      fmt::format("The device idles {} of the time because the host issues its {} kernels "
+                                  "per step (mean {}) too slowly",
+                                  percent(e.share(late)), format_value(kernels, Unit::count), ns(mean)));
+  save(f, late / e.steps(), 0.3, 0.9);
+  f.confidence = e.share(e.fact("profiler_estimate")) >= 0.2 ? Confidence::low : Confidence::medium;
+  f.because = f.confidence == Confidence::low ? "recording itself slowed the host visibly"
+                                              : "the gaps end with launches that the host made late";
+  f.evidence = "idle: " + listed_causes(e, {"op", "python", "annotation", "launch", "runtime", "untraced"}) +
+               " in the window" + longest_idle(e, "") + "; launches: by stream";
+  f.remedy =
+      "In this order: a larger batch if memory allows; torch.compile(model, mode=\"reduce-overhead\"); " +
+      device_graphs(e) + " for fixed shapes; fused optimizers and modules.";
+  f.verify =
+      "Idle time under 10 %, graph launches appear, kernels start later than 10 µs after their launch.";
+  f.effort = Effort::one_line;
+  return f;
+}
+
+std::optional<Finding> optimizer_loop(const Evidence& e, Bound) {
+  const analyze::Launched steps = e.launched_in("Optimizer.step#");
+  if (steps.ranges == 0 || steps.events < kManyLaunches * steps.ranges || steps.median >= kShortKernel)
+    return std::nullopt;
+  Finding f = finding(e, "H03", "host",
+                      fmt::format("The optimizer launches {} kernels per step, half of them shorter than {}",
+                                  format_value(steps.events / steps.ranges, Unit::count), ns(steps.median)));
+  save(f, 0, 0, 0);
+  change(f, "host:/Optimizer.step#/=0.15", "host:/Optimizer.step#/=0.5");
+  f.confidence = Confidence::high;
+  f.because = "multi-tensor optimizers need about 30 launches for any model";
+  f.evidence = "launches: calls; call_tree: Optimizer.step";
+  f.remedy = "fused=True (or foreach=True) in the optimizer, e.g. torch.optim.AdamW(..., fused=True).";
+  f.verify = "Under 50 kernels in Optimizer.step, with multi_tensor_apply or fused in their names.";
+  return f;
+}
+
+std::optional<Finding> zero_fill(const Evidence& e, Bound) {
+  const analyze::Launched fills = e.launched_in("Optimizer.zero_grad#");
+  if (fills.ranges == 0 || fills.events < kManyFills * fills.ranges) return std::nullopt;
+  Finding f = finding(e, "H04", "host",
+                      fmt::format("zero_grad writes zeros with {} device events per step",
+                                  format_value(fills.events / fills.ranges, Unit::count)));
+  save(f, 0, 0, 0);
+  change(f, "op:/Optimizer.zero_grad#/=0", kZeroFillPessimism);
+  f.confidence = Confidence::high;
+  f.because = "gradients set to None need none of them";
+  f.evidence = "launches: calls; call_tree: Optimizer.zero_grad";
+  f.remedy =
+      "optimizer.zero_grad(set_to_none=True), the default since PyTorch 2.0: delete set_to_none=False. Not "
+      "if "
+      "code reads .grad as zeros.";
+  f.verify = "No fills below Optimizer.zero_grad.";
+  return f;
+}
+
+std::optional<Finding> data_parallel(const Evidence& e, Bound) {
+  const Table* devices = table_of(e.reports().devices, "Devices");
+  if (e.fact("data_parallel_calls") == 0 || devices == nullptr || devices->rows() < 2) return std::nullopt;
+  Finding f =
+      finding(e, "H08", "host",
+              fmt::format("torch.nn.DataParallel drives {} devices from one process", devices->rows()));
+  f.confidence = Confidence::high;
+  f.because = "its forward is in the trace";
+  f.evidence = "operators: DataParallel.forward";
+  f.remedy = "Use torch.nn.parallel.DistributedDataParallel, one process per device (torchrun).";
+  f.verify = "DistributedDataParallel.forward appears instead.";
+  f.effort = Effort::code;
+  return f;
+}
+
+constexpr Rule kRules[] = {
+    {"H03", "host", "the optimizer updates parameter by parameter", true, optimizer_loop},
+    {"H04", "host", "gradients are filled with zeros", true, zero_fill},
+    {"H01", "host", "kernels are issued too slowly", true, launch_bound},
+    {"H08", "host", "DataParallel instead of DistributedDataParallel", false, data_parallel},
+};
+
+}  // namespace
+
+std::span<const Rule> host_rules() { return kRules; }
+
+}  // namespace stepscope::advise

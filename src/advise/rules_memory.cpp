@@ -1,0 +1,78 @@
+// Rules of device memory (A).
+#include <fmt/format.h>
+
+#include "advise/cite.h"
+#include "advise/constants.h"
+#include "advise/families.h"
+#include "advise/say.h"
+
+namespace stepscope::advise {
+namespace {
+
+using report::format_value;
+using report::Ints;
+using report::Table;
+using report::Texts;
+using report::Unit;
+
+std::optional<Finding> allocation(const Evidence& e, Bound) {
+  const std::int64_t cost = e.idle("alloc");
+  if (e.share(cost) < kAllocationShare) return std::nullopt;
+  Finding f = finding(e, "A01", "memory",
+                      fmt::format("{} of {} per step: device memory is allocated or freed inside the step",
+                                  ns(cost / e.steps()), ns(e.step_length())));
+  save(f, cost / e.steps(), kAllocationPessimism, 1.0);
+  change(f, "alloc=0", kAllocationPessimism);
+  f.confidence = Confidence::medium;
+  f.because = "a warm caching allocator makes no such calls";
+  f.evidence = fmt::format("idle: cause alloc, {} in the window{}", ns(cost), longest_idle(e, "alloc"));
+  f.remedy =
+      "Remove empty_cache() from the loop; PYTORCH_ALLOC_CONF=expandable_segments:True; keep shapes fixed.";
+  f.verify = "No malloc or free calls of the runtime remain in steady steps.";
+  return f;
+}
+
+std::optional<Finding> memory_limit(const Evidence& e, Bound) {
+  const Table* peaks = table_of(e.reports().memory_events, "Peak");
+  const Table* devices = table_of(e.reports().devices, "Devices");
+  if (peaks == nullptr || devices == nullptr) return std::nullopt;
+  const Texts* where = texts_of(*peaks, "device");
+  const Ints* peak = ints_of(*peaks, "peak_allocated");
+  const Ints* device = ints_of(*devices, "device");
+  const Ints* total = ints_of(*devices, "memory");
+  if (where == nullptr || peak == nullptr || device == nullptr || total == nullptr) return std::nullopt;
+  for (std::size_t p = 0; p < peak->size(); ++p) {
+    for (std::size_t d = 0; d < device->size(); ++d) {
+      if (!e.mine(*peaks, p) || !e.mine(*devices, d) || (*total)[d] <= 0 ||
+          !(*where)[p].ends_with(" " + std::to_string((*device)[d])))
+        continue;
+      const double share = static_cast<double>((*peak)[p]) / static_cast<double>((*total)[d]);
+      if (share <= kMemoryShare) continue;
+      Finding f =
+          finding(e, "A02", "memory",
+                  fmt::format("Device {} is nearly full: peak {} of {}", (*device)[d],
+                              format_value((*peak)[p], Unit::bytes), format_value((*total)[d], Unit::bytes)));
+      f.confidence = Confidence::medium;
+      f.because = "the allocator reports it; a risk, not a cost of time";
+      f.evidence = "memory_events: peak, and what was alive then";
+      f.remedy =
+          "Checkpoint activations, zero_grad(set_to_none=True), mixed precision, a smaller micro-batch with "
+          "accumulation.";
+      f.verify = "Peak under 90 %.";
+      f.effort = Effort::code;
+      return f;
+    }
+  }
+  return std::nullopt;
+}
+
+constexpr Rule kRules[] = {
+    {"A01", "memory", "device memory is allocated inside the step", true, allocation},
+    {"A02", "memory", "device memory is nearly full", false, memory_limit},
+};
+
+}  // namespace
+
+std::span<const Rule> memory_rules() { return kRules; }
+
+}  // namespace stepscope::advise

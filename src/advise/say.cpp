@@ -1,0 +1,35 @@
+#include "advise/say.h"
+
+namespace stepscope::advise {
+
+std::string ns(std::int64_t time) { return report::format_value(time, report::Unit::ns); }
+std::string percent(double share) { return report::format_value(share, report::Unit::share); }
+
+Finding finding(const Evidence& e, const char* id, const char* category, std::string title) {
+  Finding f;
+  f.id = id;
+  f.category = category;
+  f.title = std::move(title);
+  f.rank = e.rank();
+  return f;
+}
+
+void save(Finding& f, std::int64_t time_per_step, double low, double high) {
+  f.saving_low = static_cast<std::int64_t>(static_cast<double>(time_per_step) * low);
+  f.saving_high = static_cast<std::int64_t>(static_cast<double>(time_per_step) * high);
+}
+
+namespace {
+std::vector<analyze::Scale> scales(std::string_view text) { return analyze::parse_scales(text).value(); }
+}  // namespace
+
+void change(Finding& f, std::string_view ideal, double pessimism) {
+  f.ideal = scales(ideal);
+  f.pessimism = pessimism;
+}
+void change(Finding& f, std::string_view ideal, std::string_view mild) {
+  f.ideal = scales(ideal);
+  f.mild = scales(mild);
+}
+
+}  // namespace stepscope::advise

@@ -1,0 +1,29 @@
+// How rules put a finding together.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "advise/evidence.h"
+#include "advise/finding.h"
+#include "report/units.h"
+
+namespace stepscope::advise {
+
+/// "1.36 ms".
+std::string ns(std::int64_t time);
+/// "12.5 %" of a share of 1.
+std::string percent(double share);
+
+/// A finding of the evidence's rank, without a saving.
+Finding finding(const Evidence& e, const char* id, const char* category, std::string title);
+
+/// The rule's own estimate, for where the recording cannot be replayed.
+void save(Finding& f, std::int64_t time_per_step, double low, double high);
+
+/// The change that replay makes for the saving; its least form is `pessimism` times that, or `mild`.
+void change(Finding& f, std::string_view ideal, double pessimism);
+void change(Finding& f, std::string_view ideal, std::string_view mild);
+
+}  // namespace stepscope::advise
