@@ -113,15 +113,15 @@ void add_health(report::Table& table, const std::vector<Health>& rows, bool seve
 Reports gather(const analyze::Derived& derived, const report::Params& params, unsigned threads) {
   Reports reports;
   const std::vector<std::pair<const char*, report::Report*>> wanted = {
-      {"overview", &reports.overview},
-      {"idle", &reports.idle},
+      {"ledger", &reports.ledger},  // what takes longest begins first
       {"memory_events", &reports.memory_events},
-      {"kernels", &reports.kernels},
       {"steps", &reports.steps},
+      {"overview", &reports.overview},
       {"devices", &reports.devices},
+      {"kernels", &reports.kernels},
       {"synchronizations", &reports.synchronizations},
       {"input_wait", &reports.input_wait},
-      {"ledger", &reports.ledger}};  // last: it waits for what others derive
+      {"idle", &reports.idle}};
   const std::vector<trace::Rank>& ranks = derived.trace().ranks;
   parallel_for(wanted.size() + ranks.size(), thread_count(threads), [&](std::size_t i) {
     if (i < ranks.size())

@@ -73,7 +73,7 @@ Tree tree_of(const trace::Trace& trace, const Rank& rank, const StepChoice& choi
     if (tree.paths.depth(path) == 1)
       report::add_to(tree.host.total[tree.paths.parent(path)], tree.host.total[path]);
   tree.device_self.assign(tree.paths.size(), 0);
-  for (Row row = 0; row < e.size(); ++row) {
+  for (const Row row : rank.device_rows()) {
     if (!is_device_work(e.kind[row]) || !choice.includes(rank, row)) continue;
     const Row from = derive::launched_from(e, row);
     const PathId path = from == trace::kNoRow ? kNoPath : tree.host.path[from];

@@ -316,7 +316,7 @@ void add_copies(CopyTable& out, const trace::Trace& trace, const Rank& rank, con
   const ArgReader bytes(trace, rank, "bytes");
   std::vector<Copies> groups;
   std::vector<std::uint32_t> by_name(trace.strings.size());
-  for (Row row = 0; row < e.size(); ++row) {
+  for (const Row row : rank.device_rows()) {
     if ((e.kind[row] != Kind::memcpy && e.kind[row] != Kind::memset) || !choice.includes(rank, row)) continue;
     std::uint32_t& slot = by_name[e.name[row]];  // index + 1
     if (slot == 0) {
@@ -392,7 +392,7 @@ report::Report kernels(const trace::Trace& trace, const report::Params& params) 
   bool any = false, any_fill = false;
   for (const Rank& rank : trace.ranks) {
     Groups groups(trace, rank, by_properties);
-    for (Row row = 0; row < rank.events.size(); ++row)
+    for (const Row row : rank.device_rows())
       if (rank.events.kind[row] == Kind::kernel && choice.includes(rank, row)) groups.add(row);
     std::vector<Group> sorted = std::move(groups).sorted();
     std::int64_t total = 0;

@@ -134,7 +134,7 @@ void add_calls(CallTable& out, const trace::Trace& trace, const Rank& rank, cons
   enum : std::uint8_t { kUnasked, kLaunch, kOther };
   std::vector<std::uint8_t> asked(trace.strings.size(), kUnasked);
   std::vector<CallSum> sums;
-  for (Row row = 0; row < e.size(); ++row) {
+  for (const Row row : rank.host_rows()) {
     if (e.kind[row] != trace::Kind::runtime || !choice.includes(rank, row)) continue;
     const StringId name = e.name[row];
     if (asked[name] == kUnasked) asked[name] = derive::is_launch_call(trace.text(name)) ? kLaunch : kOther;
@@ -364,7 +364,7 @@ report::Report launches(const Derived& derived, const report::Params&) {
     add_calls(calls, trace, rank, choice, queue);
     add_stretches(waits, derived, rank);
     add_graphs(graphs, trace, rank, choice, queue);
-    for (Row row = 0; row < rank.events.size(); ++row) {
+    for (const Row row : rank.device_rows()) {
       if (!is_device_work(rank.events.kind[row]) || !choice.includes(rank, row)) continue;
       ++events;
       unlinked += rank.events.launch[row] == kNoRow;

@@ -80,7 +80,7 @@ class ForwardOps {
 std::vector<Row> backward_above(const Rank& rank, ForwardOps& forward) {
   const EventTable& e = rank.events;
   std::vector<Row> above(e.size(), kNoRow);
-  for (Row row = 0; row < e.size(); ++row) {
+  for (const Row row : rank.host_rows()) {
     if (!is_host_range(e.kind[row])) continue;
     above[row] = forward.is_backward(row) ? row : e.parent[row] == kNoRow ? kNoRow : above[e.parent[row]];
   }
@@ -160,7 +160,7 @@ void add_device_time(const Rank& rank, const StepChoice& choice, ForwardOps& for
   forward.index([&](Row row) { return out.host.path[row] != kNoPath; });
   out.device_self.assign(out.paths.size(), 0);
   out.backward_self.assign(out.paths.size(), 0);
-  for (Row row = 0; row < e.size(); ++row) {
+  for (const Row row : rank.device_rows()) {
     if (!is_device_work(e.kind[row]) || !choice.includes(rank, row)) continue;
     const Row from = derive::launched_from(e, row);
     const std::int64_t duration = e.duration(row);
@@ -277,7 +277,7 @@ report::Report modules(const trace::Trace& trace, const report::Params& params) 
     const Modules of_rank = modules_of(trace, rank, choice);
     if (of_rank.paths.size() == 0) continue;
     std::int64_t rank_time = 0;
-    for (Row row = 0; row < rank.events.size(); ++row)
+    for (const Row row : rank.device_rows())
       if (is_device_work(rank.events.kind[row]) && choice.includes(rank, row))
         report::add_to(rank_time, rank.events.duration(row));
     add_rank(out, rank, of_rank, rank_time);

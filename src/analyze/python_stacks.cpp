@@ -94,7 +94,7 @@ class RecordedStacks {
 std::vector<std::int64_t> device_time(const Rank& rank, const StepChoice& choice, const Stacks& stacks) {
   const trace::EventTable& e = rank.events;
   std::vector<std::int64_t> time(stacks.paths.size());
-  for (Row row = 0; row < e.size(); ++row) {
+  for (const Row row : rank.device_rows()) {
     if (!is_device_work(e.kind[row]) || !choice.includes(rank, row)) continue;
     const Row from = derive::launched_from(e, row);
     if (from != kNoRow && stacks.host.path[from] != kNoPath)

@@ -41,7 +41,7 @@ std::vector<StepSpan> step_spans(const trace::Rank& rank) {
   std::vector<StepSpan> spans;
   std::vector<std::int64_t> launched(rank.steps.size());
   std::int64_t first_device_start = std::numeric_limits<std::int64_t>::max();
-  for (trace::Row row = 0; row < e.size(); ++row) {
+  for (const trace::Row row : rank.device_rows()) {
     if (!is_device_work(e.kind[row]) || e.step[row] < 0 || e.launch[row] == trace::kNoRow) continue;
     ++launched[static_cast<std::size_t>(e.step[row])];
     if (e.step[row] == 0) first_device_start = std::min(first_device_start, e.start[row]);
@@ -49,7 +49,7 @@ std::vector<StepSpan> step_spans(const trace::Rank& rank) {
   std::int64_t previous_end = rank.steps.empty() ? 0 : rank.steps.front().start;
   if (first_device_start != std::numeric_limits<std::int64_t>::max()) {
     // Work of the step before the first one is not the first one's time.
-    for (trace::Row row = 0; row < e.size(); ++row)
+    for (const trace::Row row : rank.device_rows())
       if (is_device_work(e.kind[row]) && (e.step[row] < 0 || e.launch[row] == trace::kNoRow) &&
           e.end[row] <= first_device_start)
         previous_end = std::max(previous_end, e.end[row]);

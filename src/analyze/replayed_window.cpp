@@ -69,7 +69,7 @@ std::vector<ReplayPlan::Mark> ReplayedWindow::last_ends(const trace::Trace& trac
   const auto roles = derive::thread_roles(trace, rank_);
   std::vector<bool> wanted(rank_.tracks.size());
   for (TrackId t = 0; t < wanted.size(); ++t) wanted[t] = roles[t] == derive::ThreadRole::main;
-  for (Row row = 0; row < e.size(); ++row)
+  for (const Row row : rank_.device_rows())
     if (is_device_work(e.kind[row]) && e.launch[row] != kNoRow) wanted[e.track[e.launch[row]]] = true;
   std::vector<ReplayPlan::Mark> ends;
   for (TrackId t = 0; t < wanted.size(); ++t) {

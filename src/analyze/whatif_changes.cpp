@@ -149,7 +149,7 @@ bool add_ranges(Matcher& match, const Rank& rank, const derive::ReplayPlan& plan
   const bool calls = scale.what == What::alloc || scale.what == What::launch;
   bool found = false;
   std::vector<bool> inside(e.size());
-  for (Row row = 0; row < e.size(); ++row) {
+  for (const Row row : rank.host_rows()) {
     if (!is_host_range(e.kind[row]) || (calls && e.kind[row] != Kind::runtime)) continue;
     const bool below = e.parent[row] != kNoRow && inside[e.parent[row]];
     inside[row] = below || match(row);

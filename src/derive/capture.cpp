@@ -102,7 +102,7 @@ void count_kinds(const trace::Trace& trace, const Rank& rank, Capture& c) {
 void count_links(Calls& calls, const Rank& rank, Capture& c) {
   const EventTable& e = rank.events;
   std::vector<bool> has_device(e.size());
-  for (Row row = 0; row < e.size(); ++row) {
+  for (const Row row : rank.device_rows()) {
     if (!is_device_work(e.kind[row])) continue;
     const Row launch = e.launch[row];
     if (launch == kNoRow) {
@@ -116,7 +116,7 @@ void count_links(Calls& calls, const Rank& rank, Capture& c) {
       c.largest_lead = std::max(c.largest_lead, lead);
     }
   }
-  for (Row row = 0; row < e.size(); ++row) {
+  for (const Row row : rank.host_rows()) {
     if (e.kind[row] != Kind::runtime) continue;
     const CallClass& call = calls.of(e.name[row]);
     c.graph_launches += call.graph;
@@ -130,7 +130,7 @@ void count_links(Calls& calls, const Rank& rank, Capture& c) {
 void measure_calls(Calls& calls, const Rank& rank, const timeline::MeasuredSet& busy, Interval window,
                    Capture& c) {
   const EventTable& e = rank.events;
-  for (Row row = 0; row < e.size(); ++row) {
+  for (const Row row : rank.host_rows()) {
     if (e.kind[row] != Kind::runtime) continue;
     const Interval span{e.start[row], e.end[row]};
     const std::int64_t inside = timeline::overlap(span, window);
@@ -148,7 +148,7 @@ IntervalSet host_activity(const trace::Trace& trace, const Rank& rank) {
   const EventTable& e = rank.events;
   trace::AskedOnce is_mark(trace.strings, is_step_mark);
   std::vector<Interval> roots;
-  for (Row row = 0; row < e.size(); ++row) {
+  for (const Row row : rank.host_rows()) {
     if (!is_host_range(e.kind[row]) || is_mark(e.name[row])) continue;
     if (e.parent[row] == kNoRow || is_mark(e.name[e.parent[row]]))
       roots.push_back({e.start[row], e.end[row]});

@@ -1,14 +1,21 @@
 #include "derive/derive.h"
 
+#include "base/parallel.h"
 #include "derive/stages.h"
 
 namespace stepscope::derive {
 
-void fill(const trace::Trace& trace, trace::Rank& rank) {
-  fill_nesting(rank);
-  fill_links(trace, rank);
-  fill_steps(trace, rank);
-  fill_work(trace, rank);
+void fill(const trace::Trace& trace, trace::Rank& rank, unsigned threads) {
+  parallel_for(2, threads, [&](std::size_t part) {
+    if (part == 0) {
+      fill_nesting(rank);
+      fill_links(trace, rank);
+    } else {
+      fill_host_steps(trace, rank);
+      fill_work(trace, rank);
+    }
+  });
+  fill_device_steps(rank);
 }
 
 }  // namespace stepscope::derive

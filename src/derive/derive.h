@@ -5,7 +5,7 @@
 
 namespace stepscope::derive {
 
-/// Fills every derived column of `rank` in dependency order.
-void fill(const trace::Trace& trace, trace::Rank& rank);
+/// Fills every derived column of `rank`, on up to two threads.
+void fill(const trace::Trace& trace, trace::Rank& rank, unsigned threads = 1);
 
 }  // namespace stepscope::derive

@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 
+#include "base/sort_runs.h"
 #include "derive/host_doing.h"
 #include "derive/loading.h"
 
@@ -29,8 +30,7 @@ IntervalSet labelled(const std::vector<Labelled>& labels, IdleCause cause) {
 }
 
 void sort_by_time(std::vector<Labelled>& labels) {
-  std::sort(labels.begin(), labels.end(),
-            [](const Labelled& a, const Labelled& b) { return a.span.begin < b.span.begin; });
+  sort_runs(labels, [](const Labelled& a, const Labelled& b) { return a.span.begin < b.span.begin; });
 }
 
 /// Fills what a thread leaves untraced with what any launching thread did then, by precedence.
@@ -70,8 +70,7 @@ std::map<std::int64_t, std::vector<Row>> by_start(const Rank& rank) {
       if (is_device_work(e.kind[row])) of_device.push_back(row);
   }
   for (auto& [device, of_device] : rows)
-    std::stable_sort(of_device.begin(), of_device.end(),
-                     [&](Row a, Row b) { return e.start[a] < e.start[b]; });
+    sort_runs(of_device, [&](Row a, Row b) { return e.start[a] < e.start[b]; });
   return rows;
 }
 
@@ -157,7 +156,7 @@ constexpr TrackId kNoThread = std::numeric_limits<TrackId>::max();
 std::vector<TrackId> launching_threads(const Rank& rank) {
   const EventTable& e = rank.events;
   std::vector<bool> launches(rank.tracks.size());
-  for (Row row = 0; row < e.size(); ++row)
+  for (const Row row : rank.device_rows())
     if (is_device_work(e.kind[row]) && e.launch[row] != kNoRow) launches[e.track[e.launch[row]]] = true;
   std::vector<TrackId> threads;
   for (TrackId t = 0; t < rank.tracks.size(); ++t)

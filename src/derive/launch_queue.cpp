@@ -5,6 +5,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "base/sort_runs.h"
 #include "derive/kernel_class.h"
 
 namespace stepscope::derive {
@@ -39,14 +40,15 @@ class Calls {
   std::vector<Sort> known_;
 };
 
-LaunchQueue launched_events(const EventTable& e, Calls& calls) {
+LaunchQueue launched_events(const trace::Rank& rank, Calls& calls) {
+  const EventTable& e = rank.events;
   LaunchQueue queue;
-  for (Row row = 0; row < e.size(); ++row)
+  for (const Row row : rank.device_rows())
     if (is_device_work(e.kind[row]) && e.launch[row] != kNoRow) queue.event.push_back(row);
   const auto order = [&](Row row) {
     return std::tuple(e.start[e.launch[row]], e.start[row], e.end[row], e.track[row], e.launch[row]);
   };
-  std::stable_sort(queue.event.begin(), queue.event.end(), [&](Row a, Row b) { return order(a) < order(b); });
+  sort_runs(queue.event, [&](Row a, Row b) { return order(a) < order(b); });
   for (const Row row : queue.event) {
     const Row launch = e.launch[row];
     const std::int64_t from = calls.of(e.name[launch]) == Calls::kGraph ? e.start[launch] : e.end[launch];
@@ -61,14 +63,14 @@ void fill_depth(const EventTable& e, LaunchQueue& queue, const std::vector<std::
   std::vector<std::int64_t> called, started;  // one per launch
   std::vector<std::pair<Row, std::int64_t>> launches;
   for (const std::uint32_t i : entries) launches.emplace_back(queue.launch[i], e.start[queue.event[i]]);
-  std::sort(launches.begin(), launches.end());
+  sort_runs(launches, std::less<>());
   for (std::size_t i = 0; i < launches.size(); ++i) {
     if (i > 0 && launches[i].first == launches[i - 1].first) continue;
     called.push_back(e.start[launches[i].first]);
     started.push_back(launches[i].second);
   }
-  std::sort(called.begin(), called.end());
-  std::sort(started.begin(), started.end());
+  sort_runs(called, std::less<>());
+  sort_runs(started, std::less<>());
   std::size_t calls = 0, starts = 0;
   for (const std::uint32_t i : entries) {
     const std::int64_t now = e.start[queue.launch[i]];
@@ -100,7 +102,7 @@ bool stayed_for_copy(const EventTable& e, Row call, Row copy) {
 LaunchQueue launch_queue(const trace::Trace& trace, const trace::Rank& rank) {
   const EventTable& e = rank.events;
   Calls calls(trace);
-  LaunchQueue queue = launched_events(e, calls);
+  LaunchQueue queue = launched_events(rank, calls);
   queue.depth.assign(queue.size(), 0);
   std::vector<std::vector<std::uint32_t>> by_track(rank.tracks.size());
   for (std::uint32_t i = 0; i < queue.size(); ++i) by_track[e.track[queue.event[i]]].push_back(i);

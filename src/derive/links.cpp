@@ -13,40 +13,70 @@ using trace::Row;
 
 namespace {
 
-void link_launches(EventTable& e, const trace::ArgReader& correlation) {
+void link_launches(trace::Rank& rank, const trace::ArgReader& correlation) {
+  EventTable& e = rank.events;
   IdIndex launches;
-  for (Row row = 0; row < e.size(); ++row)
+  for (const Row row : rank.host_rows())
     if (e.kind[row] == Kind::runtime)
       if (const auto id = correlation.integer(row)) launches.add(*id, row);
   launches.build();
-  for (Row row = 0; row < e.size(); ++row)
+  for (const Row row : rank.device_rows())
     if (is_device_row(e.kind[row]))
       if (const auto id = correlation.integer(row)) e.launch[row] = launches.find(*id);
 }
 
 /// The innermost op above each row. A parent comes before its children, so one pass does, however deep they
 /// nest.
-std::vector<Row> ops_above(const EventTable& e) {
-  std::vector<Row> above(e.size(), kNoRow);
-  for (Row row = 0; row < e.size(); ++row) {
+Column<Row> ops_above(const trace::Rank& rank) {
+  const EventTable& e = rank.events;
+  Column<Row> above(rank.first_device_row(), kNoRow);
+  for (const Row row : rank.host_rows()) {
     const Row parent = e.parent[row];
     if (parent != kNoRow) above[row] = e.kind[parent] == Kind::op ? parent : above[parent];
   }
   return above;
 }
 
+/// Ops by External id, found when the first row asks.
+class OpById {
+ public:
+  OpById(const trace::Trace& trace, const trace::Rank& rank) : rank_(rank), external_(trace, rank) {}
+
+  /// kNoRow when the row has no id or no op has it.
+  Row of(Row row) {
+    const std::int64_t id = external_.of(row);
+    if (id <= 0) return kNoRow;
+    if (!built_) build();
+    return ops_.find(id);
+  }
+
+ private:
+  void build() {
+    built_ = true;
+    for (const Row row : rank_.host_rows())
+      if (rank_.events.kind[row] == Kind::op) ops_.add(external_.of(row), row);
+    ops_.build();
+  }
+
+  const trace::Rank& rank_;
+  const ExternalId external_;
+  IdIndex ops_;
+  bool built_ = false;
+};
+
 /// Runtime calls first: device rows take the op of their launch.
-void link_ops(EventTable& e, const IdIndex& ops, const ExternalId& external) {
-  const std::vector<Row> above = ops_above(e);
-  for (Row row = 0; row < e.size(); ++row) {
+void link_ops(trace::Rank& rank, OpById& ops) {
+  EventTable& e = rank.events;
+  const Column<Row> above = ops_above(rank);
+  for (const Row row : rank.host_rows()) {
     if (e.kind[row] != Kind::runtime) continue;
     e.op[row] = above[row];
-    if (e.op[row] == kNoRow) e.op[row] = ops.find(external.of(row));
+    if (e.op[row] == kNoRow) e.op[row] = ops.of(row);
   }
-  for (Row row = 0; row < e.size(); ++row) {
+  for (const Row row : rank.device_rows()) {
     if (!is_device_work(e.kind[row])) continue;
     if (e.launch[row] != kNoRow) e.op[row] = e.op[e.launch[row]];
-    if (e.op[row] == kNoRow) e.op[row] = ops.find(external.of(row));
+    if (e.op[row] == kNoRow) e.op[row] = ops.of(row);
   }
 }
 
@@ -56,13 +86,9 @@ void fill_links(const trace::Trace& trace, trace::Rank& rank) {
   EventTable& e = rank.events;
   e.launch.assign(e.size(), kNoRow);
   e.op.assign(e.size(), kNoRow);
-  const ExternalId external(trace, rank);
-  IdIndex ops;
-  for (Row row = 0; row < e.size(); ++row)
-    if (e.kind[row] == Kind::op) ops.add(external.of(row), row);
-  ops.build();
-  link_launches(e, trace::ArgReader(trace, rank, "correlation"));
-  link_ops(e, ops, external);
+  link_launches(rank, trace::ArgReader(trace, rank, "correlation"));
+  OpById ops(trace, rank);
+  link_ops(rank, ops);
 }
 
 }  // namespace stepscope::derive

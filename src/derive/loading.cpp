@@ -17,10 +17,12 @@ bool is_loader_frame(std::string_view name) {
 
 std::vector<Row> outermost(const trace::Trace& trace, const trace::Rank& rank, bool frames) {
   const EventTable& e = rank.events;
-  trace::AskedOnce loads(trace.strings, frames ? is_loader_frame : is_data_loading);
+  const auto is_loading = frames ? is_loader_frame : is_data_loading;
+  if (!trace.strings.any(is_loading)) return {};
+  trace::AskedOnce loads(trace.strings, is_loading);
   std::vector<bool> loading(e.size());
   std::vector<Row> rows;
-  for (Row row = 0; row < e.size(); ++row) {
+  for (const Row row : rank.host_rows()) {
     if (!is_host_range(e.kind[row])) continue;
     loading[row] = e.parent[row] != kNoRow && loading[e.parent[row]];
     if (loading[row] || e.kind[row] == Kind::runtime || (e.kind[row] == Kind::python) != frames) continue;

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "base/sort_runs.h"
 #include "derive/innermost.h"
 
 namespace stepscope::derive {
@@ -82,7 +83,7 @@ std::vector<MemoryRecords> memory_records(const trace::Trace& trace, const trace
   const EventTable& e = rank.events;
   const Args args(trace, rank);
   std::vector<Row> rows;
-  for (Row row = 0; row < e.size(); ++row)
+  for (const Row row : rank.host_rows())
     if (e.kind[row] == Kind::memory) rows.push_back(row);
   const std::vector<Row> ranges = ranges_of_records(rank, rows);
   struct When {
@@ -92,7 +93,7 @@ std::vector<MemoryRecords> memory_records(const trace::Trace& trace, const trace
   std::vector<When> order;
   for (std::uint32_t i = 0; i < rows.size(); ++i)
     order.push_back({e.start[rows[i]], args.index.integer_or(rows[i], -1), e.source[rows[i]], i});
-  std::sort(order.begin(), order.end(), [](const When& a, const When& b) {
+  sort_runs(order, [](const When& a, const When& b) {
     return std::tie(a.time, a.index, a.source) < std::tie(b.time, b.index, b.source);
   });
 

@@ -65,14 +65,14 @@ RecordedWaits recorded_waits(const trace::Trace& trace, const Rank& rank, const 
   RecordedWaits found{{}, std::vector<std::int32_t>(plan.calls.size(), ReplayPlan::kNone)};
   const EventTable& e = rank.events;
   std::vector<Row> syncs;
-  for (Row row = 0; row < e.size(); ++row)
+  for (const Row row : rank.device_rows())
     if (e.kind[row] == Kind::device_sync && e.launch[row] != kNoRow) syncs.push_back(row);
   if (syncs.empty()) return found;
   const trace::ArgReader correlation(trace, rank, "correlation"), device(trace, rank, "device"),
       stream(trace, rank, "stream"), other(trace, rank, "wait_on_stream"),
       record(trace, rank, "wait_on_cuda_event_record_corr_id");
   IdIndex calls;
-  for (Row row = 0; row < e.size(); ++row)
+  for (const Row row : rank.host_rows())
     if (e.kind[row] == Kind::runtime)
       if (const auto id = correlation.integer(row)) calls.add(*id, row);
   calls.build();

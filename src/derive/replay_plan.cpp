@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/sort_runs.h"
 #include "derive/replay_waits.h"
 #include "derive/row_time.h"
 #include "derive/thread_role.h"
@@ -38,7 +39,7 @@ class Planner {
  private:
   void add_calls(const std::vector<Waiting>& waiting) {
     std::vector<bool> launches(e_.size());
-    for (Row row = 0; row < e_.size(); ++row)
+    for (const Row row : rank_.device_rows())
       if (is_device_work(e_.kind[row]) && e_.launch[row] != kNoRow) launches[e_.launch[row]] = true;
     call_of_.assign(e_.size(), ReplayPlan::kNone);
     for (Row row = 0; row < e_.size(); ++row) {
@@ -96,8 +97,7 @@ class Planner {
     for (std::size_t i = 0; i < plan_.marks.size(); ++i)
       rest.push_back(thing(plan_.marks[i].time, Thing::Kind::mark, i));
     for (std::vector<Thing>* list : {&launches, &returns, &events, &rest}) {
-      if (!std::is_sorted(list->begin(), list->end(), earlier))
-        std::sort(list->begin(), list->end(), earlier);
+      sort_runs(*list, earlier);
       plan_.things = merged(plan_.things, *list);
     }
   }

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <limits>
-#include <span>
+
+#include "base/sort_runs.h"
 
 namespace stepscope::derive {
 namespace {
@@ -47,31 +48,14 @@ std::vector<std::int64_t> host_self_times(const Rank& rank) {
   return self;
 }
 
-/// Sorts rows that are sorted between each `runs` and the next; of equal ones those of the earlier run come
-/// first.
-template <class Before>
-void merge_runs(std::vector<Row>& rows, std::span<const std::ptrdiff_t> runs, Before before) {
-  if (runs.size() < 3) return;
-  const std::size_t middle = runs.size() / 2;
-  merge_runs(rows, runs.first(middle + 1), before);
-  merge_runs(rows, runs.subspan(middle), before);
-  std::inplace_merge(rows.begin() + runs.front(), rows.begin() + runs[middle], rows.begin() + runs.back(),
-                     before);
-}
-
 }  // namespace
 
 std::vector<Row> device_rows_by_start(const Rank& rank) {
   const EventTable& e = rank.events;
   std::vector<Row> rows;
-  std::vector<std::ptrdiff_t> runs{0};
-  for (const trace::Track& track : rank.tracks) {
-    if (track.side != trace::Track::Side::device) continue;
-    for (Row row = track.begin; row < track.end; ++row)
-      if (is_device_work(e.kind[row])) rows.push_back(row);
-    runs.push_back(static_cast<std::ptrdiff_t>(rows.size()));
-  }
-  merge_runs(rows, runs, [&](Row a, Row b) { return e.start[a] < e.start[b]; });
+  for (const Row row : rank.device_rows())
+    if (is_device_work(e.kind[row])) rows.push_back(row);
+  sort_runs(rows, [&](Row a, Row b) { return e.start[a] < e.start[b]; });
   return rows;
 }
 

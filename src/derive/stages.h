@@ -9,9 +9,11 @@ namespace stepscope::derive {
 void fill_nesting(trace::Rank& rank);
 /// launch and op. Needs parent. O(n).
 void fill_links(const trace::Trace& trace, trace::Rank& rank);
-/// Rank::steps and step. Needs launch. O(n log steps).
-void fill_steps(const trace::Trace& trace, trace::Rank& rank);
-/// work class of device events. Needs op. O(n).
+/// Rank::steps, and step of what the host did. O(n log steps).
+void fill_host_steps(const trace::Trace& trace, trace::Rank& rank);
+/// step of device events. Needs launch and the host's steps. O(n log steps).
+void fill_device_steps(trace::Rank& rank);
+/// work class of device events. O(n).
 void fill_work(const trace::Trace& trace, trace::Rank& rank);
 
 }  // namespace stepscope::derive

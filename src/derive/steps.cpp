@@ -31,7 +31,7 @@ std::vector<Step> marked_steps(const trace::Trace& trace, const trace::Rank& ran
   const EventTable& e = rank.events;
   std::vector<std::int64_t> number_of(trace.strings.size(), -2);
   std::vector<Step> steps;
-  for (Row row = 0; row < e.size(); ++row) {
+  for (const Row row : rank.host_rows()) {
     if (e.kind[row] != Kind::annotation && e.kind[row] != Kind::op) continue;
     std::int64_t& number = number_of[e.name[row]];
     if (number == -2) number = step_number(trace.text(e.name[row]));
@@ -65,28 +65,49 @@ std::vector<Step> whole_window(const EventTable& e) {
   return {step};
 }
 
-std::int32_t step_at(const std::vector<Step>& steps, std::int64_t time) {
-  auto after = std::upper_bound(steps.begin(), steps.end(), time,
-                                [](std::int64_t t, const Step& s) { return t < s.start; });
-  if (after == steps.begin()) return -1;
-  --after;
-  return time < after->end || (time == after->end && after + 1 == steps.end())
-             ? static_cast<std::int32_t>(after - steps.begin())
-             : -1;
-}
+/// The step at a time, -1 between steps. Times that follow each other closely cost little.
+class StepAt {
+ public:
+  explicit StepAt(const std::vector<Step>& steps) : steps_(steps) {}
+
+  std::int32_t operator()(std::int64_t time) {
+    if (time >= from_ && time < until_) return last_;
+    const auto after = std::upper_bound(steps_.begin(), steps_.end(), time,
+                                        [](std::int64_t t, const Step& s) { return t < s.start; });
+    from_ = until_ = 0;
+    if (after == steps_.begin()) return -1;
+    const auto step = after - 1;
+    last_ = static_cast<std::int32_t>(step - steps_.begin());
+    if (time < step->end) {
+      from_ = step->start;
+      until_ = after == steps_.end() ? step->end : std::min(step->end, after->start);
+      return last_;
+    }
+    return time == step->end && after == steps_.end() ? last_ : -1;
+  }
+
+ private:
+  const std::vector<Step>& steps_;
+  std::int64_t from_ = 0, until_ = 0;  // where the last answer holds
+  std::int32_t last_ = -1;
+};
 
 }  // namespace
 
-void fill_steps(const trace::Trace& trace, trace::Rank& rank) {
+void fill_host_steps(const trace::Trace& trace, trace::Rank& rank) {
   EventTable& e = rank.events;
   rank.steps = marked_steps(trace, rank);
   if (rank.steps.empty()) rank.steps = whole_window(e);
   e.step.assign(e.size(), -1);
-  for (Row row = 0; row < e.size(); ++row)
-    if (!is_device_row(e.kind[row])) e.step[row] = step_at(rank.steps, e.start[row]);
-  for (Row row = 0; row < e.size(); ++row) {
-    if (!is_device_row(e.kind[row])) continue;
-    e.step[row] = e.launch[row] != kNoRow ? e.step[e.launch[row]] : step_at(rank.steps, e.start[row]);
+  StepAt step_at(rank.steps);
+  for (const Row row : rank.host_rows()) e.step[row] = step_at(e.start[row]);
+}
+
+void fill_device_steps(trace::Rank& rank) {
+  EventTable& e = rank.events;
+  StepAt step_at(rank.steps);
+  for (const Row row : rank.device_rows()) {
+    e.step[row] = e.launch[row] != kNoRow ? e.step[e.launch[row]] : step_at(e.start[row]);
     if (e.step[row] < 0 || !is_device_work(e.kind[row]) || e.launch[row] == kNoRow) continue;
     Step& step = rank.steps[static_cast<std::size_t>(e.step[row])];
     step.device_end = std::max(step.device_end, e.end[row]);

@@ -18,7 +18,7 @@ std::vector<Waiting> waiting_calls(const trace::Trace& trace, const trace::Rank&
   enum : std::uint8_t { kUnasked, kYes, kNo };
   std::vector<std::uint8_t> blocks(trace.strings.size(), kUnasked);
   std::vector<bool> inside(e.size());
-  for (Row row = 0; row < e.size(); ++row) {  // a parent comes before what it holds
+  for (const Row row : rank.host_rows()) {  // a parent comes before what it holds
     if (e.kind[row] != Kind::runtime) continue;
     std::uint8_t& known = blocks[e.name[row]];
     if (known == kUnasked) known = is_blocking_call(trace.text(e.name[row])) ? kYes : kNo;

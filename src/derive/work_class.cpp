@@ -14,7 +14,7 @@ void fill_work(const trace::Trace& trace, trace::Rank& rank) {
   const trace::ArgReader collective(trace, rank, "Collective name");
   enum : std::uint8_t { kUnasked, kCompute, kCommunication };
   std::vector<std::uint8_t> by_name(trace.strings.size(), kUnasked);
-  for (Row row = 0; row < e.size(); ++row) {
+  for (const Row row : rank.device_rows()) {
     if (e.kind[row] == Kind::memcpy) e.work[row] = Work::copy;
     if (e.kind[row] == Kind::memset) e.work[row] = Work::fill;
     if (e.kind[row] != Kind::kernel) continue;

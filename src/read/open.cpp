@@ -140,7 +140,9 @@ Result<trace::Trace> open(std::span<const std::string> paths, const OpenOptions&
   std::stable_sort(trace.ranks.begin(), trace.ranks.end(),
                    [](const trace::Rank& a, const trace::Rank& b) { return a.rank < b.rank; });
   settle_ranks(trace);
-  parallel_for(trace.ranks.size(), threads, [&](std::size_t i) { derive::fill(trace, trace.ranks[i]); });
+  const unsigned each = trace.ranks.size() == 1 ? threads : 1;
+  parallel_for(trace.ranks.size(), threads,
+               [&](std::size_t i) { derive::fill(trace, trace.ranks[i], each); });
   return trace;
 }
 

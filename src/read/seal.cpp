@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/sort_runs.h"
 #include "read/absurd_durations.h"
 #include "read/batch.h"
 #include "read/halves.h"
@@ -194,7 +195,7 @@ void sort_track(const RowOrder& row_order, trace::Rank& rank, const trace::Track
   Column<Row> order(track.end - track.begin);
   std::iota(order.begin(), order.end(), track.begin);
   if (std::is_sorted(order.begin(), order.end(), before)) return;
-  std::stable_sort(order.begin(), order.end(), before);
+  sort_runs(order, before);
   EventTable& e = rank.events;
   permute(e.start, track.begin, order), permute(e.end, track.begin, order),
       permute(e.name, track.begin, order);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/sort_runs.h"
+
 namespace stepscope::timeline {
 
 Time overlap(Interval a, Interval b) {
@@ -18,7 +20,7 @@ void IntervalSet::append(Interval next) {
 
 IntervalSet IntervalSet::of(std::vector<Interval> any) {
   const auto earlier = [](const Interval& a, const Interval& b) { return a.begin < b.begin; };
-  if (!std::is_sorted(any.begin(), any.end(), earlier)) std::sort(any.begin(), any.end(), earlier);
+  sort_runs(any, earlier);
   IntervalSet set;
   for (const Interval& next : any) set.append(next);
   return set;
@@ -156,7 +158,7 @@ std::vector<Level> sum_levels(std::span<const Interval> intervals, std::span<con
     changes.push_back({intervals[i].begin, weights[i], 1});
     changes.push_back({intervals[i].end, -weights[i], -1});
   }
-  std::sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) { return a.time < b.time; });
+  sort_runs(changes, [](const Change& a, const Change& b) { return a.time < b.time; });
   std::vector<Level> levels;
   double sum = 0;
   int open = 0;

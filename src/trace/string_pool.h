@@ -1,6 +1,7 @@
 // Every text of a trace, once. Texts are 32-bit ids; equal ids mean equal texts.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -27,6 +28,11 @@ class StringPool {
   /// kNoString if the text was never interned.
   StringId find(std::string_view text) const;
   std::string_view operator[](StringId id) const { return texts_[id]; }
+  /// Whether `ask` is true of any text. O(texts).
+  template <class Ask>
+  bool any(Ask ask) const {
+    return std::any_of(texts_.begin(), texts_.end(), ask);
+  }
   std::uint32_t size() const { return static_cast<std::uint32_t>(texts_.size()); }
   std::size_t bytes() const {
     return arena_bytes_ + texts_.size() * (sizeof(std::string_view) + 4) + slots_.size() * 4;

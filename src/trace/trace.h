@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -87,6 +88,15 @@ struct Rank {
   Column<std::int64_t> values;  ///< of args, see EventTable::schema and args_at
   std::vector<Step> steps;      ///< derived
   Reading reading;
+
+  /// Tracks of the host come first, so rows of devices are the last ones.
+  Row first_device_row() const {
+    for (const Track& track : tracks)
+      if (track.side == Track::Side::device) return track.begin;
+    return events.size();
+  }
+  auto host_rows() const { return std::views::iota(Row{0}, first_device_row()); }
+  auto device_rows() const { return std::views::iota(first_device_row(), events.size()); }
 };
 
 struct Trace {
