@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/same_bytes.h"
 #include "read/json_text.h"
 
 namespace stepscope::read {
@@ -140,76 +141,134 @@ EventParser::Outcome EventParser::parse(const char*& p, const char* limit, const
   return parsed || *damage_ == '\0' ? Outcome::cut : Outcome::damaged;
 }
 
+bool EventParser::Gap::learn(const char* from, const char* to, Field next) {
+  const std::size_t moved = static_cast<std::size_t>(to - from);
+  const std::size_t size = moved + (next == Field::args);  // args that are no object are another thing
+  if (size > 16) return false;
+  size_ = static_cast<std::uint8_t>(moved);
+  next_ = next;
+  low_mask_ = mask_of(std::min<std::size_t>(size, 8));
+  high_mask_ = size > 8 ? mask_of(size - 8) : 0;
+  low_ = load8(from) & low_mask_;
+  high_ = load8(from + 8) & high_mask_;
+  return true;
+}
+
+bool EventParser::Gap::stands_at(const char* p) const {
+  return size_ != 0 && (load8(p) & low_mask_) == low_ && (load8(p + 8) & high_mask_) == high_;
+}
+
 bool EventParser::parse_fields(const char*& p, Fields& f) {
-  p = skip_space(p + 1);
+  Field field = Field::none;
+  for (++p;;) {
+    const Gap* gaps = gaps_[static_cast<std::size_t>(field)];
+    const Gap* known = gaps[0].stands_at(p) ? gaps : gaps[1].stands_at(p) ? gaps + 1 : nullptr;
+    if (known != nullptr) {
+      p += known->size();
+      field = known->next();
+    } else {
+      if (!find_field(p, field, field)) return false;
+      if (field == Field::none) return true;
+    }
+    if (p >= end_ || !parse_field(p, field, f)) return false;
+  }
+}
+
+/// Moves `p`, behind the value of `before`, to the next field's value; `field` is none behind the event.
+bool EventParser::find_field(const char*& p, Field before, Field& field) {
+  const char* from = p;
+  p = skip_space(p);
+  if (p >= end_) return false;
   if (*p == '}') {
     ++p;
+    field = Field::none;
     return true;
   }
-  for (;;) {
+  if (before != Field::none) {
+    if (*p != ',') return fail("a comma or a closing brace was expected here; a quote may not be escaped");
+    p = skip_space(p + 1);
     if (p >= end_) return false;
-    if (*p != '"') return fail("a key was expected here");
-    const std::uint64_t word = load8(p + 1);
-    bool escaped = false;
-    const char* key = p + 1;
-    const char* close = string_end(key, end_, escaped);
-    if (close == nullptr) return false;
-    const char* colon = skip_space(close + 1);
-    if (colon >= end_) return false;
-    if (*colon != ':')
-      return fail("a colon was expected behind this key; a quote may be missing or not escaped");
-    p = skip_space(colon + 1);
-    if (p >= end_) return false;
-    bool good = true;
-    if (key_is(word, "ph\"")) {
-      good = parse_phase(p, f.phase);
-    } else if (key_is(word, "cat\"")) {
-      good = *p == '"' ? parse_category(p, f.category) : skip_value(p);
-      f.has_category = good;
-    } else if (key_is(word, "name\"")) {
-      good = *p == '"' ? parse_text(p, f.name) : skip_value(p);
-    } else if (key_is(word, "pid\"")) {
-      good = parse_ident(p, f.pid);
-    } else if (key_is(word, "tid\"")) {
-      good = parse_ident(p, f.tid);
-    } else if (key_is(word, "ts\"")) {
-      good = parse_time(p, f.time, f.time_usable);
-    } else if (key_is(word, "dur\"")) {
-      f.has_duration = true;
-      good = parse_time(p, f.duration, f.duration_usable);
-    } else if (key_is(word, "args\"") && *p == '{') {
-      good = parse_args(p, f);
-    } else if (key_is(word, "id\"")) {
-      double real = 0;
-      const char* from = p;
-      if (read_number(p, f.id, real) != Number::integer) {
-        p = from;
-        StringId text = 0;
-        good = *p == '"' ? parse_text(p, text) : skip_value(p);
-        if (good && *from != '"') text = intern({from, static_cast<std::size_t>(p - from)});
-        f.id = static_cast<std::int64_t>(std::hash<std::string_view>{}(words_.strings[text]) >> 1);
-      }
-    } else if (key_is(word, "bp\"") || key_is(word, "s\"")) {
-      good = skip_value(p);
-    } else if (has_room(f)) {
-      p = key - 1;
-      good = parse_arg(p, f);
-    } else {
-      good = skip_field(p, f);
-    }
-    if (!good) return false;
-    p = skip_space(p);
-    if (p >= end_) return false;
-    if (*p == ',') {
-      p = skip_space(p + 1);
-      continue;
-    }
-    if (*p == '}') {
-      ++p;
-      return true;
-    }
-    return fail("a comma or a closing brace was expected here; a quote may not be escaped");
   }
+  if (!read_key(p, field)) return false;
+  Gap* gaps = gaps_[static_cast<std::size_t>(before)];
+  Gap gap;
+  if (field < Field::unused && gap.learn(from, p, field)) {
+    gaps[1] = gaps[0];
+    gaps[0] = gap;
+  }
+  return true;
+}
+
+bool EventParser::read_key(const char*& p, Field& field) {
+  if (*p != '"') return fail("a key was expected here");
+  key_ = p;
+  const std::uint64_t word = load8(p + 1);
+  bool escaped = false;
+  const char* close = string_end(p + 1, end_, escaped);
+  if (close == nullptr) return false;
+  const char* colon = skip_space(close + 1);
+  if (colon >= end_) return false;
+  if (*colon != ':')
+    return fail("a colon was expected behind this key; a quote may be missing or not escaped");
+  p = skip_space(colon + 1);
+  if (p >= end_) return false;
+  field = key_is(word, "ph\"")                          ? Field::ph
+          : key_is(word, "cat\"")                       ? Field::cat
+          : key_is(word, "name\"")                      ? Field::name
+          : key_is(word, "pid\"")                       ? Field::pid
+          : key_is(word, "tid\"")                       ? Field::tid
+          : key_is(word, "ts\"")                        ? Field::ts
+          : key_is(word, "dur\"")                       ? Field::dur
+          : key_is(word, "args\"") && *p == '{'         ? Field::args
+          : key_is(word, "id\"")                        ? Field::id
+          : key_is(word, "bp\"") || key_is(word, "s\"") ? Field::unused
+                                                        : Field::other;
+  return true;
+}
+
+bool EventParser::parse_field(const char*& p, Field field, Fields& f) {
+  switch (field) {
+    case Field::ph:
+      return parse_phase(p, f.phase);
+    case Field::cat:
+      f.has_category = *p == '"' ? parse_category(p, f.category) : skip_value(p);
+      return f.has_category;
+    case Field::name:
+      return *p == '"' ? parse_text(p, f.name) : skip_value(p);
+    case Field::pid:
+      return parse_ident(p, f.pid);
+    case Field::tid:
+      return parse_ident(p, f.tid);
+    case Field::ts:
+      return parse_time(p, f.time, f.time_usable);
+    case Field::dur:
+      f.has_duration = true;
+      return parse_time(p, f.duration, f.duration_usable);
+    case Field::args:
+      return parse_args(p, f);
+    case Field::id:
+      return parse_id(p, f.id);
+    case Field::none:
+    case Field::unused:
+      return skip_value(p);
+    case Field::other:
+      break;
+  }
+  if (!has_room(f)) return skip_field(p, f);
+  p = key_;
+  return parse_arg(p, f);
+}
+
+bool EventParser::parse_id(const char*& p, std::int64_t& id) {
+  double real = 0;
+  const char* from = p;
+  if (read_number(p, id, real) == Number::integer) return true;
+  p = from;
+  StringId text = 0;
+  if (!(*p == '"' ? parse_text(p, text) : skip_value(p))) return false;
+  if (*from != '"') text = intern({from, static_cast<std::size_t>(p - from)});
+  id = static_cast<std::int64_t>(std::hash<std::string_view>{}(words_.strings[text]) >> 1);
+  return true;
 }
 
 bool EventParser::parse_args(const char*& p, Fields& f) {
@@ -253,7 +312,7 @@ bool EventParser::parse_arg(const char*& p, Fields& f) {
   StringId key = guess.key;
   const std::string_view expected = guess.key_text;
   const bool hit = !expected.empty() && static_cast<std::size_t>(end_ - p) > expected.size() &&
-                   std::memcmp(p, expected.data(), expected.size()) == 0;
+                   same_bytes(p, expected.data(), expected.size());
   if (hit) {
     p += expected.size();
   } else {
@@ -418,7 +477,7 @@ bool EventParser::parse_category(const char*& p, StringId& id) {
   const std::string_view last = last_category_.first;
   const auto size = static_cast<std::ptrdiff_t>(last.size());
   if (!last.empty() && end_ - p > size + 2 && p[size + 1] == '"' &&
-      std::memcmp(p + 1, last.data(), last.size()) == 0) {
+      same_bytes(p + 1, last.data(), last.size())) {
     id = last_category_.second;
     note_use(id);
     p += size + 2;

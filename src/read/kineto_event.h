@@ -36,6 +36,23 @@ class EventParser {
 
  private:
   struct Fields;
+  /// The fields of an event that mean something to every reader.
+  enum class Field : std::uint8_t { none, ph, cat, name, pid, tid, ts, dur, args, id, unused, other };
+  static constexpr std::size_t kFields = 12;
+  /// What stands between a field's value and the next one's in this file: `,"tid":`. One comparison then
+  /// replaces the reading of the separators and the key.
+  class Gap {
+   public:
+    bool learn(const char* from, const char* to, Field next);
+    bool stands_at(const char* p) const;
+    Field next() const { return next_; }
+    std::size_t size() const { return size_; }
+
+   private:
+    std::uint64_t low_ = 0, high_ = 0, low_mask_ = 0, high_mask_ = 0;
+    std::uint8_t size_ = 0;  ///< 0: nothing learned
+    Field next_ = Field::none;
+  };
   struct Prediction {
     std::string_view key_text;  ///< with both quotes
     trace::StringId key = 0;
@@ -48,6 +65,9 @@ class EventParser {
     return false;
   }
   bool parse_fields(const char*& p, Fields& f);
+  bool find_field(const char*& p, Field before, Field& field);
+  bool read_key(const char*& p, Field& field);
+  bool parse_field(const char*& p, Field field, Fields& f);
   bool parse_args(const char*& p, Fields& f);
   bool parse_arg(const char*& p, Fields& f);
   bool parse_arg_value(const char*& p, trace::ArgType& type, std::int64_t& value);
@@ -56,6 +76,7 @@ class EventParser {
   bool parse_category(const char*& p, trace::StringId& id);
   void note_use(trace::StringId id);
   bool parse_ident(const char*& p, Ident& ident);
+  bool parse_id(const char*& p, std::int64_t& id);
   bool parse_time(const char*& p, std::int64_t& time, bool& usable);
   bool skip_value(const char*& p);
   bool skip_field(const char*& p, Fields& f);
@@ -75,6 +96,8 @@ class EventParser {
   const char* reached_ = nullptr;
   std::vector<Prediction> predictions_;  // by schema: the field that followed last time
   std::vector<std::uint8_t> kinds_;      // by category id
+  Gap gaps_[kFields][2];                 // by the field before: the two learned last
+  const char* key_ = nullptr;            // of the field being read, at its opening quote
   std::pair<TrackKey, trace::TrackId> last_track_[trace::kKinds] = {};
   bool has_last_track_[trace::kKinds] = {};
   std::pair<std::string_view, trace::StringId> last_category_;

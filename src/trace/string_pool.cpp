@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/same_bytes.h"
+
 namespace stepscope::trace {
 namespace {
 
@@ -34,7 +36,9 @@ StringId StringPool::intern(std::string_view text) {
   std::size_t at = tag & mask;
   for (; slots_[at] != 0; at = (at + 1) & mask) {
     const StringId id = slots_[at] - 1;
-    if (hashes_[id] == tag && texts_[id] == text) return id;
+    if (hashes_[id] == tag && texts_[id].size() == text.size() &&
+        same_bytes(texts_[id].data(), text.data(), text.size()))
+      return id;
   }
   const auto id = static_cast<StringId>(texts_.size());
   texts_.push_back(store(text));
@@ -49,7 +53,9 @@ StringId StringPool::find(std::string_view text) const {
   const std::size_t mask = slots_.size() - 1;
   for (std::size_t at = tag & mask; slots_[at] != 0; at = (at + 1) & mask) {
     const StringId id = slots_[at] - 1;
-    if (hashes_[id] == tag && texts_[id] == text) return id;
+    if (hashes_[id] == tag && texts_[id].size() == text.size() &&
+        same_bytes(texts_[id].data(), text.data(), text.size()))
+      return id;
   }
   return kNoString;
 }

@@ -26,16 +26,10 @@ static std::optional<double> number_in(std::string_view text) {
   return whole && std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
-std::optional<std::int64_t> ArgReader::integer(Row row) const {
-  const SchemaId schema = rank_.events.schema[row];
-  if (!lookup_.in(schema)) return std::nullopt;
-  const std::int64_t value = rank_.values[rank_.events.args_at[row] + lookup_.position(schema)];
-  if (lookup_.type(schema) == ArgType::integer) return value;
-  if (lookup_.type(schema) == ArgType::real) {
-    const double real = as_real(value);
-    if (real >= -9e18 && real <= 9e18) return static_cast<std::int64_t>(real);
-  }
-  return std::nullopt;
+std::optional<std::int64_t> ArgReader::whole(ArgType type, std::int64_t value) {
+  const double real = type == ArgType::real ? as_real(value) : std::numeric_limits<double>::quiet_NaN();
+  if (!(real >= -9e18 && real <= 9e18)) return std::nullopt;
+  return static_cast<std::int64_t>(real);
 }
 
 std::optional<double> ArgReader::real(Row row) const {

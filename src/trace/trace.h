@@ -117,7 +117,12 @@ class ArgReader {
   ArgReader(const Trace& trace, const Rank& rank, std::string_view key)
       : trace_(trace), rank_(rank), lookup_(trace.arg(key)) {}
   bool has(Row row) const { return lookup_.in(rank_.events.schema[row]); }
-  std::optional<std::int64_t> integer(Row row) const;
+  std::optional<std::int64_t> integer(Row row) const {
+    const SchemaId schema = rank_.events.schema[row];
+    if (!lookup_.in(schema)) return std::nullopt;
+    const std::int64_t value = rank_.values[rank_.events.args_at[row] + lookup_.position(schema)];
+    return lookup_.type(schema) == ArgType::integer ? value : whole(lookup_.type(schema), value);
+  }
   std::int64_t integer_or(Row row, std::int64_t fallback) const { return integer(row).value_or(fallback); }
   std::optional<double> real(Row row) const;
   /// Text of strings and raw JSON; "" when absent or a number.
@@ -126,6 +131,9 @@ class ArgReader {
   StringId id(Row row) const;
 
  private:
+  /// The whole part of a real, nullopt of anything else.
+  static std::optional<std::int64_t> whole(ArgType type, std::int64_t value);
+
   const Trace& trace_;
   const Rank& rank_;
   ArgLookup lookup_;
