@@ -6,9 +6,10 @@ import training
 
 
 def augment(images):
-    images = images.flip(-1).sub(0.5).div(0.25)
-    images = images.add(torch.randn_like(images) * 0.1)
-    return images.clamp(-3, 3)
+    for _ in range(3):
+        images = images.flip(-1).sub(0.5).div(0.25)
+        images = images.add(torch.randn_like(images) * 0.1).tanh()
+    return images
 
 
 class Images(Dataset):
@@ -25,8 +26,8 @@ class Images(Dataset):
 
 
 def build(healthy, draw):
-    model, batch = training.linears(draw, 640)
-    dataset = Images(int(10 * draw.uniform(0.9, 1.1)), healthy)
+    model, batch = training.linears(draw, 768)
+    dataset = Images(int(3 * draw.uniform(0.9, 1.1)), healthy)
     loader = iter(DataLoader(dataset, batch_size=None, num_workers=1, persistent_workers=True))
 
     def step(_):

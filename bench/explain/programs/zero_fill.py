@@ -5,15 +5,14 @@ import training
 
 
 def build(healthy, draw):
-    width = int(160 * draw.uniform(0.9, 1.1))
-    model = torch.nn.Sequential(*[torch.nn.Linear(width, width) for _ in range(200)]).to(training.device())
+    width = int(8 * draw.uniform(0.9, 1.1))
+    model = torch.nn.Sequential(*[torch.nn.Linear(width, width) for _ in range(1000)]).to(training.device())
     batch = torch.randn(4, width, device=training.device())
-    optimizer = torch.optim.SGD(model.parameters(), lr=1e-4, fused=True)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-4)
 
     def step(_):
         optimizer.zero_grad(set_to_none=healthy)
         model(batch).sum().backward()
-        optimizer.step()
 
     return step
 
