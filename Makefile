@@ -2,14 +2,16 @@
 SHELL := /bin/sh
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 SECONDS ?= 60
+SEEDS ?= 5
+SOURCES ?= G R
 SAMPLE ?= examples/samples/generated_slow_input.json.gz
 REPORT ?= report.html
 CPP = $(shell git ls-files --cached --others --exclude-standard '*.h' '*.cpp')
 
-.PHONY: help demo test bench format lint fuzz docs goldens dev clean
+.PHONY: help demo test bench explain-bench format lint fuzz docs goldens dev clean
 
 help:  ## list the commands
-	@sed -n 's/^\([a-z]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do printf '  make %-8s %s\n' "$$name" "$$what"; done
+	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do printf '  make %-13s %s\n' "$$name" "$$what"; done
 
 demo:  ## build the program and run `stepscope report` on a bundled sample
 	@tools/install-deps.sh build
@@ -29,6 +31,10 @@ bench:  ## measure reading and analysing
 	@test -x bench/run.sh || { echo "make bench: bench/run.sh is missing from this checkout" >&2; exit 1; }
 	@tools/install-deps.sh test
 	@bench/run.sh
+
+explain-bench:  ## plant causes, score what advice says: SEEDS=5 SOURCES="G R"
+	@tools/install-deps.sh test
+	@bench/explain/run.sh --seeds $(SEEDS) --sources "$(SOURCES)"
 
 format:  ## lay out the C++ files as .clang-format says
 	@tools/install-deps.sh dev

@@ -10,8 +10,9 @@ namespace stepscope::make_trace {
 
 class Allocator {
  public:
-  /// Addresses start at `base`.
-  explicit Allocator(std::int64_t base) : next_address_(base) {}
+  /// Addresses start at `base`; `held` bytes are in use for good.
+  explicit Allocator(std::int64_t base, std::int64_t held = 0)
+      : next_address_(base + held), allocated_(held), reserved_(held) {}
 
   struct Grant {
     std::int64_t address = 0;

@@ -7,7 +7,6 @@
 namespace stepscope::make_trace {
 namespace {
 
-constexpr std::int64_t kElement = 2;  // bytes of bf16
 constexpr const char* kEngine = "autograd::engine::evaluate_function: ";
 
 /// Lists of more than 30 ranks are cut in real traces.
@@ -39,9 +38,13 @@ void Model::backward() {
     b_.release(error_);
   }
   for (int i = o_.layers; i > 0; --i) backward_block(i - 1);
-  if (o_.ranks > 1 && o_.exposed_comm) {
+  if (o_.ranks > 1 && (o_.exposed_comm || o_.small_reduces > 0)) {
     const Builder::Part part(b_, Lane::collective);
-    reduce_gradients(parameters());
+    const int pieces = std::max(1, o_.small_reduces);
+    for (int i = 0; i < pieces; ++i) {
+      all_reduce(parameters() / pieces);
+      if (pieces > 1) b_.wait_event(0, reduced_);
+    }
   }
   b_.release(embedded_);
   join_streams();
@@ -50,7 +53,8 @@ void Model::backward() {
 }
 
 void Model::backward_block(int index) {
-  Block& block = blocks_[static_cast<std::size_t>(index)];
+  Block& block = block_of(index);
+  if (o_.checkpointing) recompute(index);
   {
     auto engine = b_.light_op(std::string(kEngine) + "AddBackward0", {}, {block.add});
     auto node = b_.light_op("AddBackward0", {tensor({t_, h_})}, {block.add, true});
@@ -71,8 +75,8 @@ void Model::backward_block(int index) {
       auto op = b_.op("aten::native_layer_norm_backward",
                       {tensor({t_, h_}), tensor({t_, h_}), none(), tensor({t_, 1}), tensor({t_, 1}),
                        tensor({h_}), tensor({h_}), none()});
-      b_.allocate(block.norm_gradient, 2 * h_ * kElement);
-      const auto bytes = static_cast<double>(t_ * h_ * kElement);
+      b_.allocate(block.norm_gradient, 2 * h_ * element_);
+      const auto bytes = static_cast<double>(t_ * h_ * element_);
       b_.kernel(v_.norm_back, stream_ns(hw_, bytes * 3), {{static_cast<int>(t_), 1, 1}, {128, 1, 1}, 48, 16});
       b_.kernel(v_.norm_weights, stream_ns(hw_, bytes * 2),
                 {{static_cast<int>((h_ + 31) / 32), 1, 1}, {32, 32, 1}, 40, 8448});
@@ -83,9 +87,9 @@ void Model::backward_block(int index) {
     b_.release(block.sum);
   }
   accumulate(2 * h_);
-  if (o_.ranks > 1 && !o_.exposed_comm) {
+  if (o_.ranks > 1 && !o_.exposed_comm && o_.small_reduces == 0) {
     const Builder::Part part(b_, Lane::collective);
-    reduce_gradients(parameters() / o_.layers);
+    all_reduce(parameters() / o_.layers);
   }
 }
 
@@ -98,20 +102,20 @@ void Model::backward_linear(Linear& linear, int index) {
     auto node = b_.op("AddmmBackward0", {tensor({t_, linear.out})}, {linear.node, true});
     {
       auto mm = b_.op("aten::mm", {tensor({t_, linear.out}), tensor({linear.out, linear.in})});
-      b_.kernel(v_.matmul, matmul_ns(hw_, m, k, n, kElement), matmul_shape(t_, linear.in));
+      b_.kernel(matmul_name(), matmul_ns(hw_, m, k, n, element_), matmul_shape(t_, linear.in));
     }
     const int side = o_.streams > 1 ? 1 + index % (o_.streams - 1) : 0;
     if (side > 0) b_.wait_event(side, b_.record_event(0));
     {
       auto mm = b_.op("aten::mm", {transposed({linear.out, t_}), tensor({t_, linear.in})});
-      b_.allocate(linear.weight_gradient, linear.in * linear.out * kElement);
-      b_.kernel(v_.matmul_split, matmul_ns(hw_, n, k, m, kElement), matmul_shape(linear.out, linear.in),
-                side);
+      b_.allocate(linear.weight_gradient, linear.in * linear.out * element_);
+      b_.kernel(o_.fp32 ? v_.matmul_split_fp32 : v_.matmul_split, matmul_ns(hw_, n, k, m, element_),
+                matmul_shape(linear.out, linear.in), side);
     }
     if (side > 0) unjoined_.push_back(b_.record_event(side));
     auto sum = b_.op("aten::sum", {tensor({t_, linear.out}), none(), scalar("True"), none()});
-    b_.allocate(linear.bias_gradient, linear.out * kElement);
-    b_.kernel(v_.sum, stream_ns(hw_, m * n * kElement),
+    b_.allocate(linear.bias_gradient, linear.out * element_);
+    b_.kernel(v_.sum, stream_ns(hw_, m * n * static_cast<double>(element_)),
               {{static_cast<int>((linear.out + 31) / 32), 1, 1}, {32, 16, 1}, 32, 4096});
     b_.release(linear.result);
   }
@@ -138,9 +142,27 @@ void Model::accumulate(std::int64_t elements) {
   pointwise(v_.add, elements, 3);
 }
 
-void Model::reduce_gradients(std::int64_t elements) {
+/// Forward of a block once more, as its activations were not kept.
+void Model::recompute(int index) {
+  const Builder::Part part(b_, Lane::recompute);
+  const int node = block_of(index).checkpoint;
+  auto engine = b_.op(std::string(kEngine) + "CheckpointFunctionBackward", {}, {node});
+  auto function = b_.op("CheckpointFunctionBackward", {tensor({t_, h_})}, {node, true});
+  auto frame = b_.frame("torch/utils/checkpoint.py(298): backward");
+  forward_block(index, true);
+}
+
+/// Each rank holds a part of every weight, so what a linear gives has to be added up before work goes on.
+void Model::reduce_activations() {
+  if (!o_.tensor_parallel || o_.ranks == 1) return;
+  const Builder::Part part(b_, Lane::collective);
+  all_reduce(t_ * h_);
+  b_.wait_event(0, reduced_);
+}
+
+void Model::all_reduce(std::int64_t elements) {
   const Args args = {tensor({elements})};
-  const std::string comm = comm_args("allreduce", "BFloat16", elements, o_.ranks);
+  const std::string comm = comm_args("allreduce", o_.fp32 ? "Float" : "BFloat16", elements, o_.ranks);
   auto c10d = b_.op("c10d::allreduce_", args);
   auto op = b_.collective_op("record_param_comms", args, comm);
   b_.call(v_.stream_state, 700);
@@ -148,7 +170,7 @@ void Model::reduce_gradients(std::int64_t elements) {
   b_.wait_event(b_.comm_stream(), b_.record_event(0));
   {
     auto annotation = b_.annotation("nccl:all_reduce", false, false, args);
-    const auto bytes = elements * kElement;
+    const auto bytes = elements * element_;
     b_.all_reduce(bytes, all_reduce_ns(hw_, static_cast<double>(bytes), o_.ranks), comm);
   }
   reduced_ = b_.record_event(b_.comm_stream());

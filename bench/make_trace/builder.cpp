@@ -30,7 +30,8 @@ Builder::Builder(const Options& options, const Hardware& hw, const Vendor& vendo
 }
 
 void Builder::add(Instr instr) {
-  const bool own_code = instr.act == Act::think || instr.act == Act::open || instr.act == Act::close;
+  const bool own_code =
+      (instr.act == Act::think && instr.slot == 0) || instr.act == Act::open || instr.act == Act::close;
   if (own_code) instr.ns = static_cast<std::int64_t>(static_cast<double>(instr.ns) * options_.host_cost);
   const auto lane = static_cast<std::size_t>(lane_);
   instr.key = (static_cast<std::uint64_t>(lane) << 40) + ++next_key_[lane];
@@ -57,7 +58,7 @@ std::string Builder::call_stack() const {
 SpanInfo Builder::op_info(std::string_view name, const Args& args, Node node) const {
   SpanInfo span;
   span.name = escaped(name);
-  if (options_.shapes) span.shape_args = shape_args(args, options_.dialect == DialectKind::y2021);
+  if (options_.shapes) span.shape_args = typed(shape_args(args, options_.dialect == DialectKind::y2021));
   span.call_stack = call_stack();
   span.sequence = node.sequence;
   span.backward = node.backward;
@@ -85,7 +86,7 @@ Scope Builder::annotation(std::string_view name, bool numbered, bool loader, con
   span.numbered = numbered;
   span.loader = loader;
   if (options_.shapes && !args.empty())
-    span.shape_args = shape_args(args, options_.dialect == DialectKind::y2021);
+    span.shape_args = typed(shape_args(args, options_.dialect == DialectKind::y2021));
   return open(std::move(span), kAnnotationOpen, kAnnotationClose);
 }
 
@@ -110,6 +111,27 @@ Scope Builder::module(std::string_view class_name, int id) {
 
 void Builder::think(std::int64_t ns) { add({.act = Act::think, .ns = ns}); }
 
+void Builder::sleep(std::int64_t ns) { add({.act = Act::think, .slot = 1, .ns = ns}); }
+
+void Builder::restart_workers(std::int64_t ns) { add({.act = Act::restart_workers, .ns = ns}); }
+
+Builder::Only::Only(Builder& builder, Steps steps)
+    : program_(builder.program_), at_(builder.program_.instrs.size()) {
+  builder.add({.act = Act::only_in, .steps = steps});
+}
+
+Builder::Only::~Only() {
+  program_.instrs[at_].slot = static_cast<std::uint32_t>(program_.instrs.size() - at_ - 1);
+}
+
+std::string Builder::typed(std::string name) const {
+  constexpr std::string_view kHalf = "c10::BFloat16";
+  if (!options_.fp32) return name;
+  for (std::size_t at = name.find(kHalf); at != std::string::npos; at = name.find(kHalf, at))
+    name.replace(at, kHalf.size(), "float");
+  return name;
+}
+
 std::uint32_t Builder::call_index(const CallInfo& call) {
   for (std::size_t i = 0; i < program_.calls.size(); ++i) {
     if (program_.calls[i].name == call.name) return static_cast<std::uint32_t>(i);
@@ -133,7 +155,7 @@ void Builder::queue(Act act, WorkInfo work, int stream, std::int64_t ns) {
 
 void Builder::kernel(const std::string& name, std::int64_t device_ns, const KernelShape& shape, int stream) {
   WorkInfo work;
-  work.name = name;
+  work.name = typed(name);
   work.call = call_index(vendor_.launch);
   work.device_ns = device_ns;
   work.shape = shape;
@@ -163,7 +185,7 @@ void Builder::fill(std::int64_t bytes) {
 void Builder::all_reduce(std::int64_t bytes, std::int64_t device_ns, const std::string& comm_args) {
   WorkInfo work;
   work.kind = WorkKind::collective;
-  work.name = vendor_.all_reduce;
+  work.name = options_.fp32 ? vendor_.all_reduce_fp32 : vendor_.all_reduce;
   work.call = call_index(vendor_.launch_cooperative);
   work.bytes = bytes;
   work.device_ns = device_ns;

@@ -30,9 +30,22 @@ enum class Lane : std::uint8_t {
   zero_grad,
   accumulate,
   optimizer,
-  collective
+  collective,
+  restart,
+  preprocess,
+  python,
+  rows,
+  callback,
+  pause,
+  nonzero,
+  features,
+  chain,
+  compile,
+  cold,
+  calls,
+  recompute
 };
-constexpr std::size_t kLanes = 9;
+constexpr std::size_t kLanes = 22;
 
 /// Closes the innermost span when it goes out of scope.
 class [[nodiscard]] Scope {
@@ -67,6 +80,7 @@ class Builder {
   Scope module(std::string_view class_name, int id);
 
   void think(std::int64_t ns);
+  void sleep(std::int64_t ns);  ///< a given time, whatever Python and ops cost
   void call(const CallInfo& call, std::int64_t ns);
   void kernel(const std::string& name, std::int64_t device_ns, const KernelShape& shape, int stream = 0);
   void copy(const std::string& name, std::int64_t bytes, double bytes_per_ns, bool blocking);
@@ -82,6 +96,7 @@ class Builder {
   void release(std::uint32_t tensor);
   void empty_cache();
   void on_thread(Thread thread);
+  void restart_workers(std::int64_t ns);
 
   int next_sequence() { return program_.sequences++; }
   int comm_stream() const { return program_.comm_stream; }
@@ -100,12 +115,26 @@ class Builder {
     Lane before_;
   };
 
+  /// What is built while an Only lives runs in those steps alone.
+  class [[nodiscard]] Only {
+   public:
+    Only(Builder& builder, Steps steps);
+    Only(const Only&) = delete;
+    Only& operator=(const Only&) = delete;
+    ~Only();
+
+   private:
+    Program& program_;
+    std::size_t at_;
+  };
+
   Program take();
 
  private:
   friend class Scope;
   void add(Instr instr);
   SpanInfo op_info(std::string_view name, const Args& args, Node node) const;
+  std::string typed(std::string name) const;  ///< bf16 in a name as the program's own type
   Scope open(SpanInfo span, std::int64_t open_ns, std::int64_t close_ns);
   std::uint32_t call_index(const CallInfo& call);
   void queue(Act act, WorkInfo work, int stream, std::int64_t ns);

@@ -3,6 +3,11 @@
 #include <fmt/format.h>
 
 namespace stepscope::make_trace {
+namespace {
+
+constexpr std::uint64_t kCallSalt = 0xca11, kDeviceSalt = 0xdeb1ce, kDropSalt = 0xd409;
+
+}  // namespace
 
 Identity identity_of(const Options& options, int rank) {
   Identity who;
@@ -89,15 +94,23 @@ void EventWriter::when(std::int64_t start, std::int64_t end) {
   }
 }
 
+bool EventWriter::left_out(std::uint32_t correlation, double share, std::uint64_t salt) const {
+  if (share <= 0) return false;
+  return unit(mix(mix(o_.seed ^ salt, static_cast<std::uint64_t>(who_.rank)), correlation)) < share;
+}
+
 void EventWriter::rows(const StepRows& rows) {
   for (const HostRow& row : rows.host) {
     if (row.kind == HostKind::call) {
-      call(row);
+      if (!left_out(row.correlation, o_.sample, kCallSalt)) call(row);
     } else {
       span(row, rows.step);
     }
   }
-  for (const DeviceRow& row : rows.device) device(row);
+  for (const DeviceRow& row : rows.device) {
+    if (left_out(row.correlation, o_.sample, kDeviceSalt)) continue;
+    if (!left_out(row.correlation, o_.drop_device, kDropSalt)) device(row);
+  }
   if (d_.device_annotations) device_annotations(rows);
   for (const MemoryRow& row : rows.memory) memory(row);
 }

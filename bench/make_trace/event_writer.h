@@ -42,6 +42,7 @@ class EventWriter {
   std::int64_t events() const { return events_; }
 
  private:
+  bool left_out(std::uint32_t correlation, double share, std::uint64_t salt) const;
   void begin_event();
   void head(char phase, std::string_view category, std::string_view name);
   void host_place(std::uint8_t thread);

@@ -15,6 +15,8 @@ Hardware cuda_device() {
   hw.shared_per_sm = 167936;
   hw.shared_optin = 166912;
   hw.matmul_flops_per_ns = 215000;
+  hw.plain_flops_per_ns = 17000;
+  hw.double_flops_per_ns = 8500;
   hw.memory_bytes_per_ns = 1450;
   hw.pinned_bytes_per_ns = 24;
   hw.pageable_bytes_per_ns = 6.5;
@@ -32,6 +34,8 @@ Hardware rocm_device() {
   hw.warp = 64;
   hw.shared_per_sm = 65536;
   hw.matmul_flops_per_ns = 480000;
+  hw.plain_flops_per_ns = 90000;
+  hw.double_flops_per_ns = 45000;
   hw.memory_bytes_per_ns = 3600;
   hw.pinned_bytes_per_ns = 45;
   hw.pageable_bytes_per_ns = 9;
@@ -50,6 +54,8 @@ Hardware xpu_device() {
   hw.max_threads_per_sm = 1024;
   hw.shared_per_sm = 131072;
   hw.matmul_flops_per_ns = 210000;
+  hw.plain_flops_per_ns = 26000;
+  hw.double_flops_per_ns = 13000;
   hw.memory_bytes_per_ns = 1100;
   hw.pinned_bytes_per_ns = 40;
   hw.pageable_bytes_per_ns = 8;
@@ -86,9 +92,13 @@ std::int64_t stream_ns(const Hardware& hw, double bytes) {
   return std::max(ns, hw.kernel_floor_ns);
 }
 
-std::int64_t matmul_ns(const Hardware& hw, double m, double n, double k, int element_bytes) {
-  const auto compute = static_cast<std::int64_t>(2.0 * m * n * k / hw.matmul_flops_per_ns);
-  return std::max(compute + 2500, stream_ns(hw, (m * k + k * n + m * n) * element_bytes));
+std::int64_t matmul_ns(const Hardware& hw, double m, double n, double k, std::int64_t element_bytes) {
+  const double flops_per_ns = element_bytes == 2   ? hw.matmul_flops_per_ns
+                              : element_bytes == 4 ? hw.plain_flops_per_ns
+                                                   : hw.double_flops_per_ns;
+  const auto compute = static_cast<std::int64_t>(2.0 * m * n * k / flops_per_ns);
+  const double bytes = (m * k + k * n + m * n) * static_cast<double>(element_bytes);
+  return std::max(compute + 2500, stream_ns(hw, bytes));
 }
 
 std::int64_t all_reduce_ns(const Hardware& hw, double bytes, int ranks) {

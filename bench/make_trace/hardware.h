@@ -21,6 +21,8 @@ struct Hardware {
   int shared_per_sm = 0;
   int shared_optin = 0;
   double matmul_flops_per_ns = 0;  ///< reached, not peak
+  double plain_flops_per_ns = 0;   ///< of fp32 products on plain cores, reached
+  double double_flops_per_ns = 0;  ///< of fp64 products on plain cores, reached
   double memory_bytes_per_ns = 0;
   double pinned_bytes_per_ns = 0;
   double pageable_bytes_per_ns = 0;
@@ -41,8 +43,9 @@ struct KernelShape {
   int shared_bytes = 0;
 };
 
-/// ns of a matrix product of 2·m·n·k operations, never below the time its bytes need.
-std::int64_t matmul_ns(const Hardware& hw, double m, double n, double k, int element_bytes);
+/// ns of a matrix product of 2·m·n·k operations, never below the time its bytes need: on matrix units for
+/// elements of 2 bytes, on plain cores for those of 4 and 8.
+std::int64_t matmul_ns(const Hardware& hw, double m, double n, double k, std::int64_t element_bytes);
 
 /// ns to move `bytes` through device memory.
 std::int64_t stream_ns(const Hardware& hw, double bytes);

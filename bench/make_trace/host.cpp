@@ -17,8 +17,8 @@ Host::Host(const Options& options, const Program& program, Collectives& collecti
       rank_(rank),
       jitter_(options.seed, options.noise_pct),
       device_(hw_, collectives, rank, program.comm_stream + 1),
-      allocator_(kDeviceHeap + (std::int64_t{rank} << 36)),
-      loader_(options.loader_workers),
+      allocator_(kDeviceHeap + (std::int64_t{rank} << 36), static_cast<std::int64_t>(options.held_gb * 1e9)),
+      loader_(options.loader_workers, options.prefetch),
       addresses_(static_cast<std::size_t>(program.tensors), 0) {
   const std::int64_t compute_lag = lag_ns(Phase::compute);
   if (compute_lag > 0 && program.device_ns > 0) {
@@ -98,6 +98,12 @@ bool Host::execute(const Instr& instr) {
     case Act::on_thread:
       thread_ = static_cast<std::uint8_t>(instr.slot);
       break;
+    case Act::only_in:
+      if (!chosen(instr.steps)) pc_ += instr.slot;
+      break;
+    case Act::restart_workers:
+      loader_.restart(now_ + jittered(instr));
+      break;
   }
   return true;
 }
@@ -113,6 +119,17 @@ void Host::pass(std::int64_t ns, Doing doing) {
     segments.push_back({now_, now_ + ns, doing});
   }
   now_ += ns;
+}
+
+/// Unlike its device, a host shares its cores.
+std::int64_t Host::jittered(const Instr& instr) const {
+  const std::int64_t ns = jitter_.stretch(instr.ns, place_, 2 * instr.key);
+  if (step_ < kContendedFrom || step_ > kContendedTo) return ns;
+  return static_cast<std::int64_t>(static_cast<double>(ns) * o_.contention);
+}
+
+bool Host::chosen(const Steps& steps) const {
+  return steps.every > 0 ? (step_ + o_.warmup) % steps.every == steps.first : step_ == steps.first;
 }
 
 void Host::pass_jittered(const Instr& instr, Doing doing) { pass(jittered(instr), doing); }
@@ -170,7 +187,9 @@ HostRow& Host::call_row(std::uint32_t call, std::uint32_t work) {
 void Host::take_batch(const Instr& instr) {
   const std::int64_t k = batches_++;
   if (instr.slot > 0) {
-    const std::int64_t ready = loader_.ready(k, jitter_.stretch(instr.bytes, place_, 2 * instr.key + 1));
+    std::int64_t batch_ns = jitter_.stretch(instr.bytes, place_, 2 * instr.key + 1);
+    if (k % kBurstEvery == kBurstEvery - 1) batch_ns += static_cast<std::int64_t>(o_.burst_ms * 1e6);
+    const std::int64_t ready = loader_.ready(k, batch_ns);
     pass(ready - now_, Doing::input);
   }
   pass_jittered(instr, Doing::input);

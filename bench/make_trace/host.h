@@ -59,6 +59,7 @@ class Host {
   bool blocking_copy(const Instr& instr);
   bool synchronize(const Instr& instr);
   void take_batch(const Instr& instr);
+  bool chosen(const Steps& steps) const;
   void lag(const Instr& instr);
   void allocate(const Instr& instr);
   void release(const Instr& instr);
@@ -66,7 +67,7 @@ class Host {
 
   void pass(std::int64_t ns, Doing doing);
   void pass_jittered(const Instr& instr, Doing doing);
-  std::int64_t jittered(const Instr& instr) const { return jitter_.stretch(instr.ns, place_, 2 * instr.key); }
+  std::int64_t jittered(const Instr& instr) const;
   Doing doing_here() const;
   HostRow& call_row(std::uint32_t call, std::uint32_t work);
   const Open* innermost(SpanKind kind) const;

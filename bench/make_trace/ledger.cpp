@@ -54,6 +54,8 @@ StepLedger Ledger::add(const StepRows& rows, const std::vector<std::int64_t>& la
   ledger.host_start = rows.host_start;
   ledger.host_end = rows.host_end;
   ledger.device_start = device_end_;
+  for (const Segment& s : rows.segments)
+    if (s.doing != Doing::sync) ledger.host_work += s.end - s.start;
   segments_.insert(segments_.end(), rows.segments.begin(), rows.segments.end());
 
   Union compute, busy, all, comm;

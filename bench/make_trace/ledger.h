@@ -30,6 +30,7 @@ struct StepLedger {
   std::int64_t comm = 0;       ///< some collective runs
   std::int64_t comm_wait = 0;  ///< summed: own start to the start of the last rank
   std::int64_t launches = 0;
+  std::int64_t host_work = 0;  ///< what the host did besides waiting for the device
 
   std::int64_t length() const { return device_end - device_start; }
   std::int64_t idle_sum() const;

@@ -98,6 +98,8 @@ StepLedger third_step(const Options& options, int rank = 0) {
   return steps_of(options, training_step(options), rank)[2].ledger;
 }
 
+std::int64_t step_ns_of(const Options& options) { return step_lengths_of(options).median(); }
+
 std::int64_t idle(const StepLedger& l, Idle cause) { return l.idle[static_cast<std::size_t>(cause)]; }
 
 TEST(Ledger, AHealthyJobKeepsTheDeviceBusy) {

@@ -1,5 +1,5 @@
-// Loader workers: each prepares the batches that fall to it, one after the other, at most two ahead of the
-// training process.
+// Loader workers: each prepares the batches that fall to it, one after the other, at most `prefetch` each
+// ahead of the training process.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,9 @@ namespace stepscope::make_trace {
 
 class Loader {
  public:
-  explicit Loader(int workers)
-      : free_from_(static_cast<std::size_t>(workers), 0), taken_(2 * static_cast<std::size_t>(workers), 0) {}
+  Loader(int workers, int prefetch)
+      : free_from_(static_cast<std::size_t>(workers), 0),
+        taken_(static_cast<std::size_t>(prefetch) * static_cast<std::size_t>(workers), 0) {}
 
   /// When batch `k` is ready; `batch_ns` is what preparing it takes. Batches are asked for in order.
   std::int64_t ready(std::int64_t k, std::int64_t batch_ns) {
@@ -24,11 +25,17 @@ class Loader {
     return ready_;
   }
 
+  /// New workers, which prepare nothing before `at`.
+  void restart(std::int64_t at) {
+    std::ranges::fill(free_from_, at);
+    std::ranges::fill(taken_, at);
+  }
+
   void take(std::int64_t k, std::int64_t at) { taken_[static_cast<std::size_t>(k) % taken_.size()] = at; }
 
  private:
   std::vector<std::int64_t> free_from_;
-  std::vector<std::int64_t> taken_;  ///< when batch k − 2·workers was handed over, a ring
+  std::vector<std::int64_t> taken_;  ///< when batch k − prefetch · workers was handed over, a ring
   std::int64_t prepared_ = 0;
   std::int64_t ready_ = 0;
 };

@@ -1,6 +1,6 @@
 // The model: a stack of blocks (layer norm, linear, gelu, linear, residual add) under mean squared error, in
 // bf16, trained with AdamW, its gradients averaged over the ranks. Forward is in model.cpp, backward in
-// backward.cpp, the optimizer in optimizer.cpp.
+// backward.cpp, the optimizer in optimizer.cpp, what is wrong with it in planted_ops.cpp.
 #pragma once
 
 #include <cstdint>
@@ -37,20 +37,30 @@ class Model {
     int norm = -1, gelu = -1, add = -1;
     std::uint32_t normed = 0, activated = 0, sum = 0;
     std::uint32_t norm_gradient = 0;
+    int checkpoint = -1;
   };
 
   void embed();
-  void forward_block(int index);
+  Block& block_of(int index) { return blocks_[static_cast<std::size_t>(index)]; }
+  void forward_block(int index, bool differentiable);
   void forward_linear(Linear& linear, int module_id);
   void planted_ops(int index);
   void tiny_op();
   void item();
+  void select_positive();
+  void python(std::int64_t ns);
+  void pause();
+  void loop_over_rows();
+  void project_features();
+  void pointwise_chain();
+  void reduce_activations();
 
   void backward_node(const char* name, int sequence, const char* op);
   void backward_block(int index);
   void backward_linear(Linear& linear, int index);
   void accumulate(std::int64_t elements);
-  void reduce_gradients(std::int64_t elements);
+  void recompute(int index);
+  void all_reduce(std::int64_t elements);
   void join_streams();
 
   void fused_step();
@@ -58,14 +68,18 @@ class Model {
   void fill_gradient(std::int64_t elements);
 
   void pointwise(const std::string& kernel, std::int64_t elements, int tensors, int stream = 0);
+  int next_node();
+  const std::string& matmul_name() const;
   KernelShape matmul_shape(std::int64_t m, std::int64_t n) const;
 
   Builder& b_;
   const Options& o_;
   const Hardware& hw_;
   const Vendor& v_;
-  std::int64_t t_;  ///< tokens
-  std::int64_t h_;  ///< hidden
+  std::int64_t t_;        ///< tokens
+  std::int64_t h_;        ///< hidden
+  std::int64_t element_;  ///< bytes
+  bool differentiable_ = true;
   std::vector<Block> blocks_;
   std::vector<std::uint32_t> unjoined_;  ///< events of side streams that stream 0 has not waited for
   std::uint32_t reduced_ = 0;            ///< event after the last collective

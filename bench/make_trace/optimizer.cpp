@@ -51,7 +51,7 @@ void Model::fused_step() {
   for (std::int64_t i = 0; i < launches; ++i) {
     const std::int64_t elements = all * (i + 1) / launches - all * i / launches;
     const int blocks = static_cast<int>(std::max<std::int64_t>(1, elements / 65536));
-    b_.kernel(v_.fused_step, stream_ns(hw_, static_cast<double>(elements) * 2 * 7),
+    b_.kernel(v_.fused_step, stream_ns(hw_, static_cast<double>(elements * element_ * 7)),
               {{blocks, 1, 1}, {512, 1, 1}, 64, 0});
   }
 }

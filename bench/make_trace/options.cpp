@@ -39,7 +39,8 @@ constexpr const char* kLesson =
     "\n"
     "Names for --without: slow_input item_sync tiny_kernels exposed_comm straggler pageable_copy "
     "alloc_churn\n"
-    "unfused_optimizer zero_grad_fill all";
+    "unfused_optimizer zero_grad_fill worker_restart bursts preprocess contention python row_loop callback\n"
+    "gc_pause nonzero fp64 fp32 pointwise_chain small_reduces recompile all";
 
 const std::map<std::string, DialectKind> kDialects = {
     {"ns", DialectKind::ns}, {"us", DialectKind::us}, {"2021", DialectKind::y2021}};
@@ -73,6 +74,35 @@ void add_job(CLI::App& app, Options& o) {
       ->group(group);
 }
 
+void add_more_job(CLI::App& app, Options& o) {
+  const char* group = "More of the job";
+  app.add_option("--epoch", o.epoch, "Steps per epoch; 0 never ends")
+      ->check(CLI::Range(0, 1000000))
+      ->group(group);
+  app.add_option("--prefetch", o.prefetch, "Batches each loader worker is ahead")
+      ->check(CLI::Range(1, 64))
+      ->group(group);
+  app.add_flag("--inference", o.inference, "Forward only, no gradients")->group(group);
+  app.add_flag("--tensor-parallel", o.tensor_parallel, "Add up activations over the ranks after each linear")
+      ->group(group);
+  app.add_flag("--checkpointing", o.checkpointing, "Backward computes activations again")->group(group);
+  app.add_option("--held-gb", o.held_gb, "Device memory in use from the start (see --memory)")
+      ->check(CLI::Range(0.0, 60.0e3))
+      ->group(group);
+  app.add_option("--features", o.features, "Width of a frozen projection before the blocks")
+      ->check(CLI::Range(0, 65536))
+      ->group(group);
+  app.add_flag("--compiled", o.compiled, "The model is compiled: each step looks its shapes up")
+      ->group(group);
+  app.add_option("--python-calls", o.python_calls,
+                 "N trivial Python calls per step, which cost only what --stacks costs to record them")
+      ->check(CLI::Range(0, 1000000))
+      ->group(group);
+  app.add_option("--cold-start", o.cold_start_ms, "The first recorded step sets the device up for MS")
+      ->check(CLI::Range(0.0, 1e5))
+      ->group(group);
+}
+
 void add_output(CLI::App& app, Options& o) {
   const char* group = "What is written";
   app.add_option("--out", o.out, "File (one rank) or directory")->required()->group(group);
@@ -91,9 +121,46 @@ void add_output(CLI::App& app, Options& o) {
   app.add_flag("--stacks", o.stacks, "python_function events, nn.Module calls (2021: Call stack)")
       ->group(group);
   app.add_flag("--memory", o.memory, "[memory] instants of a caching allocator")->group(group);
+  app.add_option("--drop-device", o.drop_device, "Leave out this share of the device's records")
+      ->check(CLI::Range(0.0, 1.0))
+      ->group(group);
+  app.add_option("--sample", o.sample, "Leave out this share of the runtime's and the device's records")
+      ->check(CLI::Range(0.0, 1.0))
+      ->group(group);
   app.add_option("--events-target", o.events_target, "Choose --steps so that about this many events come out")
       ->check(CLI::NonNegativeNumber)
       ->group(group);
+}
+
+void add_more_problems(CLI::App& app, Options& o) {
+  const char* group = "What else is wrong";
+  const auto ms = [&](const char* name, double& value, const char* text) {
+    app.add_option(name, value, text)->check(CLI::Range(0.0, 1e5))->group(group);
+  };
+  const auto count = [&](const char* name, int& value, const char* text) {
+    app.add_option(name, value, text)->check(CLI::Range(0, 20000))->group(group);
+  };
+  ms("--worker-restart", o.worker_restart_ms, "With --epoch: starting the loader's workers again takes MS");
+  ms("--bursts", o.burst_ms, "Each 8th batch takes a worker MS longer");
+  ms("--preprocess", o.preprocess_ms, "CPU tensor ops between batch and model take MS");
+  app.add_option("--contention", o.contention, "Host costs times FACTOR in recorded steps 5 to 7")
+      ->check(CLI::Range(1.0, 100.0))
+      ->group(group);
+  ms("--python", o.python_ms, "Pure Python between the blocks takes MS");
+  count("--row-loop", o.row_loop, "A Python loop over N rows, two ops each");
+  ms("--callback", o.callback_ms, "A callback at the end of the step takes MS");
+  app.add_option("--callback-every", o.callback_every, "With --callback: steps between two")
+      ->check(CLI::Range(1, 100000))
+      ->group(group);
+  ms("--gc-pause", o.gc_pause_ms, "The interpreter stops for MS in every other step");
+  count("--nonzero", o.nonzero, "N boolean indexings per step");
+  app.add_flag("--fp64", o.fp64, "With --features: they have double precision")->group(group);
+  app.add_flag("--fp32", o.fp32, "The program runs in fp32 on plain cores")->group(group);
+  app.add_option("--pointwise-chain", o.chain_mb, "20 element-wise ops in a row on tensors of MB megabytes")
+      ->check(CLI::Range(0.0, 1e5))
+      ->group(group);
+  count("--small-reduces", o.small_reduces, "Gradients are reduced after backward in N pieces");
+  ms("--recompile", o.recompile_ms, "Each step has a new shape, compiled for MS");
 }
 
 void add_problems(CLI::App& app, Options& o, std::vector<std::string>& stragglers, double& pageable_mb) {
@@ -149,6 +216,11 @@ std::string check_together(const Options& o) {
   for (const std::string& name : o.without) {
     if (!is_problem_name(name)) return "--without: no problem is called '" + name + "'";
   }
+  if (o.worker_restart_ms > 0 && (o.epoch == 0 || o.loader_workers == 0))
+    return "--worker-restart needs --epoch and --loader-workers";
+  if (o.burst_ms > 0 && o.loader_workers == 0) return "--bursts needs --loader-workers";
+  if (o.fp64 && o.features == 0) return "--fp64 needs --features";
+  if (o.inference && o.checkpointing) return "--inference computes no gradients to recompute for";
   if (o.alloc_churn < 0 || o.alloc_churn > 100000) return "--alloc-churn must lie between 0 and 100000";
   return {};
 }
@@ -200,7 +272,9 @@ int parse_options(int argc, char** argv, Options& options) {
   double pageable_mb = 0;
   add_job(app, options);
   add_output(app, options);
+  add_more_job(app, options);
   add_problems(app, options, stragglers, pageable_mb);
+  add_more_problems(app, options);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -214,6 +288,8 @@ int parse_options(int argc, char** argv, Options& options) {
   }
   options.copy_mb = pageable_mb;
   options.pageable = pageable_mb > 0;
+  options.chain_eager = options.chain_mb > 0;
+  options.compiled = options.compiled || options.recompile_ms > 0;
   if (wrong.empty()) wrong = check_together(options);
   if (wrong.empty()) return -1;
   std::fprintf(stderr, "make_trace: %s\n", wrong.c_str());

@@ -7,6 +7,11 @@
 
 namespace stepscope::make_trace {
 
+constexpr int kBurstEvery = 8;                       ///< batches
+constexpr int kContendedFrom = 4, kContendedTo = 6;  ///< recorded steps, from 0
+constexpr int kPauseEvery = 2;                       ///< steps
+constexpr int kChainOps = 20;
+
 enum class DialectKind { ns, us, y2021 };
 enum class VendorKind { cuda, rocm, xpu };
 enum class Phase { input, host, compute, network };
@@ -41,8 +46,37 @@ struct Options {
   bool memory = false;
   std::int64_t events_target = 0;  ///< 0: `steps` decides
 
+  int epoch = 0;     ///< steps; 0: never ends
+  int prefetch = 2;  ///< batches ahead per worker
+  bool inference = false;
+  bool tensor_parallel = false;
+  bool checkpointing = false;
+  double held_gb = 0;        ///< device memory held from the start
+  int features = 0;          ///< width of an untrained first projection
+  int python_calls = 0;      ///< trivial Python calls per step; they cost only when --stacks records them
+  double cold_start_ms = 0;  ///< the first recorded step sets the device up
+  double drop_device = 0;    ///< share of device records that are not written
+  double sample = 0;         ///< share of runtime and device records that are not written
+
   double slow_input_ms = 0;
   int loader_workers = 0;  ///< with slow_input: 0 loads in the training process
+  double worker_restart_ms = 0;
+  double burst_ms = 0;
+  double preprocess_ms = 0;
+  double contention = 1;  ///< factor on host costs in the contended steps
+  double python_ms = 0;
+  int row_loop = 0;
+  double callback_ms = 0;
+  int callback_every = 1;  ///< steps
+  double gc_pause_ms = 0;
+  int nonzero = 0;
+  bool fp64 = false;
+  bool fp32 = false;
+  double chain_mb = 0;       ///< a chain of element-wise ops on tensors of this size
+  bool chain_eager = false;  ///< one kernel per op instead of one compiled one
+  int small_reduces = 0;
+  bool compiled = false;
+  double recompile_ms = 0;
   int item_sync = 0;
   int tiny_kernels = 0;
   bool exposed_comm = false;

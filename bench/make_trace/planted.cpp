@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace stepscope::make_trace {
 namespace {
@@ -15,7 +16,7 @@ struct Problem {
   void (*repair)(Options&);
 };
 
-const std::array<Problem, 8> kProblems = {{
+const std::array kProblems = std::to_array<Problem>({
     {"slow_input", "ms per batch", "I01", "the training process loads and decodes its own batches",
      [](const Options& o) { return o.slow_input_ms; }, [](Options& o) { o.slow_input_ms = 0; }},
     {"item_sync", "calls per step", "S01", "the host reads a scalar from the device after a block",
@@ -37,7 +38,39 @@ const std::array<Problem, 8> kProblems = {{
     {"zero_grad_fill", "", "H04", "gradients are filled with zeros and accumulated into",
      [](const Options& o) { return o.zero_grad_fill ? 1.0 : 0.0; },
      [](Options& o) { o.zero_grad_fill = false; }},
-}};
+    {"worker_restart", "ms per epoch", "I03", "the loader's workers are started again in each epoch",
+     [](const Options& o) { return o.worker_restart_ms; }, [](Options& o) { o.worker_restart_ms = 0; }},
+    {"bursts", "ms in each 8th batch", "I04", "some batches take their worker much longer",
+     [](const Options& o) { return o.burst_ms; },
+     [](Options& o) { o.slow_input_ms += std::exchange(o.burst_ms, 0) / kBurstEvery; }},
+    {"preprocess", "ms per step", "I05", "batches are augmented on the CPU between loader and model",
+     [](const Options& o) { return o.preprocess_ms; }, [](Options& o) { o.preprocess_ms = 0; }},
+    {"contention", "times", "I06", "others use the CPU in recorded steps 5 to 7",
+     [](const Options& o) { return o.contention > 1 ? o.contention : 0; },
+     [](Options& o) { o.contention = 1; }},
+    {"python", "ms per step", "H02", "pure Python runs between the blocks",
+     [](const Options& o) { return o.python_ms; }, [](Options& o) { o.python_ms = 0; }},
+    {"row_loop", "rows", "H05", "a Python loop works on one row at a time",
+     [](const Options& o) { return static_cast<double>(o.row_loop); }, [](Options& o) { o.row_loop = 0; }},
+    {"callback", "ms per call", "H07", "a callback writes JSON at the end of the step",
+     [](const Options& o) { return o.callback_ms; }, [](Options& o) { o.callback_ms = 0; }},
+    {"gc_pause", "ms in every other step", "H07", "the interpreter collects garbage",
+     [](const Options& o) { return o.gc_pause_ms; }, [](Options& o) { o.gc_pause_ms = 0; }},
+    {"nonzero", "calls per step", "S03", "a shape depends on data, so the host waits for it",
+     [](const Options& o) { return static_cast<double>(o.nonzero); }, [](Options& o) { o.nonzero = 0; }},
+    {"fp64", "", "P03", "features come from numpy in double precision",
+     [](const Options& o) { return o.fp64 ? 1.0 : 0.0; }, [](Options& o) { o.fp64 = false; }},
+    {"fp32", "", "P01", "matrix products run in fp32 on plain cores",
+     [](const Options& o) { return o.fp32 ? 1.0 : 0.0; }, [](Options& o) { o.fp32 = false; }},
+    {"pointwise_chain", "MB", "K01", "element-wise ops run one by one on a large tensor",
+     [](const Options& o) { return o.chain_eager ? o.chain_mb : 0.0; },
+     [](Options& o) { o.chain_eager = false; }},
+    {"small_reduces", "collectives per step", "N02", "each gradient is reduced on its own",
+     [](const Options& o) { return o.ranks > 1 ? static_cast<double>(o.small_reduces) : 0.0; },
+     [](Options& o) { o.small_reduces = 0; }},
+    {"recompile", "ms per step", "G01", "each step has a shape that is compiled first",
+     [](const Options& o) { return o.recompile_ms; }, [](Options& o) { o.recompile_ms = 0; }},
+});
 
 }  // namespace
 

@@ -12,24 +12,33 @@
 namespace stepscope::make_trace {
 
 enum class Act : std::uint8_t {
-  think,          // host time outside any record of its own
-  open,           // span `info` begins; `ns` passes inside it
-  close,          // `ns` passes, then the innermost span of the thread ends
-  call,           // runtime call `info` without device work
-  launch,         // runtime call that queues work `info`
-  blocking_copy,  // the same for a copy whose call returns when the copy has ended
-  record_event,   // event `slot` := the last work queued on stream `stream`
-  wait_event,     // later work on `stream` starts after event `slot`
-  synchronize,    // the host waits for `stream` (−1: all streams)
-  take_batch,     // waits for the loader (workers or own work)
-  lag,            // what a straggler in phase `slot` needs in addition
-  allocate,       // tensor `slot` of `bytes`
-  release,        // tensor `slot`
-  empty_cache,    // waits for the device, gives cached memory back
-  on_thread,      // the following runs on thread `slot`
+  think,            // host time outside any record of its own
+  open,             // span `info` begins; `ns` passes inside it
+  close,            // `ns` passes, then the innermost span of the thread ends
+  call,             // runtime call `info` without device work
+  launch,           // runtime call that queues work `info`
+  blocking_copy,    // the same for a copy whose call returns when the copy has ended
+  record_event,     // event `slot` := the last work queued on stream `stream`
+  wait_event,       // later work on `stream` starts after event `slot`
+  synchronize,      // the host waits for `stream` (−1: all streams)
+  take_batch,       // waits for the loader (workers or own work)
+  lag,              // what a straggler in phase `slot` needs in addition
+  allocate,         // tensor `slot` of `bytes`
+  release,          // tensor `slot`
+  empty_cache,      // waits for the device, gives cached memory back
+  on_thread,        // the following runs on thread `slot`
+  only_in,          // leaves the next `slot` instructions out unless the step is one of `steps`
+  restart_workers,  // loader workers start anew and are ready `ns` later
 };
 
 enum Thread : std::uint8_t { kMainThread = 0, kBackwardThread = 1, kThreads = 2 };
+
+/// Which steps: the recorded step `first` alone, or with `every` > 0 each step (warm-up counted) that leaves
+/// `first` when divided by it.
+struct Steps {
+  int first = 0;
+  int every = 0;
+};
 
 struct Instr {
   Act act = Act::think;
@@ -38,6 +47,7 @@ struct Instr {
   std::uint32_t slot = 0;
   std::int64_t ns = 0;
   std::int64_t bytes = 0;
+  Steps steps = {};
   std::uint64_t key = 0;  ///< names this instruction for the jitter, whatever is planted around it
 };
 

@@ -24,13 +24,14 @@ inline Arg tensor(std::vector<std::int64_t> dims) {
 inline Arg transposed(std::vector<std::int64_t> dims) {
   return {.kind = Arg::Kind::tensor, .dims = std::move(dims), .value = "", .transposed = true};
 }
-inline Arg indices(std::vector<std::int64_t> dims) {
-  return {.kind = Arg::Kind::tensor,
-          .dims = std::move(dims),
-          .value = "",
-          .transposed = false,
-          .type = "long int"};
+inline Arg of_type(const char* type, std::vector<std::int64_t> dims) {
+  Arg arg = tensor(std::move(dims));
+  arg.type = type;
+  return arg;
 }
+inline Arg indices(std::vector<std::int64_t> dims) { return of_type("long int", std::move(dims)); }
+inline Arg floats(std::vector<std::int64_t> dims) { return of_type("float", std::move(dims)); }
+inline Arg doubles(std::vector<std::int64_t> dims) { return of_type("double", std::move(dims)); }
 inline Arg scalar(std::string value) {
   return {.kind = Arg::Kind::scalar, .dims = {}, .value = std::move(value)};
 }

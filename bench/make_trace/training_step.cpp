@@ -2,6 +2,7 @@
 
 #include "make_trace/builder.h"
 #include "make_trace/model.h"
+#include "make_trace/training_loop.h"
 
 namespace stepscope::make_trace {
 namespace {
@@ -48,24 +49,29 @@ Program training_step(const Options& options) {
   {
     auto step = b.annotation("ProfilerStep#", true);
     auto frame = b.frame("train.py(36): train_step");
+    set_up_device(b, options, vendor);
+    restart_workers(b, options);
     load_batch(b, options);
     b.think(5000);
+    preprocess(b, options);
     copy_batch(b, options, hw, model);
-    model.zero_grad();
-    if (options.ranks > 1) {
+    if (!options.inference) model.zero_grad();
+    compile(b, options);
+    if (options.ranks > 1 && !options.inference) {
       auto parallel = b.annotation("DistributedDataParallel.forward");
       model.forward();
     } else {
       model.forward();
     }
-    model.loss();
-    {
+    if (!options.inference) {
+      model.loss();
       auto call = b.frame("torch/_tensor.py(641): backward");
       model.backward();
     }
     b.think(5000);
-    model.optimizer_step();
+    if (!options.inference) model.optimizer_step();
     b.think(12000);
+    call_back(b, options);
   }
   b.think(4000);
   return b.take();

@@ -1,6 +1,7 @@
 #include "make_trace/truth.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "make_trace/clock.h"
@@ -17,8 +18,10 @@ constexpr const char* kDefinitions = R"(  "definitions": {
     "step": "from the end of the last device work of the step before (first step: start of the recording) to the end of its own",
     "length": "compute + exposed_comm + exposed_copy + all of idle",
     "idle": "nothing runs; the part before the launch of the work that ends the gap goes to what the host did (input, sync, alloc, launch, runtime, op, other), after the return of a blocking call to refill; the part after the launch is pending",
+    "host_work": "what the host did in the step besides waiting for the device",
     "step_ns": "median over the steps, without the first, of the slowest rank's length",
-    "saving_ns": "step_ns minus step_ns of the same seed without the problem"
+    "mean_ns": "mean over all steps of the slowest rank's length",
+    "saving_ns": "step_ns minus step_ns of the same seed without the problem; mean_saving_ns the same of mean_ns"
   },
 )";
 
@@ -38,7 +41,13 @@ std::int64_t StepLengths::median() const {
   return n % 2 == 1 ? lengths[n / 2] : (lengths[n / 2 - 1] + lengths[n / 2]) / 2;
 }
 
-std::int64_t step_ns_of(const Options& options) {
+std::int64_t StepLengths::mean() const {
+  if (slowest_.empty()) return 0;
+  return std::accumulate(slowest_.begin(), slowest_.end(), std::int64_t{0}) /
+         static_cast<std::int64_t>(slowest_.size());
+}
+
+StepLengths step_lengths_of(const Options& options) {
   const Program program = training_step(options);
   std::vector<Ledger> ledgers;
   std::vector<std::int64_t> last_starts;
@@ -55,7 +64,7 @@ std::int64_t step_ns_of(const Options& options) {
     lengths.add(ledgers[static_cast<std::size_t>(rank)].add(rows, last_starts, first_sequence));
   };
   Job(options, program).run(observer);
-  return lengths.median();
+  return lengths;
 }
 
 Truth::Truth(const Options& options, const Program& program) : o_(options), program_(program) {}
@@ -93,7 +102,7 @@ void Truth::step(int rank, const StepRows& rows) {
     steps_ << (cause > 0 ? ", \"" : "\"") << idle_name(static_cast<Idle>(cause)) << "\": " << l.idle[cause];
   }
   steps_ << "}, \"comm\": " << l.comm << ", \"comm_wait\": " << l.comm_wait
-         << ", \"launches\": " << l.launches << '}';
+         << ", \"launches\": " << l.launches << ", \"host_work\": " << l.host_work << '}';
 }
 
 void Truth::write_options(Text& out) const {
@@ -134,16 +143,17 @@ void Truth::write_clocks(Text& out) const {
 }
 
 void Truth::write_savings(Text& out) const {
-  const std::int64_t with = lengths_.median();
-  out << "  \"step_ns\": " << with << ",\n  \"savings\": [";
+  const std::int64_t with = lengths_.median(), mean = lengths_.mean();
+  out << "  \"step_ns\": " << with << ",\n  \"mean_ns\": " << mean << ",\n  \"savings\": [";
   std::set<std::string> names;
   for (const Planted& p : planted_problems(o_)) names.insert(p.name);
   if (!names.empty()) names.insert("all");
   const char* separator = "\n";
   for (const std::string& name : names) {
-    const std::int64_t without = step_ns_of(repaired(o_, name));
-    out << separator << "    {\"without\": \"" << name << "\", \"step_ns\": " << without
-        << ", \"saving_ns\": " << with - without << '}';
+    const StepLengths repair = step_lengths_of(repaired(o_, name));
+    out << separator << "    {\"without\": \"" << name << "\", \"step_ns\": " << repair.median()
+        << ", \"saving_ns\": " << with - repair.median() << ", \"mean_ns\": " << repair.mean()
+        << ", \"mean_saving_ns\": " << mean - repair.mean() << '}';
     separator = ",\n";
   }
   out << "\n  ]\n";

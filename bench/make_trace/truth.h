@@ -21,12 +21,15 @@ class StepLengths {
   /// Median over the steps without the first (which starts on an idle device), in ns; 0 without steps.
   std::int64_t median() const;
 
+  /// Mean over all steps, in ns; what comes in some steps only counts here.
+  std::int64_t mean() const;
+
  private:
   std::vector<std::int64_t> slowest_;
 };
 
-/// Simulates the job and returns StepLengths::median.
-std::int64_t step_ns_of(const Options& options);
+/// Simulates the job.
+StepLengths step_lengths_of(const Options& options);
 
 class Truth {
  public:

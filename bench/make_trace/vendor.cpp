@@ -26,6 +26,20 @@ void name_pointwise(Vendor& v) {
   v.lerp = elementwise("lerp_scalar_kernel<c10::BFloat16>");
   v.mse = elementwise("mse_kernel_cuda<c10::BFloat16>");
   v.mse_back = elementwise("mse_backward_cuda_kernel<c10::BFloat16>");
+  v.compare = elementwise("CompareFunctor<c10::BFloat16>");
+  v.mul_fp64 = elementwise("AUnaryFunctor<double, double, double, MulFunctor<double> >");
+  v.cast_fp64 = elementwise("direct_copy_kernel_cuda<double, c10::BFloat16>");
+  v.fused_chain = "triton_poi_fused_add_mul_sigmoid_0";
+  v.nonzero_count =
+      "void at_cuda_detail::cub::DeviceReduceSingleTileKernel<at_cuda_detail::cub::DeviceReducePolicy<int, "
+      "int, int, cuda::std::plus<void> >::Policy600, int*, int*, int, cuda::std::plus<void>, int, int>(int*, "
+      "int*, int, cuda::std::plus<void>, int)";
+  v.nonzero_select =
+      "void at_cuda_detail::cub::DeviceSelectSweepKernel<at_cuda_detail::cub::CountingInputIterator<long, "
+      "long>, bool const*, long*, int*>(long*, int)";
+  v.gather =
+      "void at::native::index_elementwise_kernel<128, 4, at::native::gpu_index_kernel<at::native::"
+      "index_kernel_impl<c10::BFloat16> > >(long)";
   v.embedding =
       "void at::native::(anonymous namespace)::indexSelectLargeIndex<c10::BFloat16, long, unsigned int, 2, "
       "2, -2, "
@@ -62,10 +76,17 @@ Vendor cuda() {
   v.stream_state = {"cudaStreamIsCapturing", 317, false};
   v.device_malloc = {"cudaMalloc", 20, false};
   v.device_free = {"cudaFree", 22, false};
+  v.load_code = {"cudaFuncGetAttributes", 15, false};
+  v.stream_priority = {"cudaDeviceGetStreamPriorityRange", 205, false};
+  v.stream_create = {"cudaStreamCreateWithPriority", 132, false};
   name_pointwise(v);
   v.matmul = "ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_32x5_tn";
   v.matmul_split = "ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_32x5_nt";
+  v.matmul_fp32 = "ampere_sgemm_128x128_tn";
+  v.matmul_split_fp32 = "ampere_sgemm_128x128_nt";
+  v.matmul_fp64 = "ampere_dgemm_64x64_tn";
   v.all_reduce = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
+  v.all_reduce_fp32 = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
   v.stream_ids = stream_ids(7, 28, 4);
   v.comm_stream_id = 20;
   return v;
@@ -86,10 +107,16 @@ Vendor rocm() {
   v.stream_state = {"hipStreamIsCapturing", 290, false};
   v.device_malloc = {"hipMalloc", 113, false};
   v.device_free = {"hipFree", 76, false};
+  v.load_code = {"hipModuleLoadData", 209, false};
+  v.stream_priority = {"hipDeviceGetStreamPriorityRange", 40, false};
+  v.stream_create = {"hipStreamCreateWithPriority", 286, false};
   name_pointwise(v);
   v.matmul = "Cijk_Alik_Bljk_BBS_BH_Bias_HAS_SAV_UserArgs_MT256x256x64_MI16x16x1";
   v.matmul_split = "Cijk_Ailk_Bjlk_BBS_BH_Bias_HAS_SAV_UserArgs_MT256x256x64_MI16x16x1";
-  v.all_reduce = "ncclDevKernel_Generic(ncclDevKernelArgsStorage<4096ul>)";
+  v.matmul_fp32 = "Cijk_Alik_Bljk_SB_MT128x64x16_SE_K1_VAW1";
+  v.matmul_split_fp32 = "Cijk_Ailk_Bjlk_SB_MT128x64x16_SE_K1_VAW1";
+  v.matmul_fp64 = "Cijk_Alik_Bljk_DB_MT64x64x16_SE_K1_VAW1";
+  v.all_reduce = v.all_reduce_fp32 = "ncclDevKernel_Generic(ncclDevKernelArgsStorage<4096ul>)";
   v.stream_ids = stream_ids(0, 8, 1);
   v.comm_stream_id = 4;
   return v;
@@ -110,10 +137,15 @@ Vendor xpu() {
   v.stream_state = {"urQueueGetInfo", 0, false};
   v.device_malloc = {"urUSMDeviceAlloc", 0, false};
   v.device_free = {"urUSMFree", 0, false};
+  v.load_code = {"urProgramBuild", 0, false};
+  v.stream_priority = {"urContextCreate", 0, false};
+  v.stream_create = {"urQueueCreate", 0, false};
   name_pointwise(v);
   v.matmul = "gemm_kernel";
   v.matmul_split = "gemm_kernel_split";
-  v.all_reduce = "oneccl_allreduce_kernel";
+  v.matmul_fp32 = v.matmul_fp64 = "gemm_kernel";
+  v.matmul_split_fp32 = "gemm_kernel_split";
+  v.all_reduce = v.all_reduce_fp32 = "oneccl_allreduce_kernel";
   v.stream_ids = stream_ids(1, 8, 1);
   v.comm_stream_id = 3;
   return v;

@@ -1,0 +1,178 @@
+"""Source G: simulated jobs. What is true of them comes from the simulation, never from stepscope."""
+import json
+import random
+import shutil
+import subprocess
+from dataclasses import dataclass
+
+from answers import ROOT, answer_of
+from tables import options_of, words_of
+
+MAKE_TRACE = ROOT / "build" / "release" / "bench" / "make_trace"
+SHORTEST_MS, LONGEST_MS = 5, 200
+FEWEST, MOST = 4, 96  # blocks
+STEPS, WARMUP = "10", "3"
+HOST_SHARE = {"ahead": 0.35, "close": 0.75, "tight": 0.9, "ranks": 0.35, "four": 0.35, "reduce": 0.35}
+RANKS = {"ranks": 2, "four": 4, "reduce": 2}
+# Small costs that no cause is about, ms of a step of T ms, and the rules that may name them.
+SMALL = (("--preprocess", "I05"), ("--python", "H02"), ("--callback", "H07"))
+
+
+@dataclass(frozen=True)
+class Run:
+    """One program with a fault and its repaired twin, and what the repair gives."""
+    source: str
+    number: str
+    name: str
+    seed: int
+    rules: tuple
+    word: str
+    noise: tuple  # rules of small costs that are there as well
+    faulty: object
+    healthy: object
+    saving: float  # ns per step, measured
+    step: float  # ns, measured, of the faulty one
+    command: str
+
+
+class Job:
+    """A seed's job of a kind: sizes, step length, how far ahead the host is. T, C, L … are what tables may use."""
+
+    def __init__(self, kind, seed, folder):
+        draw = random.Random(f"{kind} {seed}")
+        self.seed = seed
+        wanted = SHORTEST_MS * (LONGEST_MS / SHORTEST_MS) ** draw.random()
+        sizes = [(768, 2048), (1024, 2048), (1024, 4096), (1536, 4096), (2048, 4096), (2048, 8192)]
+        if kind == "reduce":
+            sizes = [(768, 2048), (1024, 2048), (1536, 2048)]
+        if kind in ("close", "tight"):  # not with a host that is slower than hosts are
+            sizes = sizes[:3]
+        fitting = [size for size in sizes if FEWEST <= wanted / per_layer_ms(*size) <= MOST]
+        hidden, tokens = draw.choice(fitting or sizes[-1:])
+        layers = max(FEWEST, min(MOST, round(wanted / per_layer_ms(hidden, tokens))))
+        self.options = {"--layers": str(layers), "--hidden": str(hidden), "--tokens": str(tokens), "--seed": str(seed),
+                        "--steps": STEPS, "--warmup": WARMUP, "--noise": "3"}
+        if kind in RANKS:
+            self.options["--ranks"] = str(RANKS[kind])
+        share = HOST_SHARE[kind] * (0.95 + 0.1 * draw.random())
+        cost, step_ms = self.host_cost(share, folder)
+        self.options["--host-cost"] = f"{cost:.3g}"
+        self.values = {"T": step_ms, "C": cost, "L": layers, "U": 0.9 + 0.2 * draw.random(), "SEED": seed,
+                       "TOKENS": tokens, "HIDDEN": hidden}
+        self.draw = draw
+
+    def host_cost(self, share, folder):
+        """The factor with which the host needs `share` of the step, and the step's ms. Runtime calls cost what they cost."""
+        work = []
+        for cost in (1, 2):
+            truth = simulate({**self.options, "--steps": "4", "--host-cost": str(cost)}, folder, "calibration")
+            work.append(truth["steps"][-1]["host_work"])
+            if cost == 1:
+                step = truth["step_ns"]
+        slope = work[1] - work[0]
+        return max(0.3, min(8.0, 1 + (share * step - work[0]) / slope)), step / 1e6
+
+    def small_costs(self, rules):
+        """None to two costs of at most 2 % of the step, and their rules."""
+        chosen = self.draw.sample([one for one in SMALL if one[1] not in rules], self.draw.randint(0, 2))
+        return ({name: f"{self.values['T'] * (0.004 + 0.014 * self.draw.random()):.4g}" for name, _ in chosen},
+                tuple(rule for _, rule in chosen))
+
+
+def per_layer_ms(hidden, tokens):
+    """Of the simulated device; near enough to choose sizes by."""
+    return 48.0 * tokens * hidden * hidden / 215e9 + 0.00009 * tokens * hidden / 1000
+
+
+def simulate(options, folder, name):
+    """Writes `name` (a file, or a folder of ranks) and returns the truth."""
+    several = "--ranks" in options
+    target = folder / name if several else folder / f"{name}.json"
+    truth = folder / f"{name}.truth"
+    subprocess.run([str(MAKE_TRACE), "--out", str(target), "--truth", str(truth), *words_of(options)], check=True,
+                   stdout=subprocess.DEVNULL)
+    return json.loads(truth.read_text())
+
+
+def trace_of(options, folder, name, whole=False):
+    if "--ranks" not in options:
+        return folder / f"{name}.json"
+    return folder / name if whole else folder / name / "rank0.pt.trace.json"
+
+
+def judged(options, folder, name, whole=False):
+    answer = answer_of(trace_of(options, folder, name, whole))
+    if "--ranks" in options:
+        shutil.rmtree(folder / name)
+    else:
+        (folder / f"{name}.json").unlink()
+    return answer
+
+
+def shown(options):
+    return " ".join(["make_trace", *words_of(options)])
+
+
+def saving_in(truth, without, measure):
+    key = "saving_ns" if measure == "median" else "mean_saving_ns"
+    return next(one[key] for one in truth["savings"] if one["without"] == without)
+
+
+def cause_run(cause, seed, folder):
+    job = Job(cause.job, seed, folder)
+    small, noise = job.small_costs(cause.rules)
+    options = {**job.options, **options_of(cause.faulty, job.values)}
+    for name, value in small.items():
+        options.setdefault(name, value)
+    whole = cause.job == "four"
+    truth = simulate(options, folder, "faulty")
+    faulty = judged(options, folder, "faulty", whole)
+    repaired = {**options, "--without": cause.without}
+    simulate(repaired, folder, "healthy")
+    healthy = judged(repaired, folder, "healthy", whole)
+    step = truth["step_ns" if cause.measure == "median" else "mean_ns"]
+    return Run("G", str(cause.number), cause.name, seed, cause.rules, cause.word, noise, faulty, healthy,
+               saving_in(truth, cause.without, cause.measure), step, shown(options))
+
+
+@dataclass(frozen=True)
+class Caught:
+    """A trap and what was said of it."""
+    trap: object
+    seed: int
+    answer: object
+    noise: tuple
+    command: str
+
+
+def trap_run(trap, seed, folder):
+    job = Job(trap.job, seed, folder)
+    options = {**job.options, **options_of(trap.options, job.values)}
+    simulate(options, folder, "trap")
+    if trap.cut < 1:
+        path = trace_of(options, folder, "trap")
+        whole = path.read_bytes()
+        path.write_bytes(whole[:int(len(whole) * trap.cut)])
+    return Caught(trap, seed, judged(options, folder, "trap"), (), shown(options))
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two causes in one job: single repairs and the joint one, in ns per step."""
+    causes: tuple
+    seed: int
+    answer: object
+    savings: tuple
+    joint: float
+    step: float
+    command: str
+
+
+def pair_run(one, two, seed, folder):
+    kinds = [cause.job for cause in (one, two)]
+    job = Job("reduce" if "reduce" in kinds else kinds[0] if kinds[0] == kinds[1] else "close", seed, folder)
+    options = {**job.options, **options_of(one.faulty, job.values), **options_of(two.faulty, job.values)}
+    truth = simulate(options, folder, "pair")
+    return Pair((one, two), seed, judged(options, folder, "pair"),
+                tuple(saving_in(truth, cause.without, "median") for cause in (one, two)),
+                saving_in(truth, "all", "median"), truth["step_ns"], shown(options))

@@ -1,0 +1,28 @@
+"""A callback writes JSON in each step; healthy: in each hundredth."""
+import json
+import os
+
+import training
+
+STACKS = True
+
+
+def on_step_end(numbers):
+    with open(os.devnull, "w") as out:
+        json.dump({"history": numbers}, out)
+
+
+def build(healthy, draw):
+    model, batch = training.linears(draw, 384)
+    numbers = [i * 0.5 for i in range(int(40_000 * draw.uniform(0.9, 1.1)))]
+
+    def step(i):
+        model(batch).sum().backward()
+        if not healthy or i % 100 == 99:
+            on_step_end(numbers)
+
+    return step
+
+
+if __name__ == "__main__":
+    training.main()

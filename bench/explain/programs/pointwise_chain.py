@@ -1,0 +1,25 @@
+"""Twenty element-wise ops on a large tensor; healthy: compiled into one loop."""
+import torch
+
+import training
+
+
+def chain(x):
+    for _ in range(10):
+        x = torch.sigmoid(x * 1.01) + 0.1
+    return x
+
+
+def build(healthy, draw):
+    x = torch.randn(int(1_500_000 * draw.uniform(0.9, 1.1)), device=training.device())
+    run = torch.compile(chain) if healthy else chain
+
+    def step(_):
+        with torch.no_grad():
+            run(x)
+
+    return step
+
+
+if __name__ == "__main__":
+    training.main()

@@ -1,0 +1,37 @@
+"""Imports torch once and runs programs as told, one a line on standard input, each in a process of its own.
+
+{"program": NAME, "healthy": bool, "seed": N, "trace": FILE or null} gives {"steps_s": [...]} or {"failed": why}.
+"""
+import importlib
+import json
+import os
+import sys
+import traceback
+
+import training
+
+
+def forked(job):
+    read_end, write_end = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(read_end)
+        os.dup2(2, 1)  # what the program prints is not an answer
+        try:
+            result = training.run(importlib.import_module(job["program"]), job["healthy"], job["seed"], job["trace"])
+        except Exception as error:
+            traceback.print_exc()
+            result = {"failed": f"{type(error).__name__}: {error}"[:300]}
+        with os.fdopen(write_end, "w") as out:
+            json.dump(result, out)
+        os._exit(0)
+    os.close(write_end)
+    with os.fdopen(read_end) as answer:
+        text = answer.read()
+    os.waitpid(child, 0)
+    return json.loads(text) if text else {"failed": "the process ended without an answer"}
+
+
+if __name__ == "__main__":
+    for line in sys.stdin:
+        print(json.dumps(forked(json.loads(line))), flush=True)

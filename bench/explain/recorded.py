@@ -1,0 +1,117 @@
+"""Sources R and D: real programs under PyTorch, on the CPU or a device, recorded once and timed without the profiler."""
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+from answers import answer_of
+from generated import Run
+from tables import HERE
+
+CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "stepscope-bench" / "explain-venv"
+PACKAGES = ("torch", "numpy")
+ROUNDS = 3  # of faulty and repaired in turns
+INSTALL_LIMIT_S = 1800
+PROGRAMS = HERE / "programs"
+
+
+def python_with_torch(say):
+    """The interpreter, or why there is none."""
+    python = CACHE / "bin" / "python"
+    try:
+        if not python.exists():
+            subprocess.run([sys.executable, "-m", "venv", str(CACHE)], check=True, capture_output=True)
+        if subprocess.run([str(python), "-c", "import torch, numpy"], capture_output=True, check=False).returncode != 0:
+            say(f"installing {' and '.join(PACKAGES)} from PyPI")
+            subprocess.run([str(python), "-m", "pip", "install", "-q", *PACKAGES], check=True, capture_output=True,
+                           timeout=INSTALL_LIMIT_S)
+    except (subprocess.SubprocessError, OSError) as error:
+        return None, f"torch cannot be installed from PyPI here ({type(error).__name__})"
+    return python, ""
+
+
+class Programs:
+    """A process that has torch and runs programs as asked."""
+
+    def __init__(self, python, device):
+        environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+        if device:
+            environment["EXPLAIN_DEVICE"] = "1"
+        self.process = subprocess.Popen([str(python), "serve.py"], cwd=PROGRAMS, env=environment, text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+
+    def run(self, program, healthy, seed, trace=None):
+        job = {"program": program, "healthy": healthy, "seed": seed, "trace": str(trace) if trace else None}
+        self.process.stdin.write(json.dumps(job) + "\n")
+        self.process.stdin.flush()
+        return json.loads(self.process.stdout.readline() or '{"failed": "the programs\' process ended"}')
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def has_device(python):
+    return subprocess.run([str(python), "-c", "import torch; assert torch.cuda.is_available()"], capture_output=True,
+                          check=False).returncode == 0
+
+
+def ranks_of(program):
+    text = (PROGRAMS / f"{program}.py").read_text()
+    return next((int(line.split("=")[1]) for line in text.splitlines() if line.startswith("RANKS =")), 1)
+
+
+def answered(programs, cause, healthy, seed, folder):
+    """Records one run and asks stepscope; a rank's recording where there are several, all of them for a straggler."""
+    target = folder / "recorded"
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir()
+    result = programs.run(cause.name, healthy, seed, target / "trace.json")
+    if "failed" in result:
+        raise RuntimeError(result["failed"])
+    traces = sorted(target.glob("*.json"))
+    return answer_of(target if cause.job == "four" else traces[0])
+
+
+def timed(programs, cause, seed):
+    """Seconds of the faulty and of the repaired program's steps, taken in turns."""
+    taken = {False: [], True: []}
+    for _ in range(ROUNDS):
+        for healthy in (False, True):
+            result = programs.run(cause.name, healthy, seed)
+            if "failed" in result:
+                raise RuntimeError(result["failed"])
+            taken[healthy] += result["steps_s"]
+    of = statistics.median if cause.measure == "median" else statistics.mean
+    return of(taken[False]), of(taken[True])
+
+
+def record(outcome, source, chosen, seeds, folder, say):
+    wanted = [cause for cause in chosen if source in cause.sources]
+    python, reason = python_with_torch(say)
+    if python is not None and source == "D" and not has_device(python):
+        reason = "no device that PyTorch can use on this machine"
+    if reason:
+        outcome.skipped.append((source, "all", reason))
+        return
+    programs = Programs(python, source == "D")
+    for cause in wanted:
+        say(f"source {source}, {cause.name}")
+        if not (PROGRAMS / f"{cause.name}.py").exists():
+            outcome.skipped.append((source, cause.name, "no program"))
+            continue
+        for seed in range(1, seeds + 1):
+            try:
+                faulty = answered(programs, cause, False, seed, folder)
+                healthy = answered(programs, cause, True, seed, folder)
+                with_fault, without = timed(programs, cause, seed)
+            except (RuntimeError, subprocess.SubprocessError, OSError) as error:
+                outcome.skipped.append((source, f"{cause.name}, seed {seed}", str(error)))
+                continue
+            outcome.runs.append(Run(source, str(cause.number), cause.name, seed, cause.rules, cause.word, (), faulty, healthy,
+                                    (with_fault - without) * 1e9, with_fault * 1e9,
+                                    f"bench/explain/programs/{cause.name}.py --seed {seed} --trace trace.json"))
+    programs.close()
