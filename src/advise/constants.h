@@ -20,6 +20,8 @@ namespace stepscope::advise {
   X(double, kPromptShare, 0.5, "of kernels start within 10 µs of their launch", "57 to 97 % in recordings bound by launches, at most 21 % in others") \
   X(std::int64_t, kFewestKernels, 20, "kernels per step", "chosen") \
   X(double, kLateIdleShare, 0.10, "of the window: idle because the host had not asked yet", "chosen") \
+  X(double, kGraphPessimism, 0.3, "of the remaining late idle time: launches captured or compiled in part", "chosen") \
+  X(double, kGraphShare, 0.9, "of the remaining late idle time: launches captured as a graph", "chosen: one call launches the step") \
   X(std::int64_t, kManyLaunches, 100, "launches of an optimizer step", "404 and 483 in loops, 1 to 9 in multi-tensor optimizers") \
   X(std::int64_t, kShortKernel, 20'000, "ns", "a launch costs as much") \
   X(std::int64_t, kManyFills, 20, "fills of one zero_grad, copies of one bucket", "none when gradients are set to None") \
@@ -31,6 +33,13 @@ namespace stepscope::advise {
   X(double, kPlainCoreShare, 0.10, "of kernel time: matrix work on plain cores worth a finding", "17 to 67 % in fp32 trainings, at most 5 % in mixed precision") \
   X(double, kLeastSpeedUp, 1.5, "times: lower precision where memory limits", "chosen") \
   X(double, kMostSpeedUp, 3, "times: lower precision in matrix products", "chosen") \
+  X(std::int64_t, kStepsToCompare, 5, "steps", "chosen: fewer have no spread") \
+  X(double, kOutlierSpreads, 3.5 * 1.4826, "times the median distance from the median", "a usual test for outliers: 3.5 standard deviations of a normal spread") \
+  X(double, kOutlierShare, 0.10, "of the median step", "chosen") \
+  X(double, kSlowerOpsShare, 0.4, "of operator time in names that became 1.3 times slower", "0.47 in a step that lost its CPU, at most 0.18 in 30 other recorded steps") \
+  X(double, kHostPace, 1.2, "times the median step's time per operator", "1.24 in a step that lost its CPU, at most 1.13 in others but first steps") \
+  X(double, kSamePace, 0.03, "of the median step's time per kernel", "kernels vary by at most 1.5 % in recorded steps") \
+  X(double, kContentionPessimism, 0.3, "of the ideal saving: no other load", "chosen") \
   X(double, kMemoryShare, 0.90, "of device memory", "the TensorBoard plugin's limit")
 // clang-format on
 

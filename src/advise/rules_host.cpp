@@ -38,7 +38,8 @@ std::optional<Finding> launch_bound(const Evidence& e, Bound bound) {
                       fmt::format("The device idles {} of the time because the host issues its {} kernels "
                                   "per step (mean {}) too slowly",
                                   percent(e.share(late)), format_value(kernels, Unit::count), ns(mean)));
-  save(f, late / e.steps(), 0.3, 0.9);
+  save(f, late / e.steps(), kGraphPessimism, kGraphShare);
+  f.leftover = late / e.steps();
   f.confidence = e.share(e.fact("profiler_estimate")) >= 0.2 ? Confidence::low : Confidence::medium;
   f.because = f.confidence == Confidence::low ? "recording itself slowed the host visibly"
                                               : "the gaps end with launches that the host made late";
