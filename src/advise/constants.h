@@ -14,7 +14,13 @@ namespace stepscope::advise {
   X(double, kWorkerPessimism, 0.6, "of the ideal saving: loading moves to workers", "measured on a pair of runs: 36.5 of 59 ms were gained by num_workers 0 to 4") \
   X(double, kStarvedPessimism, 0.5, "of the ideal saving: more workers", "chosen: the cores may be used up") \
   X(double, kSyncPessimism, 0.3, "of the ideal saving: no wait", "chosen: the next read may block instead") \
-  X(double, kSyncShare, 0.03, "of the window: idle time in and after waits worth a finding", "chosen") \
+  X(double, kScalarShare, 0.02, "of the window: idle time in and after reads of values", "one read a step costs 20 to 500 µs; this keeps it out") \
+  X(double, kManyScalarShare, 0.01, "of the window: likewise, with many reads a step", "chosen") \
+  X(std::int64_t, kManyWaits, 10, "waits per step: about one a layer", "chosen") \
+  X(double, kSyncShare, 0.03, "of the window: idle time in and after waits that the program asks for", "2.6 % in an inference server that has to return its results") \
+  X(double, kShapeShare, 0.01, "of the window: idle time in and after waits for the size of a result", "chosen") \
+  X(double, kToHostShare, 0.02, "of the window: idle time in and after copies to the host", "chosen") \
+  X(std::int64_t, kToHostBytes, 1'000'000, "bytes per step copied to the host with waiting", "chosen") \
   X(double, kAllocationPessimism, 0.5, "of the ideal saving: no allocation", "chosen") \
   X(double, kAllocationShare, 0.01, "of the window: idle time in allocations worth a finding", "a warm caching allocator makes none") \
   X(double, kPromptShare, 0.5, "of kernels start within 10 µs of their launch", "57 to 97 % in recordings bound by launches, at most 21 % in others") \
@@ -40,6 +46,15 @@ namespace stepscope::advise {
   X(double, kHostPace, 1.2, "times the median step's time per operator", "1.24 in a step that lost its CPU, at most 1.13 in others but first steps") \
   X(double, kSamePace, 0.03, "of the median step's time per kernel", "kernels vary by at most 1.5 % in recorded steps") \
   X(double, kContentionPessimism, 0.3, "of the ideal saving: no other load", "chosen") \
+  X(double, kPythonShare, 0.10, "of the window: idle while only Python runs", "interpreter work alone rarely exceeds it unless it is the limit") \
+  X(double, kTopFrameShare, 0.20, "of that time in one line of the program", "chosen: below, no line is worth naming") \
+  X(double, kPythonLeast, 0.3, "of a line's time: made cheaper", "chosen; times 1 less the recording's own cost") \
+  X(double, kPythonMost, 0.9, "of a line's time: moved out of the loop", "chosen") \
+  X(double, kBorderShare, 0.03, "of the window: idle between steps", "at most 0.011 in recorded loops without such a pause") \
+  X(std::int64_t, kLongPause, 10'000'000, "ns: one pause in a place", "chosen") \
+  X(double, kLongPauseShare, 0.2, "of the step: one pause in a place", "chosen") \
+  X(double, kBorderPessimism, 0.5, "of the ideal saving: work between steps made asynchronous or rarer", "chosen") \
+  X(double, kPreprocessPessimism, 0.5, "of the ideal saving: tensor work moved into workers or onto the device", "chosen") \
   X(double, kMemoryShare, 0.90, "of device memory", "the TensorBoard plugin's limit")
 // clang-format on
 

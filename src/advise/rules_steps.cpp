@@ -1,4 +1,4 @@
-// Rules of single steps: those that took longer than the others (H09, I06).
+// Rules of single steps: those that took longer than the others (H09, I06), and what lies between them (H07).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 
 #include "advise/constants.h"
 #include "advise/families.h"
+#include "advise/places.h"
 #include "advise/say.h"
 #include "report/statistics.h"
 
@@ -124,6 +125,81 @@ std::optional<Finding> step_outlier(const Evidence& e, Bound bound) {
   return f;
 }
 
+/// What a pause between steps is, by what the host was in; the first that fits.
+struct Pause {
+  std::array<std::string_view, 6> parts;
+  const char *what, *remedy;
+};
+constexpr Pause kPauses[] = {
+    {{"serialization.py", "save", "checkpoint"},
+     "a checkpoint is written",
+     "Write it asynchronously (torch.distributed.checkpoint.async_save, or a copy to pinned memory saved by "
+     "a thread), "
+     "or less often."},
+    {{"logging", "tqdm", "print", "wandb", "tensorboard"},
+     "something is logged",
+     "Log every N steps, and from another thread."},
+    {{"gc.", "collect"},
+     "Python collects garbage",
+     "gc.freeze() after the first step and gc.disable(), with gc.collect() every few hundred steps."},
+    {{"json", "pickle", "csv", "write"},
+     "something is written",
+     "Write every N steps, or hand the data to another thread."},
+    {{"metric", "eval", "valid", "accuracy"},
+     "metrics are computed",
+     "Keep metrics on the device and read them every N steps."},
+};
+
+bool is_loop_work(const Place& place) {
+  for (const std::string_view part :
+       {"Optimizer.", "DataParallel.forward", "DataLoader", "forward", "backward"})
+    if (place.region.find(part) != std::string::npos) return true;
+  return false;
+}
+
+std::optional<Finding> pause_between_steps(const Evidence& e, Bound) {
+  const auto least =
+      std::max(kLongPause, static_cast<std::int64_t>(kLongPauseShare * static_cast<double>(e.step_length())));
+  const std::vector<Place> pauses = places_of(e, [&](const Place& p) {
+    const bool host =
+        p.cause == "python" || p.cause == "annotation" || p.cause == "untraced" || p.cause == "op";
+    return host && (p.longest >= least || (p.between_steps() && !is_loop_work(p)));
+  });
+  const std::int64_t cost = time_of(pauses);
+  if (e.share(cost) < kBorderShare || e.fact("complete_steps") < 2) return std::nullopt;
+  const Place& most = pauses.front();
+  const Pause* known = nullptr;
+  for (const Pause& pause : kPauses)
+    for (const std::string_view part : pause.parts)
+      if (known == nullptr && !part.empty() &&
+          (most.name + most.source + most.region).find(part) != std::string::npos)
+        known = &pause;
+  const std::string where = most.spoken().empty() ? "" : " in " + most.spoken();
+  Finding f =
+      finding(e, "H07", "host",
+              fmt::format("{} of {} per step the device idles {}: {}{}", ns(cost / e.steps()),
+                          ns(e.step_length()), most.between_steps() ? "between steps" : "in long pauses",
+                          known != nullptr     ? known->what
+                          : most.name.empty()  ? "nothing is recorded there"
+                          : most.cause == "op" ? "the host runs operators"
+                                               : "the host is",
+                          where));
+  save(f, cost / e.steps(), kBorderPessimism, 1);
+  f.confidence = most.cause == "untraced" ? Confidence::low : Confidence::medium;
+  f.because = most.cause == "untraced" ? "nothing is recorded on the launching threads then"
+                                       : "the host's place in that time is recorded";
+  f.evidence =
+      fmt::format("idle: idle time by place, {} in the window, the longest {}", ns(cost), ns(most.longest));
+  f.remedy = known != nullptr
+                 ? known->remedy
+                 : "Find what the loop does between steps (callbacks, logging, checkpoints, garbage "
+                   "collection): do it "
+                   "every N steps or on another thread. with_stack=True in a short run names the line.";
+  f.verify = "No idle time `between steps` over 3 % in `stepscope show idle`.";
+  f.effort = Effort::code;
+  return f;
+}
+
 std::optional<Finding> cpu_contention(const Evidence& e, Bound bound) {
   const StepRows steps = steps_of(e, bound);
   const auto count = std::ssize(steps.rows);
@@ -172,6 +248,16 @@ and more, the median name is slower by kHostPace, kernels keep their pace (kSame
 Saving: what these steps take beyond the median, spread over all steps; low is kContentionPessimism of it.
 
 Silent on: one slow operator; kernels that slow down as well (clock); steps that are not longer.)"},
+    {"H07", "host", "the device idles between steps", true, pause_between_steps,
+     R"(Looks at: *Idle time by place* of `idle`, causes `python`, `annotation`, `untraced` and `op`. Counts places `between steps` that
+lie in no range of the loop itself (optimizer, forward, backward, loader), and places anywhere with one part of kLongPause and
+kLongPauseShare of a step or more. Fires from kBorderShare of the window on, with two complete steps or more. What is open then
+says what it is: a checkpoint, logging, garbage collection, writing, metrics.
+
+Saving: that time; low is kBorderPessimism of it.
+
+Silent on: gaps between steps in which the host already runs the next step's operators; waits for data, blocking calls and
+allocations, which have rules of their own.)"},
     {"H09", "host", "one step took much longer than the others", false, step_outlier,
      R"(Looks at: `steps`: `device_length` (`total`, where no device is recorded). Fires when, of at least kStepsToCompare steps,
 one is longer than the median by over kOutlierSpreads × the median distance from it and by over kOutlierShare. The part of the

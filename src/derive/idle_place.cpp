@@ -71,8 +71,7 @@ class Sweep {
     Time now = stretch.span.begin;
     for (Row row = next_; now < stretch.span.end; ++row) {
       while (row < end_ && !counts(row)) ++row;
-      const Time to =
-          row < end_ ? std::clamp(e_.start[row], now, stretch.span.end) : stretch.span.end;
+      const Time to = row < end_ ? std::clamp(e_.start[row], now, stretch.span.end) : stretch.span.end;
       now = advance(stretch.piece, now, to);
       if (row >= end_ || e_.start[row] >= stretch.span.end) break;
       push(row);
