@@ -68,6 +68,22 @@ TEST(RecordedAdvice, WordFirstFindingAndSilence) {
   }
 }
 
+// One step of one recording lost its CPU; no other recorded step is an outlier for its length on the device.
+TEST(RecordedAdvice, OneStepSharesItsCpu) {
+  if (test::recorded_traces().empty()) GTEST_SKIP() << "no recorded traces: ../shared/traces is absent";
+  for (const std::string& path : test::recorded_traces()) {
+    const report::Table findings = advice(path).tables[1];
+    const Cells ids = test::cells(findings, "id");
+    const auto shared = std::find(ids.begin(), ids.end(), "I06");
+    EXPECT_EQ(shared != ids.end(), path.find("resnet50_num_workers_4") != std::string::npos) << path;
+    EXPECT_EQ(std::count(ids.begin(), ids.end(), "H09"), 0) << path;
+    if (shared == ids.end()) continue;
+    const std::string evidence =
+        test::cells(findings, "evidence")[static_cast<std::size_t>(shared - ids.begin())];
+    EXPECT_NE(evidence.find("H09: Step 9 took 164 ms against 126 ms"), std::string::npos) << evidence;
+  }
+}
+
 /// A column in ms; -1 where it is empty.
 std::vector<double> ms(const report::Table& table, std::string_view column) {
   std::vector<double> out;

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
+#include "advise/places.h"
 #include "report/units.h"
 
 namespace stepscope::advise {
@@ -15,72 +17,84 @@ using report::Table;
 using report::Texts;
 using report::Unit;
 
-/// Operators that make the host wait, as people write them. `fetches` means that a value is read from a
-/// tensor.
+/// Operators that make the host wait, as people write them.
 struct Written {
   std::string_view op, what;
-  bool fetches;
+  WaitKind kind;
 };
 constexpr Written kWritten[] = {
-    {"aten::_local_scalar_dense", ".item()", true},
-    {"aten::item", ".item()", true},
-    {"aten::is_nonzero", "`if tensor:`", true},
-    {"aten::equal", "torch.equal()", true},
-    {"aten::nonzero", "nonzero() or indexing with a mask", false},
-    {"aten::masked_select", "masked_select()", false},
-    {"aten::_unique2", "unique()", false},
-    {"aten::copy_", "a copy between host and device", false},
-    {"aten::_to_copy", "a copy between host and device", false},
+    {"aten::_local_scalar_dense", ".item()", WaitKind::scalar},
+    {"aten::item", ".item()", WaitKind::scalar},
+    {"aten::is_nonzero", "`if tensor:`", WaitKind::scalar},
+    {"aten::equal", "torch.equal()", WaitKind::scalar},
+    {"aten::nonzero", "nonzero() or indexing with a mask", WaitKind::shape},
+    {"aten::index", "indexing with a mask", WaitKind::shape},
+    {"aten::masked_select", "masked_select()", WaitKind::shape},
+    {"aten::_unique2", "unique()", WaitKind::shape},
+    {"aten::unique_dim", "unique()", WaitKind::shape},
+    {"aten::unique_consecutive", "unique_consecutive()", WaitKind::shape},
+    {"aten::repeat_interleave", "repeat_interleave() without output_size", WaitKind::shape},
 };
 
 bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-/// "train.py(36): f" as "train.py:36 (f)"; anything else as it is.
-std::string placed(const std::string& source) {
-  const std::size_t open = source.rfind('('), close = source.find("): ", open);
-  if (open == std::string::npos || close == std::string::npos) return source;
-  return fmt::format("{}:{} ({})", source.substr(0, open), source.substr(open + 1, close - open - 1),
-                     source.substr(close + 3));
-}
-
-std::string remedy_of(std::string_view op, const std::string& what, bool fetches, const std::string& where) {
-  if (op.empty() && contains(what, "synchronize"))
-    return fmt::format("Take {}{} out of the step: results do not need it.", what, where);
-  if (contains(what, "a copy between"))
-    return fmt::format(
-        "Make the copy{} asynchronous: from pinned memory (DataLoader(pin_memory=True)) with "
-        ".to(device, non_blocking=True); keep .cpu() out of the step.",
-        where);
-  if (fetches)
-    return fmt::format(
-        "Keep the value on the device: drop {}{} or call it once every N steps (sum losses on the device, "
-        "print "
-        "their mean).",
-        what, where);
-  return fmt::format(
-      "Avoid {}{}: the host waits to learn the size of its result. torch.where() or a fixed size needs no "
-      "wait.",
-      what, where);
-}
-
-WaitingCall cited(const std::string& call, const std::string& op, const std::string& source,
-                  std::int64_t count, std::int64_t cost) {
-  WaitingCall wait;
-  bool fetches = op.empty();
-  wait.what = op.empty() ? (contains(call, "Synchronize") ? "torch.cuda.synchronize()" : call) : op;
-  for (const Written& known : kWritten) {
-    if (known.op != op) continue;
-    wait.what = known.what;
-    fetches = known.fetches;
+std::string remedy_of(const WaitingCall& wait) {
+  switch (wait.kind) {
+    case WaitKind::scalar:
+      return fmt::format(
+          "Keep the value on the device: drop {}{} or call it once every N steps (sum losses on the device, "
+          "print their mean). torch.cuda.set_sync_debug_mode(\"warn\") finds all such reads.",
+          wait.what, wait.where);
+    case WaitKind::shape:
+      return fmt::format(
+          "Avoid {}{}: the host waits to learn the size of its result. torch.where(), a fixed size with a "
+          "mask, "
+          "nonzero_static() or output_size= need no wait.",
+          wait.what, wait.where);
+    case WaitKind::to_host:
+      return fmt::format(
+          "Copy{} into pinned memory with non_blocking=True on a side stream and read it one step later, or "
+          "keep "
+          ".cpu() out of the step.",
+          wait.where);
+    case WaitKind::to_device:
+      return fmt::format(
+          "Make the copy{} asynchronous: from pinned memory (DataLoader(pin_memory=True)) with "
+          ".to(device, non_blocking=True).",
+          wait.where);
+    case WaitKind::asked:
+      break;
   }
-  wait.where = source.empty() ? "" : " at " + placed(source);
-  wait.remedy = remedy_of(op, wait.what, fetches, wait.where);
-  wait.detail =
-      fmt::format("{}{}{}, {} call{}, {}", call, op.empty() ? "" : " in " + op, wait.where,
-                  format_value(count, Unit::count), count == 1 ? "" : "s", format_value(cost, Unit::ns));
-  return wait;
+  return fmt::format(
+      "Take {}{} out of the step: results do not need it. Time with events; timers of frameworks that "
+      "synchronize "
+      "can be switched off (DeepSpeed wall_clock_breakdown, Megatron --timing-log-level 0).",
+      wait.what, wait.where);
+}
+
+bool copies_to_host(std::string_view copy) {
+  return contains(copy, "DtoH") || contains(copy, "DeviceToHost") || contains(copy, "Device -> Host");
+}
+bool copies_to_device(std::string_view copy) {
+  return contains(copy, "HtoD") || contains(copy, "HostToDevice") || contains(copy, "Host -> Device");
+}
+
+void name_wait(WaitingCall& wait, const std::string& copy) {
+  wait.what = !wait.op.empty()                     ? wait.op
+              : contains(wait.call, "Event")       ? "an event's synchronize()"
+              : contains(wait.call, "Synchronize") ? "torch.cuda.synchronize()"
+                                                   : wait.call;
+  for (const Written& known : kWritten) {
+    if (known.op != wait.op) continue;
+    wait.what = known.what;
+    wait.kind = known.kind;
+    return;
+  }
+  if (!copies_to_host(copy) && !copies_to_device(copy)) return;
+  wait.kind = copies_to_host(copy) ? WaitKind::to_host : WaitKind::to_device;
+  wait.what = copies_to_host(copy) ? "a copy to the host" : "a copy to the device";
 }
 
 /// The name of the rank's device with the most busy time, and its compute capability.
@@ -118,19 +132,33 @@ Maker maker_of(const Device& device) {
 
 }  // namespace
 
-std::optional<WaitingCall> dearest_wait(const Evidence& e) {
+std::vector<WaitingCall> waits_of(const Evidence& e) {
+  std::vector<WaitingCall> waits;
   const Table* table = table_of(e.reports().synchronizations, "Calls that wait");
   const Ints* costs = table == nullptr ? nullptr : ints_of(*table, "cost");
-  std::size_t dearest = 0;
-  std::int64_t most = 0;
+  const auto text = [&](std::string_view column, std::size_t row) {
+    const Texts* texts = texts_of(*table, column);
+    return texts == nullptr ? std::string() : (*texts)[row];
+  };
   for (std::size_t row = 0; costs != nullptr && row < costs->size(); ++row) {
-    if (!e.mine(*table, row) || (*costs)[row] <= most) continue;
-    most = (*costs)[row];
-    dearest = row;
+    if (!e.mine(*table, row) || (*costs)[row] <= 0) continue;
+    WaitingCall wait;
+    wait.call = text("call", row);
+    wait.op = text("op", row);
+    wait.count = (*ints_of(*table, "count"))[row];
+    wait.cost = (*costs)[row];
+    if (const Ints* bytes = ints_of(*table, "bytes")) wait.bytes = std::max<std::int64_t>(0, (*bytes)[row]);
+    name_wait(wait, text("copy", row));
+    if (const std::string source = text("source", row); !source.empty()) wait.where = " at " + placed(source);
+    wait.remedy = remedy_of(wait);
+    wait.detail = fmt::format("{}{}{}, {} call{}, {}", wait.call, wait.op.empty() ? "" : " in " + wait.op,
+                              wait.where, format_value(wait.count, Unit::count), wait.count == 1 ? "" : "s",
+                              format_value(wait.cost, Unit::ns));
+    waits.push_back(std::move(wait));
   }
-  if (most == 0) return std::nullopt;
-  const auto text = [&](std::string_view column) { return (*texts_of(*table, column))[dearest]; };
-  return cited(text("call"), text("op"), text("source"), (*ints_of(*table, "count"))[dearest], most);
+  std::stable_sort(waits.begin(), waits.end(),
+                   [](const WaitingCall& a, const WaitingCall& b) { return a.cost > b.cost; });
+  return waits;
 }
 
 std::string longest_idle(const Evidence& e, std::string_view cause) {

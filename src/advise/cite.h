@@ -3,19 +3,33 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "advise/evidence.h"
 
 namespace stepscope::advise {
 
-/// The waiting call that costs most idle time, by the analysis `synchronizations`.
+/// What makes a call wait for the device.
+enum class WaitKind : std::uint8_t {
+  scalar,     ///< a value is read from a tensor
+  shape,      ///< the size of an operator's result is needed
+  to_host,    ///< a copy to the host
+  to_device,  ///< a copy from the host
+  asked,      ///< the program asks for it
+};
+
+/// A row of `synchronizations`.
 struct WaitingCall {
+  WaitKind kind = WaitKind::asked;
+  std::string call, op;
+  std::int64_t count = 0, cost = 0, bytes = 0;
   std::string what;    ///< as a person writes it: ".item()", "torch.cuda.synchronize()"
   std::string where;   ///< " at train.py:36 (train_step)", "" without stacks
   std::string detail;  ///< "cudaStreamSynchronize in aten::item at train.py:36 (f), 96 calls, 4.72 ms"
   std::string remedy;  ///< a sentence
 };
-std::optional<WaitingCall> dearest_wait(const Evidence& evidence);
+/// The rank's calls that cost idle time, most cost first.
+std::vector<WaitingCall> waits_of(const Evidence& evidence);
 
 /// "; the longest, 98.7 µs, ends at aten::embedding in step 1" of the idle stretches of one cause (of any
 /// when empty); "" when there is none.

@@ -14,12 +14,20 @@ namespace stepscope::advise {
   X(double, kWorkerPessimism, 0.6, "of the ideal saving: loading moves to workers", "measured on a pair of runs: 36.5 of 59 ms were gained by num_workers 0 to 4") \
   X(double, kStarvedPessimism, 0.5, "of the ideal saving: more workers", "chosen: the cores may be used up") \
   X(double, kSyncPessimism, 0.3, "of the ideal saving: no wait", "chosen: the next read may block instead") \
-  X(double, kSyncShare, 0.03, "of the window: idle time in and after waits worth a finding", "chosen") \
+  X(double, kScalarShare, 0.02, "of the window: idle time in and after reads of values", "one read a step costs 20 to 500 µs; this keeps it out") \
+  X(double, kManyScalarShare, 0.01, "of the window: likewise, with many reads a step", "chosen") \
+  X(std::int64_t, kManyWaits, 10, "waits per step: about one a layer", "chosen") \
+  X(double, kSyncShare, 0.03, "of the window: idle time in and after waits that the program asks for", "2.6 % in an inference server that has to return its results") \
+  X(double, kShapeShare, 0.01, "of the window: idle time in and after waits for the size of a result", "chosen") \
+  X(double, kToHostShare, 0.02, "of the window: idle time in and after copies to the host", "chosen") \
+  X(std::int64_t, kToHostBytes, 1'000'000, "bytes per step copied to the host with waiting", "chosen") \
   X(double, kAllocationPessimism, 0.5, "of the ideal saving: no allocation", "chosen") \
   X(double, kAllocationShare, 0.01, "of the window: idle time in allocations worth a finding", "a warm caching allocator makes none") \
   X(double, kPromptShare, 0.5, "of kernels start within 10 µs of their launch", "57 to 97 % in recordings bound by launches, at most 21 % in others") \
   X(std::int64_t, kFewestKernels, 20, "kernels per step", "chosen") \
   X(double, kLateIdleShare, 0.10, "of the window: idle because the host had not asked yet", "chosen") \
+  X(double, kGraphPessimism, 0.3, "of the remaining late idle time: launches captured or compiled in part", "chosen") \
+  X(double, kGraphShare, 0.9, "of the remaining late idle time: launches captured as a graph", "chosen: one call launches the step") \
   X(std::int64_t, kManyLaunches, 100, "launches of an optimizer step", "404 and 483 in loops, 1 to 9 in multi-tensor optimizers") \
   X(std::int64_t, kShortKernel, 20'000, "ns", "a launch costs as much") \
   X(std::int64_t, kManyFills, 20, "fills of one zero_grad, copies of one bucket", "none when gradients are set to None") \
@@ -31,6 +39,22 @@ namespace stepscope::advise {
   X(double, kPlainCoreShare, 0.10, "of kernel time: matrix work on plain cores worth a finding", "17 to 67 % in fp32 trainings, at most 5 % in mixed precision") \
   X(double, kLeastSpeedUp, 1.5, "times: lower precision where memory limits", "chosen") \
   X(double, kMostSpeedUp, 3, "times: lower precision in matrix products", "chosen") \
+  X(std::int64_t, kStepsToCompare, 5, "steps", "chosen: fewer have no spread") \
+  X(double, kOutlierSpreads, 3.5 * 1.4826, "times the median distance from the median", "a usual test for outliers: 3.5 standard deviations of a normal spread") \
+  X(double, kOutlierShare, 0.10, "of the median step", "chosen") \
+  X(double, kSlowerOpsShare, 0.4, "of operator time in names that became 1.3 times slower", "0.47 in a step that lost its CPU, at most 0.18 in 30 other recorded steps") \
+  X(double, kHostPace, 1.2, "times the median step's time per operator", "1.24 in a step that lost its CPU, at most 1.13 in others but first steps") \
+  X(double, kSamePace, 0.03, "of the median step's time per kernel", "kernels vary by at most 1.5 % in recorded steps") \
+  X(double, kContentionPessimism, 0.3, "of the ideal saving: no other load", "chosen") \
+  X(double, kPythonShare, 0.10, "of the window: idle while only Python runs", "interpreter work alone rarely exceeds it unless it is the limit") \
+  X(double, kTopFrameShare, 0.20, "of that time in one line of the program", "chosen: below, no line is worth naming") \
+  X(double, kPythonLeast, 0.3, "of a line's time: made cheaper", "chosen; times 1 less the recording's own cost") \
+  X(double, kPythonMost, 0.9, "of a line's time: moved out of the loop", "chosen") \
+  X(double, kBorderShare, 0.03, "of the window: idle between steps", "at most 0.011 in recorded loops without such a pause") \
+  X(std::int64_t, kLongPause, 10'000'000, "ns: one pause in a place", "chosen") \
+  X(double, kLongPauseShare, 0.2, "of the step: one pause in a place", "chosen") \
+  X(double, kBorderPessimism, 0.5, "of the ideal saving: work between steps made asynchronous or rarer", "chosen") \
+  X(double, kPreprocessPessimism, 0.5, "of the ideal saving: tensor work moved into workers or onto the device", "chosen") \
   X(double, kMemoryShare, 0.90, "of device memory", "the TensorBoard plugin's limit")
 // clang-format on
 

@@ -32,6 +32,18 @@ const report::Reals* reals_of(const Table& table, std::string_view column) {
 }
 const Texts* texts_of(const Table& table, std::string_view column) { return values_of<Texts>(table, column); }
 
+Evidence::Evidence(const Reports& reports, std::int64_t rank, bool several_ranks,
+                   const analyze::ReplayedRank* replayed)
+    : reports_(reports), rank_(rank), several_(several_ranks), launched_(kAskedRanges.size()) {
+  if (replayed != nullptr) launched_ = replayed->launched_in(kAskedRanges);
+}
+
+const analyze::Launched& Evidence::launched_in(std::string_view part) const {
+  const auto asked = std::find(kAskedRanges.begin(), kAskedRanges.end(), part);
+  CHECK(asked != kAskedRanges.end());
+  return launched_[static_cast<std::size_t>(asked - kAskedRanges.begin())];
+}
+
 bool Evidence::mine(const Table& table, std::size_t row) const {
   if (!several_) return true;
   const Ints* ranks = ints_of(table, "rank");

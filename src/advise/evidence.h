@@ -1,10 +1,12 @@
 // What rules may look at: the reports of one rank's analyses. Rules never see the Trace.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "analyze/replayed_rank.h"
 #include "report/table.h"
@@ -16,13 +18,20 @@ struct Reports {
   report::Report overview, steps, idle, ledger, devices, kernels, input_wait, memory_events, synchronizations;
 };
 
+/// Parts of names of host ranges that rules ask about; all are looked for in one pass.
+inline constexpr std::array<std::string_view, 4> kAskedRanges = {
+    "Optimizer.step#",
+    "Optimizer.zero_grad#",
+    "reducer::copy_bucket_to_grad",
+    "unflatten_dense_tensors",
+};
+
 /// One rank's view of the reports.
 class Evidence {
  public:
   /// `replayed`: the rank's; without it nothing is known of what ranges launched.
   Evidence(const Reports& reports, std::int64_t rank, bool several_ranks,
-           const analyze::ReplayedRank* replayed = nullptr)
-      : reports_(reports), rank_(rank), several_(several_ranks), replayed_(replayed) {}
+           const analyze::ReplayedRank* replayed = nullptr);
 
   std::int64_t rank() const { return rank_; }
   const Reports& reports() const { return reports_; }
@@ -39,10 +48,8 @@ class Evidence {
   /// True when row `row` of `table` belongs to this rank.
   bool mine(const report::Table& table, std::size_t row) const;
 
-  /// By host ranges whose name contains `part`, over the whole recording.
-  analyze::Launched launched_in(std::string_view part) const {
-    return replayed_ == nullptr ? analyze::Launched{} : replayed_->launched_in(part);
-  }
+  /// By host ranges whose name contains `part`, one of kAskedRanges, over the whole recording.
+  const analyze::Launched& launched_in(std::string_view part) const;
 
   std::int64_t window() const { return fact("window"); }
   /// Steps the window holds, at least 1.
@@ -56,7 +63,7 @@ class Evidence {
   const Reports& reports_;
   std::int64_t rank_;
   bool several_;
-  const analyze::ReplayedRank* replayed_;
+  std::vector<analyze::Launched> launched_;  // by kAskedRanges
 };
 
 /// The table of a report whose title begins so, or nullptr.

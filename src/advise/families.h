@@ -9,6 +9,7 @@ namespace stepscope::advise {
 
 std::span<const Rule> input_rules();          // I
 std::span<const Rule> host_rules();           // H
+std::span<const Rule> step_rules();           // H, I: steps that differ from the others
 std::span<const Rule> sync_rules();           // S
 std::span<const Rule> copy_rules();           // C
 std::span<const Rule> kernel_rules();         // K, P

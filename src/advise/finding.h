@@ -29,6 +29,7 @@ struct Finding {
   std::vector<analyze::Scale> ideal;  ///< the change, for replay; none: the saving is the rule's estimate
   std::vector<analyze::Scale> mild;   ///< its least form; none: `pessimism` times what the change saves
   double pessimism = 1;
+  std::int64_t leftover = 0;      ///< idle time per step that more specific causes may claim first, ns
   bool shortens_kernels = false;  ///< the change makes compute kernels shorter
   Confidence confidence = Confidence::low;
   std::string because;   ///< why this confidence

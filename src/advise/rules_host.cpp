@@ -2,10 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "advise/cite.h"
 #include "advise/constants.h"
 #include "advise/families.h"
+#include "advise/places.h"
 #include "advise/say.h"
 
 namespace stepscope::advise {
@@ -38,7 +40,8 @@ std::optional<Finding> launch_bound(const Evidence& e, Bound bound) {
                       fmt::format("The device idles {} of the time because the host issues its {} kernels "
                                   "per step (mean {}) too slowly",
                                   percent(e.share(late)), format_value(kernels, Unit::count), ns(mean)));
-  save(f, late / e.steps(), 0.3, 0.9);
+  save(f, late / e.steps(), kGraphPessimism, kGraphShare);
+  f.leftover = late / e.steps();
   f.confidence = e.share(e.fact("profiler_estimate")) >= 0.2 ? Confidence::low : Confidence::medium;
   f.because = f.confidence == Confidence::low ? "recording itself slowed the host visibly"
                                               : "the gaps end with launches that the host made late";
@@ -50,6 +53,66 @@ std::optional<Finding> launch_bound(const Evidence& e, Bound bound) {
   f.verify =
       "Idle time under 10 %, graph launches appear, kernels start later than 10 µs after their launch.";
   f.effort = Effort::one_line;
+  return f;
+}
+
+/// Frames in which Python itself waits: locks, queues, sleeping, polling.
+bool is_waiting_frame(std::string_view frame) {
+  for (const std::string_view part :
+       {"acquire", "sleep", "select", "poll", "queue.py", "threading.py", "wait"})
+    if (frame.find(part) != std::string_view::npos) return true;
+  return false;
+}
+
+/// The line of the program with most idle time, all places there together.
+struct Line {
+  std::string name;
+  std::int64_t time = 0;
+  bool waits = false;
+};
+Line dearest_line(const std::vector<Place>& places) {
+  std::map<std::string, Line> lines;
+  for (const Place& place : places) {
+    Line& line = lines[place.spoken()];
+    line.name = place.spoken();
+    line.waits |= line.time == 0 && is_waiting_frame(place.name);  // the first place has most time
+    line.time += place.time;
+  }
+  Line most;
+  for (const auto& [name, line] : lines)
+    if (line.time > most.time) most = line;
+  return most;
+}
+
+std::optional<Finding> python_bound(const Evidence& e, Bound bound) {
+  const std::vector<Place> python =
+      places_of(e, [](const Place& p) { return p.cause == "python" && !p.between_steps(); });
+  const std::int64_t all = time_of(python);
+  if ((bound != Bound::host && bound != Bound::mixed) || e.share(all) < kPythonShare) return std::nullopt;
+  const Line line = dearest_line(python);
+  if (static_cast<double>(line.time) < kTopFrameShare * static_cast<double>(all)) return std::nullopt;
+  Finding f = finding(
+      e, "H02", "host",
+      fmt::format("{} of {} per step the device waits {} {}", ns(line.time / e.steps()), ns(e.step_length()),
+                  line.waits ? "while Python itself waits in" : "for Python code in", line.name));
+  const double recorded = std::max(0.0, 1 - e.share(e.fact("profiler_estimate")));
+  save(f, line.time / e.steps(), kPythonLeast * recorded, kPythonMost);
+  f.confidence = Confidence::medium;
+  f.because = "recording with stacks slows Python down, so its share without recording is smaller";
+  f.evidence = fmt::format("idle: cause python, {} in the window, {} of it there (idle time by place)",
+                           ns(all), ns(line.time));
+  f.remedy =
+      line.waits
+          ? fmt::format(
+                "Do not wait in {}: prefetch what it waits for on another thread, or start it earlier.",
+                line.name)
+          : fmt::format(
+                "Look at {}: cache its result, vectorise it, or move it out of the loop or to another "
+                "thread; torch.compile the region if it only strings operators together.",
+                line.name);
+  f.verify =
+      "The line's time in `stepscope show idle` falls; the step without with_stack is shorter as well.";
+  f.effort = Effort::code;
   return f;
 }
 
@@ -107,6 +170,14 @@ std::optional<Finding> data_parallel(const Evidence& e, Bound) {
 constexpr Rule kRules[] = {
     {"H03", "host", "the optimizer updates parameter by parameter", true, optimizer_loop},
     {"H04", "host", "gradients are filled with zeros", true, zero_fill},
+    {"H02", "host", "the device waits for Python code", true, python_bound,
+     R"(Looks at: *Idle time by place* of `idle`, cause `python`: only Python was running. Fires when that is kPythonShare of the
+window or more, outside the borders of steps, and one line of the program holds kTopFrameShare of it.
+
+Saving: a share of that line's idle time, from kPythonLeast × (1 − what recording cost) to kPythonMost.
+
+Silent on: Python spread thinly over the framework (H01); recordings without stacks; bound words other than host-bound and
+mixed. A frame that itself waits (lock, queue, sleep) gets another sentence.)"},
     {"H01", "host", "kernels are issued too slowly", true, launch_bound},
     {"H08", "host", "DataParallel instead of DistributedDataParallel", false, data_parallel},
 };

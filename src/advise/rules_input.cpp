@@ -5,6 +5,7 @@
 
 #include "advise/constants.h"
 #include "advise/families.h"
+#include "advise/places.h"
 #include "advise/say.h"
 
 namespace stepscope::advise {
@@ -59,9 +60,40 @@ std::optional<Finding> slow_loader(const Evidence& e, Bound bound) {
   return f;
 }
 
+std::optional<Finding> host_preprocess(const Evidence& e, Bound) {
+  const std::vector<Place> work = places_of(
+      e, [](const Place& p) { return p.after_loading() && (p.cause == "op" || p.cause == "python"); });
+  const std::int64_t cost = time_of(work);
+  if (e.share(cost) < kLoaderShare) return std::nullopt;
+  const Place& most = work.front();
+  Finding f = finding(
+      e, "I05", "input",
+      fmt::format("{} of {} per step: the host prepares the batch ({}) after it was loaded and before "
+                  "the device gets any of it",
+                  ns(cost / e.steps()), ns(e.step_length()), most.name));
+  save(f, cost / e.steps(), kPreprocessPessimism, 1);
+  f.confidence = Confidence::medium;
+  f.because = "these ranges launch nothing, and the device has nothing to do meanwhile";
+  f.evidence = fmt::format("idle: idle time by place, after loading, {} in the window{}", ns(cost),
+                           most.source.empty() ? "" : ", most at " + placed(most.source));
+  f.remedy =
+      "Move this work into the dataset or collate_fn (workers do it ahead), or behind the copy to the device "
+      "(torchvision.transforms.v2 runs there).";
+  f.verify = "The first copy of a step starts right behind the loader's range.";
+  f.effort = Effort::code;
+  return f;
+}
+
 constexpr Rule kRules[] = {
     {"I01", "input", "the training process itself loads data, or its workers are late (I02)", false,
      slow_loader},
+    {"I05", "input", "the host prepares the batch after it was loaded", true, host_preprocess,
+     R"(Looks at: *Idle time by place* of `idle`, `after loading`, causes `op` and `python`: ranges behind a wait for data that end before the
+call that launches the step's first device work. Fires from kLoaderShare of the window on.
+
+Saving: that time; low is kPreprocessPessimism of it.
+
+Silent on: tiny work on scalars; work that the device hides; the conversion that is part of the first copy.)"},
 };
 
 }  // namespace

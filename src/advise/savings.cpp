@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "advise/constants.h"
 #include "base/parallel.h"
 #include "report/statistics.h"
 #include "report/units.h"
@@ -99,7 +100,30 @@ class Pricing {
     });
     for (Finding& f : findings_)
       if (!by_replay(f) && !f.ideal.empty() && f.saving_high != kNoInt && replayed_.has_device()) doubt(f);
+    leave_to_others(priced);
     sort(priced);
+  }
+  /// Late idle time that changes of more specific host work would take away is theirs, not that of slow
+  /// launching as such; what is left must still be worth its rule's threshold.
+  void leave_to_others(std::vector<Priced>& priced) {
+    Change others;
+    for (std::size_t i = 0; i < findings_.size(); ++i)
+      if (const Finding& f = findings_[i]; by_replay(f) && !f.next && claims_launching(f))
+        others.add(priced[i].ideal);
+    const std::int64_t taken = saved(others);
+    for (std::size_t i = findings_.size(); i-- > 0;) {
+      Finding& f = findings_[i];
+      if (f.leftover <= 0) continue;
+      const double left = 1 - std::min(1.0, report::ratio(taken, f.leftover));
+      f.saving_low = part(f.saving_low, left);
+      f.saving_high = part(f.saving_high, left);
+      if (part(f.leftover, left) >= part(step_, kLateIdleShare)) continue;
+      findings_.erase(findings_.begin() + static_cast<std::ptrdiff_t>(i));
+      priced.erase(priced.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+  }
+  static bool claims_launching(const Finding& f) {
+    return f.category == "host" || f.category == "communication" || f.category == "graph";
   }
   void replay(Finding& f, Priced& priced) const {
     priced.ideal = replayed_.change_of(f.ideal);
@@ -170,7 +194,7 @@ class Pricing {
   }
 
   Together together() const {
-    std::int64_t low = 0, high = 0, estimated = 0;
+    std::int64_t low = 0, high = 0, estimated = 0, left_over = 0;
     int count = 0;
     bool kernels = false;
     for (const Finding& f : findings_) {
@@ -179,12 +203,12 @@ class Pricing {
       low += f.saving_low;
       high += f.saving_high;
       kernels |= f.shortens_kernels;
-      if (!by_replay(f)) estimated += f.saving_high;
+      if (!by_replay(f)) (f.leftover > 0 ? left_over : estimated) += f.saving_high;
     }
     if (count < 2) return {};
     const std::int64_t late = evidence_.fact("idle_late") / evidence_.steps();
     const double left = late > 0 && limiting_ > 0 ? std::max(0.0, 1 - report::ratio(limiting_, late)) : 1;
-    std::int64_t all = std::min(high, limiting_ + part(estimated, left));
+    std::int64_t all = std::min(high, limiting_ + left_over + part(estimated, left));
     if (!kernels) all = std::min(all, most());
     return {part(all, report::ratio(low, high)), all};
   }

@@ -1,6 +1,9 @@
 #include "advise/verdict.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <iterator>
 
 #include "advise/bound.h"
@@ -48,6 +51,62 @@ std::vector<Finding> found_in(const Evidence& evidence, Bound bound, const Permi
     findings.push_back(std::move(*found));
   }
   return findings;
+}
+
+/// A symptom is explained by the first of its causes that was found.
+struct Explained {
+  std::string_view symptom;
+  std::array<std::string_view, 4> causes;
+  bool alone = true;  ///< worth telling without a cause
+};
+constexpr Explained kExplained[] = {
+    {"A03", {"H01", "G03", "K02"}, false},
+    {"K02", {"H01", "G03"}},
+    {"H09", {"I06", "K10"}},
+};
+
+void attach(Finding& cause, const Finding& symptom) {
+  cause.evidence += fmt::format("; {}: {} ({})", symptom.id, symptom.title, symptom.evidence);
+}
+
+/// Symptoms become evidence of their causes.
+void attach_symptoms(std::vector<Finding>& findings) {
+  for (const Explained& known : kExplained) {
+    const auto symptom = std::find_if(findings.begin(), findings.end(),
+                                      [&](const Finding& f) { return f.id == known.symptom; });
+    if (symptom == findings.end()) continue;
+    auto cause = findings.end();
+    for (const std::string_view id : known.causes)
+      if (cause == findings.end())
+        cause = std::find_if(findings.begin(), findings.end(),
+                             [&](const Finding& f) { return !id.empty() && f.id == id; });
+    if (cause == findings.end() && known.alone) continue;
+    if (cause != findings.end()) attach(*cause, *symptom);
+    findings.erase(symptom);
+  }
+}
+
+/// Findings with one remedy become one, with the evidence and the changes of all.
+void merge_remedies(std::vector<Finding>& findings) {
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    Finding& first = findings[i];
+    for (std::size_t j = i + 1; j < findings.size();) {
+      const Finding& same = findings[j];
+      if (same.remedy != first.remedy || same.next != first.next ||
+          same.ideal.empty() != first.ideal.empty()) {
+        ++j;
+        continue;
+      }
+      attach(first, same);
+      first.ideal.insert(first.ideal.end(), same.ideal.begin(), same.ideal.end());
+      if (first.mild.empty() == same.mild.empty())
+        first.mild.insert(first.mild.end(), same.mild.begin(), same.mild.end());
+      first.saving_low = std::max(first.saving_low, same.saving_low);
+      first.saving_high = std::max(first.saving_high, same.saving_high);
+      first.shortens_kernels |= same.shortens_kernels;
+      findings.erase(findings.begin() + static_cast<std::ptrdiff_t>(j));
+    }
+  }
 }
 
 struct Tables {
@@ -160,6 +219,8 @@ report::Report verdict(const analyze::Derived& derived, const Reports& reports, 
     evidence_column.emplace_back(evidence_of(bound));
     all_health.insert(all_health.end(), health.begin(), health.end());
     std::vector<Finding> of_rank = found_in(evidence, bound, permission, health);
+    attach_symptoms(of_rank);
+    merge_remedies(of_rank);
     Together together;
     if (!of_rank.empty()) together = price(of_rank, evidence, derived.replayed(rank), threads);
     together_low.push_back(together.low);

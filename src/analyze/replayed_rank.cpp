@@ -1,10 +1,10 @@
 #include "analyze/replayed_rank.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "report/statistics.h"
-#include "trace/asked_once.h"
 
 namespace stepscope::analyze {
 
@@ -33,26 +33,65 @@ std::int64_t ReplayedRank::length(const Change& change) const {
   return window_.length(plan_, derive::replay(rank_, plan_, change.changes));
 }
 
-Launched ReplayedRank::launched_in(std::string_view part) const {
+namespace {
+
+/// Which of some parts a name contains, as bits; asked once per name.
+class PartsOfName {
+ public:
+  PartsOfName(const trace::Trace& trace, std::span<const std::string_view> parts)
+      : trace_(trace), parts_(parts), known_(trace.strings.size(), kUnasked) {
+    CHECK(parts.size() < 32);
+  }
+  std::uint32_t operator()(trace::StringId id) {
+    std::uint32_t& known = known_[id];
+    if (known != kUnasked) return known;
+    known = 0;
+    for (std::size_t i = 0; i < parts_.size(); ++i)
+      if (trace_.text(id).find(parts_[i]) != std::string_view::npos) known |= 1U << i;
+    return known;
+  }
+
+ private:
+  static constexpr std::uint32_t kUnasked = ~0U;
+  const trace::Trace& trace_;
+  std::span<const std::string_view> parts_;
+  std::vector<std::uint32_t> known_;
+};
+
+template <class Use>
+void for_each_bit(std::uint32_t bits, Use use) {
+  for (; bits != 0; bits &= bits - 1) use(static_cast<std::size_t>(std::countr_zero(bits)));
+}
+
+}  // namespace
+
+std::vector<Launched> ReplayedRank::launched_in(std::span<const std::string_view> parts) const {
   const trace::EventTable& e = rank_.events;
-  trace::AskedOnce named(trace_.strings,
-                         [&](std::string_view name) { return name.find(part) != std::string_view::npos; });
-  Launched launched;
-  std::vector<bool> inside(e.size());
+  PartsOfName parts_of(trace_, parts);
+  std::vector<Launched> launched(parts.size());
+  std::vector<std::uint32_t> inside(e.size());
   for (trace::Row row = 0; row < e.size(); ++row) {
     if (!is_host_range(e.kind[row])) continue;
-    const bool below = e.parent[row] != trace::kNoRow && inside[e.parent[row]];
-    inside[row] = below || named(e.name[row]);
-    launched.ranges += inside[row] && !below;
+    const std::uint32_t below = e.parent[row] == trace::kNoRow ? 0 : inside[e.parent[row]];
+    const std::uint32_t own = parts_of(e.name[row]);
+    inside[row] = below | own;
+    for_each_bit(own & ~below, [&](std::size_t i) {
+      ++launched[i].ranges;
+      report::add_to(launched[i].host, e.duration(row));
+      if (e.step[row] < 2) return;
+      ++launched[i].later_ranges;
+      report::add_to(launched[i].later_host, e.duration(row));
+    });
   }
-  if (launched.ranges == 0) return launched;
-  std::vector<std::int64_t> lengths;
+  std::vector<std::vector<std::int64_t>> lengths(parts.size());
   for (const derive::ReplayPlan::Event& event : plan_.events)
-    if (e.launch[event.row] != trace::kNoRow && inside[e.launch[event.row]])
-      lengths.push_back(e.duration(event.row));
-  launched.events = static_cast<std::int64_t>(lengths.size());
-  for (const std::int64_t length : lengths) report::add_to(launched.device, length);
-  launched.median = report::quantile(lengths, 0.5);
+    if (const trace::Row launch = e.launch[event.row]; launch != trace::kNoRow)
+      for_each_bit(inside[launch], [&](std::size_t i) { lengths[i].push_back(e.duration(event.row)); });
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    launched[i].events = static_cast<std::int64_t>(lengths[i].size());
+    for (const std::int64_t length : lengths[i]) report::add_to(launched[i].device, length);
+    launched[i].median = report::quantile(lengths[i], 0.5);
+  }
   return launched;
 }
 

@@ -26,7 +26,9 @@ struct Change {
 
 /// What host ranges launched, and all they call on their thread.
 struct Launched {
-  std::int64_t ranges = 0;               ///< outermost ones
+  std::int64_t ranges = 0, host = 0;     ///< outermost ones, and the sum of their lengths, ns
+  std::int64_t later_ranges = 0;         ///< of them, those behind the second step
+  std::int64_t later_host = 0;           ///< and the sum of their lengths, ns
   std::int64_t events = 0, device = 0;   ///< device events, and the sum of their lengths, ns
   std::int64_t median = report::kNoInt;  ///< length of those events, ns
 };
@@ -48,8 +50,8 @@ class ReplayedRank {
   std::int64_t length(const Change& change) const;
 
   Change change_of(std::span<const Scale> scales) const;
-  /// By host ranges whose name contains `part`. O(n).
-  Launched launched_in(std::string_view part) const;
+  /// Of each of `parts` (at most 31), by host ranges whose name contains it. One pass for all.
+  std::vector<Launched> launched_in(std::span<const std::string_view> parts) const;
 
  private:
   const trace::Trace& trace_;

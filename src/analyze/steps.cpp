@@ -7,6 +7,7 @@
 #include "analyze/list.h"
 #include "analyze/question.h"
 #include "analyze/step_outliers.h"
+#include "analyze/step_pace.h"
 #include "analyze/tb.h"
 #include "derive/kernel_class.h"
 #include "report/statistics.h"
@@ -107,6 +108,7 @@ struct Columns {
   report::Texts& step;
   std::vector<report::Ints*> parts;
   report::Ints &total, &host_start, &host_end, &device_end, &device_length;
+  report::Reals &host_pace, &slower_ops, &device_pace;
 };
 
 Columns step_columns(report::Table& table) {
@@ -120,7 +122,10 @@ Columns step_columns(report::Table& table) {
           table.ints("host_start", Unit::ns, Role::detail),
           table.ints("host_end", Unit::ns, Role::detail),
           table.ints("device_end", Unit::ns, Role::detail),
-          table.ints("device_length", Unit::ns, Role::detail)};
+          table.ints("device_length", Unit::ns, Role::detail),
+          table.reals("host_pace", Unit::none, Role::detail),
+          table.reals("slower_ops", Unit::share, Role::detail),
+          table.reals("device_pace", Unit::none, Role::detail)};
 }
 
 report::Table average_table(const std::array<std::int64_t, kRoles.size()>& sums, std::int64_t steps) {
@@ -180,6 +185,11 @@ Times are ns; of `host_start`, `host_end` and `device_end` from the first event 
 launched in the step. `device_length`: `device_end` minus the previous step's, of the first step minus its begin; both empty
 when the step launched nothing.
 
+`host_pace`: own time a call ÷ that of the median step, the median over the names of ops with 20 calls a step and more, each
+weighed by its time in the median step; own time is without the ranges and calls inside. `slower_ops`: the weight of those names
+at 1.3 and more ÷ all. `device_pace`: the same as `host_pace` over the names of compute kernels with 5 calls a step and more.
+Empty with under 3 steps or under 5 such names.
+
 *Average step*: `time`, the mean over complete steps of each role, and `share`, its sum ÷ the sum of `total`. *Outlier
 steps*: of three and more complete steps, those at least 20 % and 1 ms longer than the median step (the middle one by
 length; of two, the shorter). `time` is theirs, `median_step_time` the median step's, `growth` the difference. Lane `step`:
@@ -204,6 +214,7 @@ report::Report steps(const trace::Trace& trace, const report::Params& params) {
     const std::int64_t origin = origin_of(rank);
     const std::vector<StepSpan> spans = step_spans(rank);
     const std::vector<IntervalSet> sets = role_sets(trace, rank);
+    const std::vector<StepPace> paces = step_paces(trace, rank);
     note_rank(rank, spans, report);
     std::vector<StepParts> all_parts;
     for (const StepSpan& s : spans) {
@@ -222,6 +233,9 @@ report::Report steps(const trace::Trace& trace, const report::Params& params) {
       out.host_end.push_back(step.end - origin);
       out.device_end.push_back(s.device_events > 0 ? step.device_end - origin : report::kNoInt);
       out.device_length.push_back(s.device_length);
+      out.host_pace.push_back(paces[s.index].host);
+      out.slower_ops.push_back(paces[s.index].slower);
+      out.device_pace.push_back(paces[s.index].device);
       if (s.partial) continue;
       for (std::size_t i = 0; i < parts.size(); ++i) report::add_to(sums[i], parts[i].length());
       ++counted;

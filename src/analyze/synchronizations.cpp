@@ -106,24 +106,55 @@ class DeviceAround {
   timeline::MeasuredSet busy_;
 };
 
+/// The copy that a waiting call is about: the one it launched, else the last one that its op launched.
+class CopyOfCall {
+ public:
+  CopyOfCall(const trace::Trace& trace, const Rank& rank)
+      : e_(rank.events),
+        bytes_(trace, rank, "bytes"),
+        of_call_(e_.size(), kNoRow),
+        of_op_(e_.size(), kNoRow) {
+    for (Row row = 0; row < e_.size(); ++row) {
+      if (e_.kind[row] != Kind::memcpy) continue;
+      if (e_.launch[row] != kNoRow) of_call_[e_.launch[row]] = row;
+      if (e_.op[row] != kNoRow) of_op_[e_.op[row]] = row;
+    }
+  }
+  Row of(Row call) const {
+    if (of_call_[call] != kNoRow || e_.op[call] == kNoRow) return of_call_[call];
+    return of_op_[e_.op[call]];
+  }
+  std::int64_t bytes(Row copy) const { return bytes_.integer_or(copy, 0); }
+
+ private:
+  const EventTable& e_;
+  const trace::ArgReader bytes_;
+  std::vector<Row> of_call_, of_op_;
+};
+
 struct Group {
-  std::int64_t count = 0, total = 0, busy = 0, longest = 0;
+  std::int64_t count = 0, total = 0, busy = 0, longest = 0, bytes = 0;
   std::vector<Interval> refill, cost;
 };
 
-using GroupKey = std::tuple<std::string_view, std::string_view, std::string_view>;  // call, op, source
+using GroupKey = std::tuple<std::string_view, std::string_view, std::string_view,
+                            std::string_view>;  // call, op, copy, source
 
 std::map<GroupKey, Group> grouped(const trace::Trace& trace, const Rank& rank, const StepChoice& choice,
                                   const DeviceAround& device) {
   const EventTable& e = rank.events;
   derive::SourceLines lines(trace, rank);
+  const CopyOfCall copies(trace, rank);
   std::map<GroupKey, Group> groups;
   const std::vector<Row> calls = blocking_calls(trace, rank);
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const Row call = calls[i];
     if (!choice.includes(rank, call)) continue;
     const Row op = e.op[call];
-    Group& group = groups[{trace.name(rank, call), op == kNoRow ? "" : trace.name(rank, op), lines.of(call)}];
+    const Row copy = copies.of(call);
+    Group& group = groups[{trace.name(rank, call), op == kNoRow ? "" : trace.name(rank, op),
+                           copy == kNoRow ? "" : trace.name(rank, copy), lines.of(call)}];
+    if (copy != kNoRow) report::add_to(group.bytes, copies.bytes(copy));
     const Interval span{e.start[call], e.end[call]};
     ++group.count;
     report::add_to(group.total, span.length());
@@ -143,17 +174,19 @@ struct Columns {
       : rank(table, trace),
         call(table.texts("call")),
         op(table.texts("op")),
+        copy(table.texts("copy", Role::detail)),
         source(table.texts("source")),
         count(table.ints("count", Unit::count)),
         cost(table.ints("cost", Unit::ns)),
         refill(table.ints("refill", Unit::ns)),
         total(table.ints("total", Unit::ns)),
         busy(table.ints("busy", Unit::ns)),
-        max(table.ints("max", Unit::ns)) {}
+        max(table.ints("max", Unit::ns)),
+        bytes(table.ints("bytes", Unit::bytes, Role::detail)) {}
   report::Table table{"Calls that wait for the device", Shape::table, {}};
   RankColumn rank;
-  report::Texts &call, &op, &source;
-  report::Ints &count, &cost, &refill, &total, &busy, &max;
+  report::Texts &call, &op, &copy, &source;
+  report::Ints &count, &cost, &refill, &total, &busy, &max, &bytes;
 };
 
 void add_rank(Columns& out, const Derived& derived, const Rank& rank) {
@@ -178,13 +211,15 @@ void add_rank(Columns& out, const Derived& derived, const Rank& rank) {
     out.rank.add(rank);
     out.call.emplace_back(std::get<0>(*sums.key));
     out.op.emplace_back(std::get<1>(*sums.key));
-    out.source.emplace_back(std::get<2>(*sums.key));
+    out.copy.emplace_back(std::get<2>(*sums.key));
+    out.source.emplace_back(std::get<3>(*sums.key));
     out.count.push_back(sums.group->count);
     out.cost.push_back(device.known() ? sums.cost : kNoInt);
     out.refill.push_back(device.known() ? sums.refill : kNoInt);
     out.total.push_back(sums.group->total);
     out.busy.push_back(device.known() ? sums.group->busy : kNoInt);
     out.max.push_back(sums.group->longest);
+    out.bytes.push_back(std::get<2>(*sums.key).empty() ? kNoInt : sums.group->bytes);
   }
 }
 
@@ -201,12 +236,13 @@ has nothing to do, during the wait and after it.
 
 Waiting calls of at least 1 µs: stream, event, device and context synchronisation, plain copies, and asynchronous copies from or to pageable
 (or unknown) host memory that returned when half of the copy or more was done. Launches that wait because the queue is full are in `launches`.
-One row per call, op and source line; highest cost first.
+One row per call, op, copy and source line; highest cost first.
 
 | column | meaning |
 |---|---|
 | call | the runtime call |
 | op | the innermost operator it served, empty if none |
+| copy, bytes | the copy that the call launched, else the last one that its op launched; the bytes of those copies, once per call |
 | source | `file(line): function` of the nearest Python frame outside the framework, else the nearest frame; needs stacks |
 | count, total, max | calls, and their durations, ns |
 | busy | part of `total` in which some device of the rank worked |

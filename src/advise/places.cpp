@@ -1,0 +1,40 @@
+#include "advise/places.h"
+
+#include <fmt/format.h>
+
+#include "report/names.h"
+#include "report/statistics.h"
+
+namespace stepscope::advise {
+
+std::string placed(std::string_view source) {
+  const std::size_t open = source.rfind('('), close = source.find("): ", open);
+  if (open == std::string_view::npos || close == std::string_view::npos) return std::string(source);
+  return fmt::format("{}:{} ({})", source.substr(0, open), source.substr(open + 1, close - open - 1),
+                     source.substr(close + 3));
+}
+
+std::string Place::spoken() const { return source.empty() ? report::short_name(name, 60) : placed(source); }
+
+std::vector<Place> places_of(const Evidence& e, const std::function<bool(const Place&)>& wanted) {
+  std::vector<Place> places;
+  const report::Table* table = table_of(e.reports().idle, "Idle time by place");
+  if (table == nullptr) return places;
+  const auto text = [&](const char* column, std::size_t row) { return (*texts_of(*table, column))[row]; };
+  const auto number = [&](const char* column, std::size_t row) { return (*ints_of(*table, column))[row]; };
+  for (std::size_t row = 0; row < table->rows(); ++row) {
+    if (!e.mine(*table, row)) continue;
+    Place place{text("cause", row), text("place", row),  text("source", row),    text("region", row),
+                text("where", row), number("time", row), number("longest", row), number("count", row)};
+    if (wanted(place)) places.push_back(std::move(place));
+  }
+  return places;
+}
+
+std::int64_t time_of(const std::vector<Place>& places) {
+  std::int64_t sum = 0;
+  for (const Place& place : places) report::add_to(sum, place.time);
+  return sum;
+}
+
+}  // namespace stepscope::advise

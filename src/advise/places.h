@@ -1,0 +1,34 @@
+// Idle time by the place in the program where the host was, as `idle` has it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "advise/evidence.h"
+
+namespace stepscope::advise {
+
+struct Place {
+  std::string cause, name, source, region, where;
+  std::int64_t time = 0, longest = 0;  ///< ns of the window
+  std::int64_t count = 0;
+
+  bool between_steps() const { return where == "between steps"; }
+  bool after_loading() const { return where == "after loading"; }
+  /// "train.py:36 (step)", or what the range is called; "" for none.
+  std::string spoken() const;
+};
+
+/// The rank's places that `wanted` takes, most time first.
+std::vector<Place> places_of(const Evidence& evidence, const std::function<bool(const Place&)>& wanted);
+
+/// Of all places together, ns of the window.
+std::int64_t time_of(const std::vector<Place>& places);
+
+/// "train.py(36): f" as "train.py:36 (f)"; anything else as it is.
+std::string placed(std::string_view source);
+
+}  // namespace stepscope::advise

@@ -1,0 +1,83 @@
+#include <fmt/format.h>
+
+#include "advise/verdict.h"
+#include "make_rank.h"
+
+namespace stepscope::advise {
+namespace {
+
+using test::Cells;
+
+/// A step of 30 rounds of 1,005 µs and `refill`: a launch of 2 µs, its kernel of 1,000 µs that starts 1 µs
+/// later, and `call`, in `op` where that is named, which returns 2 µs behind the kernel's end; then `refill`
+/// µs until the next launch.
+struct Rounds {
+  std::string call = "cudaStreamSynchronize", op = "aten::_local_scalar_dense", copy;
+  int refill = 50;
+};
+
+std::string step_of(const Rounds& r) {
+  std::string events;
+  const auto add = [&](const std::string& category, const std::string& name, int pid, int tid, int from,
+                       int length, const std::string& args) {
+    events += fmt::format(
+        R"J({{"ph": "X", "cat": "{}", "name": "{}", "pid": {}, "tid": {}, "ts": {}, "dur": {}, "args": {{{}}}}},)J",
+        category, name, pid, tid, from, length, args);
+  };
+  int at = 0;
+  for (int i = 1; i <= 30; ++i, at += 1005 + r.refill) {
+    const std::string link = fmt::format(R"("correlation": {})", i),
+                      copied = fmt::format(R"("correlation": {})", 100 + i);
+    add("cuda_runtime", "cudaLaunchKernel", 5, 5, at, 2, link);
+    add("kernel", "k", 0, 7, at + 3, 1000, R"("device": 0, "stream": 7, )" + link);
+    if (!r.op.empty()) add("cpu_op", r.op, 5, 5, at + 3, 1002, "");
+    if (!r.copy.empty()) {
+      add("cuda_runtime", "cudaMemcpyAsync", 5, 5, at + 4, 1, copied);
+      add("gpu_memcpy", r.copy, 0, 7, at + 1003, 1,
+          R"("device": 0, "stream": 7, "bytes": 100000, )" + copied);
+    }
+    add("cuda_runtime", r.call, 5, 5, at + 5, 1000, "");
+  }
+  add("user_annotation", "ProfilerStep#1", 5, 5, 0, at, "");
+  events.pop_back();
+  return events;
+}
+
+Cells found(const Rounds& rounds, const char* column = "id") {
+  const trace::Trace trace = test::open_events(step_of(rounds));
+  const analyze::Derived derived(trace, {});
+  return test::cells(verdict(derived, gather(derived, {}, 1), 1).tables[1], column);
+}
+
+// The device idles 2 µs in each of 30 waits and 50 behind it: 1,560 of 31,650 µs.
+TEST(SyncRules, ReadsOfValues) {
+  EXPECT_EQ(found({}), Cells{"S01"});
+  EXPECT_EQ(
+      found({}, "title")[0],
+      "1.56 ms of 31.6 ms per step: the host reads a value from the device 30 times a step; .item() drains "
+      "the device's queue");
+  Rounds prompt;
+  prompt.refill = 0;  // 2 of 1,005 µs
+  EXPECT_EQ(found(prompt), Cells{});
+}
+
+TEST(SyncRules, WhatWaitsNamesTheRule) {
+  Rounds rounds;
+  rounds.op = "aten::nonzero";
+  EXPECT_EQ(found(rounds), Cells{"S03"});
+  rounds.op = "";
+  EXPECT_EQ(found(rounds), Cells{"S02"});
+  rounds.op = "aten::copy_";
+  rounds.copy = "Memcpy DtoH (Device -> Pageable)";
+  EXPECT_EQ(found(rounds), Cells{"S04"});
+  rounds.copy = "CopyDeviceToHost";
+  EXPECT_EQ(found(rounds), Cells{"S04"});
+  rounds.copy = "Memcpy HtoD (Pageable -> Device)";
+  EXPECT_EQ(found(rounds), Cells{});  // a copy to the device has a rule of its own
+  rounds.refill = 0;
+  rounds.copy = "Memcpy DtoH (Device -> Pageable)";
+  EXPECT_EQ(found(rounds), Cells{});
+}
+
+}  // namespace
+}  // namespace stepscope::advise

@@ -1,0 +1,155 @@
+#include "analyze/idle_places.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "analyze/question.h"
+#include "derive/idle_place.h"
+#include "derive/source_line.h"
+#include "report/statistics.h"
+
+namespace stepscope::analyze {
+namespace {
+
+using derive::IdleCause;
+using derive::IdlePiece;
+using report::Role;
+using report::Shape;
+using report::Unit;
+using trace::kNoRow;
+using trace::Rank;
+using trace::Row;
+
+constexpr std::size_t kMostPlaces = 200;
+
+/// Where in the loop a piece lies.
+enum class Where : std::uint8_t { in_step, between_steps, after_loading };
+constexpr const char* kWhere[] = {"in a step", "between steps", "after loading"};
+
+struct Around {
+  Where gap = Where::in_step;  ///< `between_steps` when a step begins inside its gap
+  bool after_loading = false;  ///< behind a wait for data in that gap
+};
+
+std::vector<Around> around_pieces(const Rank& rank, const std::vector<IdlePiece>& pieces) {
+  std::vector<std::int64_t> starts;
+  for (const trace::Step& step : rank.steps)
+    if (step.row != kNoRow) starts.push_back(step.start);
+  std::sort(starts.begin(), starts.end());
+  std::vector<Around> around(pieces.size());
+  for (std::size_t first = 0, last = 0; first < pieces.size(); first = last) {
+    for (last = first + 1; last < pieces.size() && pieces[last].ender == pieces[first].ender &&
+                           pieces[last].device == pieces[first].device;)
+      ++last;
+    const auto step = std::upper_bound(starts.begin(), starts.end(), pieces[first].span.begin);
+    const bool border = step != starts.end() && *step < pieces[last - 1].span.end;
+    bool loaded = false;
+    for (std::size_t i = first; i < last; ++i) {
+      around[i] = {border ? Where::between_steps : Where::in_step, loaded};
+      loaded |= pieces[i].cause == IdleCause::input;
+    }
+  }
+  return around;
+}
+
+struct Key {
+  IdleCause cause;
+  trace::StringId place, region;
+  Where where;
+  friend auto operator<=>(const Key&, const Key&) = default;
+};
+struct Sum {
+  std::int64_t count = 0, time = 0, longest = 0;
+  Row row = kNoRow;  ///< of the longest part
+};
+
+std::map<Key, Sum> summed(const trace::Trace& trace, const Rank& rank, const std::vector<IdlePiece>& pieces) {
+  const trace::EventTable& e = rank.events;
+  const std::vector<Around> around = around_pieces(rank, pieces);
+  const auto name = [&](Row row) { return row == kNoRow ? trace::kEmptyString : e.name[row]; };
+  std::map<Key, Sum> sums;
+  for (const derive::IdlePlace& place : derive::idle_places(trace, rank, pieces)) {
+    const IdlePiece& piece = pieces[place.piece];
+    const Row launch = piece.ender == kNoRow ? kNoRow : e.launch[piece.ender];
+    // What is still open when the launch begins is already on its way to the device.
+    const bool ends_before = place.row == kNoRow || launch == kNoRow || e.end[place.row] <= e.start[launch];
+    const Where at =
+        around[place.piece].after_loading && ends_before ? Where::after_loading : around[place.piece].gap;
+    Sum& sum = sums[{piece.cause, name(place.row), name(place.outermost), at}];
+    ++sum.count;
+    report::add_to(sum.time, place.time);
+    if (sum.row != kNoRow && place.time <= sum.longest) continue;
+    sum.longest = place.time;
+    sum.row = place.row;
+  }
+  return sums;
+}
+
+std::int64_t steps_in(const Derived& derived, const Rank& rank) {
+  std::int64_t steps = 0;
+  for (const StepSpan& s : step_spans(rank))
+    steps += derived.choice().includes(rank.steps[s.index]) && !(s.partial && derived.choice().all());
+  return steps;
+}
+
+}  // namespace
+
+report::Table idle_place_table(const trace::Trace& trace) {
+  report::Table table{"Idle time by place", Shape::table, {}};
+  const RankColumn rank(table, trace);
+  table.texts("cause");
+  table.texts("place");
+  table.texts("source", Role::detail);
+  table.texts("region", Role::detail);
+  table.texts("where", Role::value);
+  table.ints("count", Unit::count);
+  table.ints("time", Unit::ns);
+  table.ints("per_step", Unit::ns);
+  table.ints("longest", Unit::ns);
+  return table;
+}
+
+void add_idle_places(report::Table& table, const Derived& derived, const Rank& rank) {
+  const trace::Trace& trace = derived.trace();
+  const auto devices = static_cast<std::int64_t>(derived.busy(rank).size());
+  if (devices == 0) return;
+  const auto sums = summed(trace, rank, derived.idle(rank));
+  std::vector<const std::pair<const Key, Sum>*> order;
+  for (const auto& entry : sums) order.push_back(&entry);
+  std::sort(order.begin(), order.end(), [&](const auto* a, const auto* b) {
+    const auto texts = [&](const Key& k) {
+      return std::tuple(trace.text(k.place), trace.text(k.region), k.cause, k.where);
+    };
+    return a->second.time != b->second.time ? a->second.time > b->second.time
+                                            : texts(a->first) < texts(b->first);
+  });
+  if (order.size() > kMostPlaces) order.resize(kMostPlaces);
+  derive::SourceLines lines(trace, rank);
+  const std::int64_t steps = steps_in(derived, rank);
+  const auto column = [&](std::string_view name) -> report::Column& {
+    return *std::find_if(table.columns.begin(), table.columns.end(),
+                         [&](const report::Column& c) { return c.name == name; });
+  };
+  const auto text = [&](std::string_view name, std::string_view value) {
+    std::get<report::Texts>(column(name).values).emplace_back(value);
+  };
+  const auto number = [&](std::string_view name, std::int64_t value) {
+    std::get<report::Ints>(column(name).values).push_back(value);
+  };
+  for (const auto* entry : order) {
+    const auto& [key, sum] = *entry;
+    if (trace.ranks.size() > 1) number("rank", rank.rank);
+    text("cause", name_of(key.cause));
+    text("place", trace.text(key.place));
+    text("source", sum.row == kNoRow ? "" : lines.of(sum.row));
+    text("region", trace.text(key.region));
+    text("where", kWhere[static_cast<std::size_t>(key.where)]);
+    number("count", sum.count);
+    number("time", sum.time / devices);
+    number("per_step", steps == 0 ? report::kNoInt : sum.time / devices / steps);
+    number("longest", sum.longest);
+  }
+}
+
+}  // namespace stepscope::analyze
