@@ -13,7 +13,8 @@ namespace stepscope::advise {
 
 /// The reports that rules read. All of them hold every rank; a rule asks for its own.
 struct Reports {
-  report::Report overview, steps, idle, ledger, devices, kernels, input_wait, memory_events, synchronizations;
+  report::Report overview, steps, idle, ledger, devices, kernels, copies, collectives, input_wait,
+      memory_events, synchronizations;
 };
 
 /// One rank's view of the reports.

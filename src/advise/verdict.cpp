@@ -117,6 +117,8 @@ Reports gather(const analyze::Derived& derived, const report::Params& params, un
       {"idle", &reports.idle},
       {"memory_events", &reports.memory_events},
       {"kernels", &reports.kernels},
+      {"copies", &reports.copies},
+      {"collectives", &reports.collectives},
       {"steps", &reports.steps},
       {"devices", &reports.devices},
       {"synchronizations", &reports.synchronizations},
