@@ -35,16 +35,17 @@ struct Group {
 using Key = std::tuple<Exchange, std::string_view, std::int64_t, std::int64_t>;  // dtype, group, bytes
 
 bool is_communication_range(std::string_view name) {
-  for (const std::string_view head : {"c10d::", "nccl:", "rccl:", "xccl:", "record_param_comms", "_c10d_functional::"})
+  for (const std::string_view head :
+       {"c10d::", "nccl:", "rccl:", "xccl:", "record_param_comms", "_c10d_functional::"})
     if (name.starts_with(head)) return true;
   return false;
 }
 
 /// When one step's gradients were reduced.
 struct Reduction {
-  std::int64_t first = trace::kNoTime;            ///< start of the step's first reduction
-  std::int64_t exposed = 0;                       ///< of its reductions, ns
-  std::vector<Interval> backward;                 ///< compute kernels of the backward pass
+  std::int64_t first = trace::kNoTime;  ///< start of the step's first reduction
+  std::int64_t exposed = 0;             ///< of its reductions, ns
+  std::vector<Interval> backward;       ///< compute kernels of the backward pass
 };
 
 class Gatherer {
@@ -66,7 +67,8 @@ class Gatherer {
       if (e_.work[row] == Work::communication && window.contains(e_.start[row])) add(row), any = true;
     if (!any) return;
     for (Row row = 0; row < e_.size(); ++row)
-      if (e_.work[row] == Work::compute && window.contains(e_.start[row]) && e_.step[row] >= 0 && in_backward(row))
+      if (e_.work[row] == Work::compute && window.contains(e_.start[row]) && e_.step[row] >= 0 &&
+          in_backward(row))
         steps_[e_.step[row]].backward.push_back({e_.start[row], e_.end[row]});
   }
 
@@ -84,7 +86,8 @@ class Gatherer {
       exposed = alone->second.length_in({e_.start[row], e_.end[row]});
     report::add_to(group.exposed, exposed);
     report::add_to(group.host, host_time(row));
-    if ((c.exchange != Exchange::all_reduce && c.exchange != Exchange::reduce_scatter) || e_.step[row] < 0) return;
+    if ((c.exchange != Exchange::all_reduce && c.exchange != Exchange::reduce_scatter) || e_.step[row] < 0)
+      return;
     Reduction& step = steps_[e_.step[row]];
     step.first = step.first == trace::kNoTime ? e_.start[row] : std::min(step.first, e_.start[row]);
     report::add_to(step.exposed, exposed);

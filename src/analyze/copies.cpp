@@ -29,8 +29,8 @@ bool only_copies(std::string_view op) {
 }
 
 bool makes_tensors(std::string_view op) {
-  constexpr std::string_view kMakers[] = {"aten::zeros", "aten::ones",     "aten::full",   "aten::arange",
-                                          "aten::eye",   "aten::randn",    "aten::rand",   "aten::randint",
+  constexpr std::string_view kMakers[] = {"aten::zeros", "aten::ones",     "aten::full",    "aten::arange",
+                                          "aten::eye",   "aten::randn",    "aten::rand",    "aten::randint",
                                           "aten::empty", "aten::randperm", "aten::linspace"};
   for (const std::string_view maker : kMakers)
     if (op == maker || (op.starts_with(maker) && op.substr(maker.size()) == "_like")) return true;
@@ -38,9 +38,9 @@ bool makes_tensors(std::string_view op) {
 }
 
 struct Group {
-  trace::StringId name, op;
+  trace::StringId name = trace::kEmptyString, op = trace::kEmptyString;
   std::int64_t count = 0, small = 0, created = 0, bytes = 0, total = 0, exposed = 0, host = 0;
-  std::int64_t large_bytes = 0, large_time = 0, large = 0;
+  std::vector<std::int64_t> rates;  ///< of large ones, bytes per second
 };
 
 /// Copies of one rank in a window, by their name and the operator that asked for them.
@@ -60,8 +60,9 @@ class Gatherer {
   void add(Row row) {
     const Row op = e_.op[row] == kNoRow ? kNoRow : above_copies(e_.op[row]);
     const trace::StringId op_name = op == kNoRow ? trace::kEmptyString : e_.name[op];
-    const auto [found, added] = index_.try_emplace(std::uint64_t{e_.name[row]} << 32 | op_name, groups_.size());
-    if (added) groups_.push_back({e_.name[row], op_name});
+    const auto [found, added] =
+        index_.try_emplace(std::uint64_t{e_.name[row]} << 32 | op_name, groups_.size());
+    if (added) groups_.emplace_back().name = e_.name[row], groups_.back().op = op_name;
     Group& group = groups_[found->second];
     const std::int64_t time = e_.duration(row), size = bytes_.integer_or(row, -1);
     ++group.count;
@@ -73,10 +74,9 @@ class Gatherer {
     if (size < 0) return;
     report::add_to(group.bytes, size);
     group.small += size < kSmall;
-    if (size < kLarge) return;
-    ++group.large;
-    report::add_to(group.large_bytes, size);
-    report::add_to(group.large_time, time);
+    if (size >= kLarge && time > 0)
+      group.rates.push_back(
+          static_cast<std::int64_t>(static_cast<double>(size) / (static_cast<double>(time) * 1e-9)));
   }
 
   /// Longest total first.
@@ -135,7 +135,7 @@ struct Columns {
         large(table.ints("large", Unit::count, Role::detail)),
         rate(table.reals("large_rate", Unit::bytes_per_s, Role::detail)) {}
 
-  void add(const trace::Trace& trace, const Rank& of, const Group& g) {
+  void add(const trace::Trace& trace, const Rank& of, Group& g) {
     rank.add(of);
     name.emplace_back(trace.text(g.name));
     op.emplace_back(trace.text(g.op));
@@ -146,10 +146,8 @@ struct Columns {
     host.push_back(g.host);
     small.push_back(g.small);
     created.push_back(g.created);
-    large.push_back(g.large);
-    rate.push_back(g.large_time > 0
-                       ? static_cast<double>(g.large_bytes) / (static_cast<double>(g.large_time) * 1e-9)
-                       : kNoReal);
+    large.push_back(static_cast<std::int64_t>(g.rates.size()));
+    rate.push_back(g.rates.empty() ? kNoReal : static_cast<double>(report::quantile(g.rates, 0.5)));
   }
 
   report::Table table{"Copies by operator", Shape::table, {}};
@@ -174,7 +172,7 @@ Longest total first.
 | host | sum of the durations of the calls that launched them, ns |
 | small | copies below 64 KiB |
 | created | copies by aten::to of a tensor that the operator right before it made (aten::zeros, arange, …) |
-| large, large_rate | copies of at least 8 MB, and their bytes / their time |)",
+| large, large_rate | copies of at least 8 MB, and the median of their bytes / time |)",
     {}};
 
 report::Report copies(const Derived& derived, const report::Params&) {
@@ -186,7 +184,7 @@ report::Report copies(const Derived& derived, const report::Params&) {
     Gatherer gatherer(trace, rank, derived.busy(rank));
     for (Row row = 0; row < rank.events.size(); ++row)
       if (rank.events.kind[row] == Kind::memcpy && window.contains(rank.events.start[row])) gatherer.add(row);
-    for (const Group& group : std::move(gatherer).sorted()) out.add(trace, rank, group);
+    for (Group& group : std::move(gatherer).sorted()) out.add(trace, rank, group);
   }
   if (out.table.rows() == 0) report.notes.emplace_back("No copy is recorded.");
   report.tables.push_back(std::move(out.table));

@@ -433,7 +433,7 @@ time of those whose size is recorded.
 
 **Kinds of compute kernels**, by their names; collectives left out. Matrix, convolution, attention, norm, softmax and optimizer are kernels
 made for that; pointwise works element by element and no compiler fused it, cast does so from one type to another, copy moves elements
-(strided or concatenating), layout turns channels first into channels last or back, compiled comes from Inductor or Triton, other: the name
+to another place or order, concat joins tensors, layout turns channels first into channels last or back, compiled comes from Inductor or Triton, other: the name
 does not tell. `share` = total / total of all compute kernels; `small_grid_share` = time of those with fewer blocks than
 the device has multiprocessors / total, empty where blocks are not recorded.
 

@@ -176,12 +176,12 @@ bool add_events(Matcher& match, const Rank& rank, const derive::ReplayPlan& plan
   for (std::size_t i = 0; i < plan.events.size(); ++i) {
     const Row row = plan.events[i].row;
     const Work work = e.work[row];
-    const bool wanted = scale.what == What::compute       ? work == Work::compute
+    const bool wanted = scale.what == What::compute ? work == Work::compute
                         : scale.what == What::plain_cores || scale.what == What::kind
                             ? work == Work::compute && match(row)
-                        : scale.what == What::comm        ? work == Work::communication
-                        : scale.what == What::copy        ? work == Work::copy || work == Work::fill
-                                                          : match(row);
+                        : scale.what == What::comm ? work == Work::communication
+                        : scale.what == What::copy ? work == Work::copy || work == Work::fill
+                                                   : match(row);
     if (!wanted) continue;
     const Row launch = e.launch[row];
     found |= scale.what != What::call || launch != kNoRow;

@@ -38,6 +38,7 @@ class CollectiveArgs {
   Collective of(trace::Row kernel) const;
 
  private:
+  Exchange around(trace::Row row, Exchange otherwise) const;
   const trace::Trace& trace_;
   const trace::Rank& rank_;
   trace::ArgReader name_, dtype_, group_, in_, out_;

@@ -31,8 +31,8 @@ KernelKind elementwise_kind(std::string_view name) {
 
 std::string_view name_of(KernelKind kind) {
   constexpr std::string_view kNames[kKernelKinds] = {
-      "matrix", "convolution", "attention", "norm",      "softmax", "pointwise", "cast", "copy",
-      "reduction", "layout",    "index",     "optimizer", "fill",    "compiled",  "other"};
+      "matrix", "convolution", "attention", "norm",  "softmax",   "pointwise", "cast",     "copy",
+      "concat", "reduction",   "layout",    "index", "optimizer", "fill",      "compiled", "other"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 
@@ -46,16 +46,17 @@ KernelKind kernel_kind(std::string_view kernel_name) {
   if (has(name, {"nchwToNhwc", "nhwcToNchw", "CNHW2NCHW", "NCHW2CNHW", "batched_transpose",
                  "transpose_readWrite", "SubTensorOpWithCast", "im2col", "Im2Col", "Im2d2Col", "Col2Im"}))
     return layout;
-  if (has(name, {"CatArray"})) return copy;
-  if (has(name, {"convolve", "Convolution", "conv2d", "conv3d", "Conv_", "AsmConv", "naive_conv", "grouped_conv",
-                 "winograd", "wgrad", "dgrad", "fprop", "bprop", "igemm_", "implicit_gemm", "scudnn",
-                 "conv_depthwise"}))
+  if (has(name, {"CatArray"})) return concat;
+  if (has(name, {"convolve", "Convolution", "conv2d", "conv3d", "Conv_", "AsmConv", "naive_conv",
+                 "grouped_conv", "winograd", "wgrad", "dgrad", "fprop", "bprop", "igemm_", "implicit_gemm",
+                 "scudnn", "conv_depthwise"}))
     return convolution;
   if (has(name, {"gemm", "Gemm", "GEMM", "Cijk_", "nvjet_", "gemv", "splitKreduce", "ReduceSplitK", "cutlass",
                  "bmm_", "dot_kernel", "matmul"}))
     return matrix;
   if (has(name, {"multi_tensor_apply", "FusedAdam", "FusedOptimizer"})) return optimizer;
-  if (has(name, {"embedding", "index", "Index", "gather", "scatter", "RadixSort", "segmented_sort", "permute_"}))
+  if (has(name,
+          {"embedding", "index", "Index", "gather", "scatter", "RadixSort", "segmented_sort", "permute_"}))
     return index;
   if (has(name, {"_norm", "Norm", "norm_kernel", "bn_fw", "bn_bw", "RowwiseMoments", "rmsnorm"})) return norm;
   if (has(name, {"softmax", "SoftMax", "Softmax"})) return softmax;

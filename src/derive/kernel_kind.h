@@ -14,7 +14,8 @@ enum class KernelKind : std::uint8_t {
   softmax,
   pointwise,  ///< element by element, not fused by a compiler
   cast,       ///< element by element from one type to another
-  copy,       ///< copies by a kernel: strided, concatenating
+  copy,       ///< copies by a kernel: strided ones, as .contiguous() makes
+  concat,     ///< of several tensors into one
   reduction,
   layout,     ///< between channels first and last, of tensors as convolutions see them
   index,      ///< gathers, scatters, embeddings, sorts
@@ -23,7 +24,7 @@ enum class KernelKind : std::uint8_t {
   compiled,  ///< made by Inductor or another Triton compiler
   other,     ///< the name does not tell
 };
-inline constexpr std::size_t kKernelKinds = 15;
+inline constexpr std::size_t kKernelKinds = 16;
 
 std::string_view name_of(KernelKind kind);
 
