@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 
 #include "advise/places.h"
 #include "report/units.h"
@@ -195,6 +196,19 @@ double pinned_rate(const Evidence& e) {
   if (contains(device.name, "MI300")) return kGen5;
   if (maker_of(device) == Maker::amd) return kGen4;
   return device.capability >= 9 ? kGen5 : device.capability >= 8 ? kGen4 : kGen3;
+}
+
+double expected_bus_rate(const Evidence& e, std::int64_t ranks) {
+  constexpr double kFabric = 100e9, kPcie = 10e9, kNetwork = 20e9;
+  constexpr std::int64_t kMostInHost = 8;
+  if (ranks > kMostInHost) return kNetwork;
+  const Device device = busiest_device(e);
+  if (maker_of(device) == Maker::amd) return contains(device.name, "MI") ? kFabric : kPcie;
+  const double of_data_centres[] = {7.0, 8.0, 9.0, 10.0};
+  return std::find(std::begin(of_data_centres), std::end(of_data_centres), device.capability) !=
+                 std::end(of_data_centres)
+             ? kFabric
+             : kPcie;
 }
 
 std::string lower_precision(const Evidence& e) {

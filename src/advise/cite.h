@@ -38,6 +38,10 @@ std::string longest_idle(const Evidence& evidence, std::string_view cause);
 /// Bytes per second that a copy from pinned host memory reaches on this device, by its generation.
 double pinned_rate(const Evidence& evidence);
 
+/// Bytes per second that each rank of a collective moves at least over the links this kind of device usually
+/// has: a fabric within a host, PCIe for devices without one, the network beyond `ranks` = 8.
+double expected_bus_rate(const Evidence& evidence, std::int64_t ranks);
+
 /// How this device gets matrix products in lower precision: the option in PyTorch.
 std::string lower_precision(const Evidence& evidence);
 

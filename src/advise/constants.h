@@ -33,8 +33,40 @@ namespace stepscope::advise {
   X(std::int64_t, kManyFills, 20, "fills of one zero_grad, copies of one bucket", "none when gradients are set to None") \
   X(double, kZeroFillPessimism, 0.7, "of the ideal saving: no fills", "chosen") \
   X(std::int64_t, kPageableBytes, 4'000'000, "bytes per step", "less goes through the driver's staging at once") \
-  X(double, kPageablePessimism, 0.3, "of the ideal saving: pinned copies", "chosen") \
+  X(double, kPageablePessimism, 0.6, "of the ideal saving: pinned copies", "the staging moves to a thread of the loader: as measured for loading that moves to workers") \
   X(double, kBroadcastPessimism, 0.5, "of the ideal saving: no broadcast of buffers", "chosen") \
+  X(std::int64_t, kFewestSmallCopies, 30, "copies below 64 KiB per step", "chosen; 15 in a healthy serving step") \
+  X(double, kSmallCopyShare, 0.02, "of the window: small copies worth a finding", "chosen") \
+  X(double, kCopyShare, 0.03, "of the window: exposed copies worth a finding", "chosen") \
+  X(double, kLinkShare, 0.5, "of the rate that pinned copies reach on this link", "chosen: 0.36 to 0.52 in recordings with neighbours on the link") \
+  X(double, kDeviceCopyShare, 0.08, "of compute time: copies inside the device", "16 to 20 % where each tensor is cloned") \
+  X(std::int64_t, kFewestCreated, 5, "tensors made on the host and moved, per step", "chosen") \
+  X(double, kLayoutShare, 0.04, "of kernel time: changes of memory layout", "1.9 % at the border of a network, 13 and 26 % inside one") \
+  X(double, kCastShare, 0.05, "of kernel time: casts", "chosen") \
+  X(double, kBusyShare, 0.5, "of the window: a device that busy can gain from shorter kernels", "chosen") \
+  X(double, kPointwiseShare, 0.25, "of kernel time: element-wise kernels and casts", "14 to 24.5 % in trainings, 46 % in an eager transformer") \
+  X(double, kFusedLeast, 0.3, "of element-wise time saved by fusing, at least", "chosen") \
+  X(double, kFusedMost, 0.7, "of element-wise time saved by fusing, at most", "chosen: a chain of k kernels saves (k-1)/k of its traffic") \
+  X(double, kSmallGridShare, 0.5, "of kernel time: kernels with fewer blocks than multiprocessors", "2 to 16 % in trainings, 78 % in a small model") \
+  X(double, kSmallGridSaving, 0.5, "of that time saved by larger grids, at most", "chosen") \
+  X(std::int64_t, kFewestSmallGrids, 50, "kernels", "chosen") \
+  X(double, kFullestMemory, 0.85, "of device memory that a larger batch may use", "chosen") \
+  X(double, kFragmentedShare, 0.3, "of reserved memory not allocated at the peak", "chosen") \
+  X(std::int64_t, kFragmentedBytes, 1'000'000'000, "bytes reserved and not allocated", "chosen") \
+  X(std::int64_t, kManyCollectives, 50, "collectives per step", "404 in a loop over parameters, 73 in tensor parallelism") \
+  X(std::int64_t, kShortCollective, 50'000, "ns", "latency of a collective, not its transfer") \
+  X(std::int64_t, kSmallMessage, 1'000'000, "bytes", "chosen") \
+  X(double, kCollectiveShare, 0.03, "of the window: exposed or host time of small collectives", "2.4 % in tensor parallelism by design") \
+  X(std::int64_t, kLargeMessage, 4'000'000, "bytes whose transfer time counts", "less is latency") \
+  X(double, kSlowLinkShare, 0.25, "of the bus rate that the link should reach", "1 and 3 % where transfers leave the fabric") \
+  X(double, kSlowLinkPessimism, 0.3, "of the time beyond the expected transfer", "chosen: part of it is waiting for other ranks") \
+  X(double, kInformedShare, 0.05, "of the window: exposed communication worth a word", "chosen") \
+  X(double, kLateReduction, 0.7, "of the backward pass is over when the first reduction starts", "chosen: 0 to 12 % with buckets") \
+  X(double, kWaitedGathers, 0.5, "of the gathers' time is exposed", "chosen") \
+  X(std::int64_t, kFewestGathers, 5, "gathers per step", "chosen") \
+  X(double, kLeastDouble, 1.5, "times: single precision where memory limits", "half the bytes, not twice the speed") \
+  X(double, kMostDouble, 16, "times: single precision in matrix products", "chosen: 2 on data-centre devices, 32 to 64 on others") \
+  X(double, kDoubleShare, 0.01, "of kernel time: double precision", "chosen: consumer devices run it at 1/32 or 1/64") \
   X(double, kCommunicationShare, 0.10, "of the window: exposed communication worth a finding", "the TensorBoard plugin's limit") \
   X(double, kPlainCoreShare, 0.10, "of kernel time: matrix work on plain cores worth a finding", "17 to 67 % in fp32 trainings, at most 5 % in mixed precision") \
   X(double, kLeastSpeedUp, 1.5, "times: lower precision where memory limits", "chosen") \

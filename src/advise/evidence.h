@@ -15,7 +15,8 @@ namespace stepscope::advise {
 
 /// The reports that rules read. All of them hold every rank; a rule asks for its own.
 struct Reports {
-  report::Report overview, steps, idle, ledger, devices, kernels, input_wait, memory_events, synchronizations;
+  report::Report overview, steps, idle, ledger, devices, kernels, copies, collectives, input_wait,
+      memory_events, synchronizations;
 };
 
 /// Parts of names of host ranges that rules ask about; all are looked for in one pass.

@@ -11,8 +11,10 @@ std::span<const Rule> input_rules();          // I
 std::span<const Rule> host_rules();           // H
 std::span<const Rule> step_rules();           // H, I: steps that differ from the others
 std::span<const Rule> sync_rules();           // S
-std::span<const Rule> copy_rules();           // C
-std::span<const Rule> kernel_rules();         // K, P
+std::span<const Rule> copy_rules();           // C, between host and device
+std::span<const Rule> device_copy_rules();    // C, within a device
+std::span<const Rule> kernel_rules();         // K
+std::span<const Rule> precision_rules();      // P
 std::span<const Rule> communication_rules();  // N
 std::span<const Rule> memory_rules();         // A
 

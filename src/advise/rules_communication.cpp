@@ -1,6 +1,9 @@
 // Rules of communication (N), as far as one rank can tell.
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "advise/collective_facts.h"
 #include "advise/constants.h"
 #include "advise/families.h"
 #include "advise/say.h"
@@ -10,6 +13,11 @@ namespace {
 
 using report::format_value;
 using report::Unit;
+
+constexpr std::string_view kBucketDoc =
+    R"(Looks for DDP's `copy_bucket_to_grad` ranges, at least `kManyFills` per step. The count alone is no sign: a clone per parameter gives the
+same one, so the range must be there. Saving: replay without these ranges and what they launch; mostly under 1 % of the step when the
+device limits.)";
 
 std::optional<Finding> bucket_copies(const Evidence& e, Bound) {
   if (e.fact("ddp_calls") == 0) return std::nullopt;
@@ -27,6 +35,11 @@ std::optional<Finding> bucket_copies(const Evidence& e, Bound) {
   f.verify = "No copy_bucket_to_grad remains.";
   return f;
 }
+
+constexpr std::string_view kBroadcastDoc =
+    R"(Looks for `unflatten_dense_tensors` in a program that calls DistributedDataParallel.forward, at least once per step: DDP broadcasts buffers from rank 0 and
+unpacks them one by one. Saving: replay without them, at least `kBroadcastPessimism` of it; 23 ms of 222 where the host limits, 0.1 ms
+where the device does, with the same code.)";
 
 std::optional<Finding> buffer_broadcast(const Evidence& e, Bound) {
   if (e.fact("ddp_calls") == 0) return std::nullopt;
@@ -46,9 +59,176 @@ std::optional<Finding> buffer_broadcast(const Evidence& e, Bound) {
   return f;
 }
 
+/// Exposed time of all-gathers that the step waits for, ns in the window; 0 when they hide well.
+std::int64_t waited_gathers(const Evidence& e) {
+  std::int64_t count = 0, total = 0, exposed = 0;
+  for (const CollectiveRow& row : collectives_of(e)) {
+    if (row.what != "all-gather") continue;
+    count += row.count;
+    total += row.total;
+    exposed += row.exposed;
+  }
+  const bool waits = count >= kFewestGathers * e.steps() &&
+                     static_cast<double>(exposed) >= kWaitedGathers * static_cast<double>(total) &&
+                     e.share(exposed) >= kInformedShare;
+  return waits ? exposed : 0;
+}
+
+constexpr std::string_view kTinyDoc =
+    R"(Looks for at least `kManyCollectives` collectives per step that are below `kSmallMessage` or, where sizes are not recorded, shorter than `kShortCollective` (median), and that
+cost `kCollectiveShare` of the window exposed or on the host (`collectives`). Saving: replay with a tenth to half of the host time in `c10d::` ranges;
+unless the host limits, also with collectives at 0.2 to 0.7 of their length. Tensor-parallel inference issues 70 per step by design: those
+stay under the share.)";
+
+std::optional<Finding> many_collectives(const Evidence& e, Bound bound) {
+  const std::optional<TinyCollectives> tiny = tiny_collectives(e);
+  if (!tiny) return std::nullopt;
+  const bool host = bound == Bound::host;
+  if (host && e.share(tiny->host) < kCollectiveShare) return std::nullopt;
+  Finding f = finding(e, "N02", "communication",
+                      fmt::format("{} collectives per step, median {}: they cost latency, not bandwidth",
+                                  format_value(tiny->count / e.steps(), Unit::count), ns(tiny->median)));
+  const std::int64_t cost = (host ? tiny->host : tiny->exposed) / e.steps();
+  save(f, cost, 0.3, 0.8);
+  const std::string_view kernels = host ? "" : "; comm=0.2", kernels_mild = host ? "" : "; comm=0.7";
+  change(f, fmt::format("host:/c10d::|_c10d_functional::/=0.1{}", kernels),
+         fmt::format("host:/c10d::|_c10d_functional::/=0.5{}", kernels_mild));
+  f.confidence = Confidence::high;
+  f.because = "their number and length are in the file";
+  f.evidence = fmt::format("collectives: {} exposed, {} in the host ranges that issue them, in the window",
+                           ns(tiny->exposed), ns(tiny->host));
+  f.remedy =
+      "Let DistributedDataParallel bucket gradients (bucket_cap_mb=25 … 100) instead of a loop over "
+      "parameters; "
+      "torch.distributed._coalescing_manager() or one flattened tensor; wrap larger units in FSDP.";
+  f.verify = "collectives: under 50 per step, each above 1 MB.";
+  f.effort = Effort::code;
+  return f;
+}
+
+constexpr std::string_view kLinkDoc =
+    R"(Looks for collectives of at least `kLargeMessage` whose bus rate (`collectives`: of the shortest one, which waited least for other ranks) is below `kSlowLinkShare` of what such devices
+reach: 100 GB/s over NVLink or xGMI within a host, 10 over PCIe, 20 over the network for more than 8 ranks. Their exposed time is at least
+`kInformedShare` of the window. Saving: the exposed time beyond the expected transfer, at least `kSlowLinkPessimism` of it. Needs the sizes that PyTorch 2.3 and later
+record beside collectives. Silent when the host limits.)";
+
+std::optional<Finding> slow_transfers(const Evidence& e, Bound bound) {
+  const std::optional<SlowLinks> slow = slow_links(e);
+  if (!slow || bound == Bound::host) return std::nullopt;
+  const CollectiveRow& row = slow->dearest;
+  Finding f = finding(
+      e, "N03", "communication",
+      fmt::format("{} of {} among {} ranks reaches {} per link at its fastest; {} expected",
+                  row.what == "all-reduce" ? "All-reduce" : row.what, format_value(row.bytes, Unit::bytes),
+                  format_value(row.ranks, Unit::count), format_value(row.bus_rate, Unit::bytes_per_s),
+                  format_value(slow->expected, Unit::bytes_per_s)));
+  save(f, slow->beyond / e.steps(), kSlowLinkPessimism, 1.0);
+  f.confidence = row.ranks <= 8 ? Confidence::medium : Confidence::low;
+  f.because =
+      "the fastest of several equal transfers is this slow, so it is not waiting; how the devices are "
+      "connected is not in the file";
+  f.evidence =
+      fmt::format("collectives: bus_rate; {} exposed in the window; devices: exposed_communication {}",
+                  ns(slow->exposed), percent(e.share(e.fact("exposed_communication"))));
+  f.remedy =
+      "NCCL_DEBUG=INFO names the transport: look for disabled peer-to-peer (NCCL_P2P_DISABLE, PCIe ACS, "
+      "containers without shared memory), the wrong interface (NCCL_SOCKET_IFNAME, NCCL_IB_HCA), or a "
+      "topology without fabric (nvidia-smi topo -m; rocm-smi --showtopo).";
+  f.verify = "collectives: bus_rate near what a bandwidth test of the same ranks reaches.";
+  f.effort = Effort::hardware;
+  return f;
+}
+
+constexpr std::string_view kLateDoc =
+    R"(Looks for all-reduces and reduce-scatters whose first one starts when more than `kLateReduction` of the backward pass's kernel time is over (`collectives`: before_share, median
+over steps), and that are exposed for `kInformedShare` of the window. Saving: the smaller of the exposed time and of the backward time that could hide it
+× 0.5 to 0.9. Silent when the host limits, and when links are slow (N03): starting earlier does not help a transfer that takes
+longer than the backward pass.)";
+
+std::optional<Finding> late_start(const Evidence& e, Bound bound) {
+  const std::optional<LateReduction> late = late_reduction(e);
+  if (!late || bound == Bound::host || slow_links(e)) return std::nullopt;
+  Finding f =
+      finding(e, "N06", "communication",
+              fmt::format("Gradients are reduced only after {} of the backward pass: {} per step are exposed",
+                          percent(late->before), ns(late->exposed)));
+  save(f, std::min(late->exposed, late->could_hide), 0.5, 0.9);
+  f.confidence = Confidence::medium;
+  f.because = "kernels of the backward pass ran before the first reduction could hide behind them";
+  f.evidence = "collectives: reductions in the backward pass";
+  f.remedy =
+      "DistributedDataParallel instead of reducing by hand; smaller buckets (bucket_cap_mb); "
+      "static_graph=True; "
+      "no find_unused_parameters=True; register modules in the order in which they are used.";
+  f.verify = "collectives: before_share under 30 %.";
+  f.effort = Effort::one_line;
+  return f;
+}
+
+constexpr std::string_view kGatherDoc =
+    R"(Looks for at least `kFewestGathers` all-gathers per step of which `kWaitedGathers` of the time is exposed, and `kInformedShare` of the window at least: parameters that are gathered when
+they are needed (FSDP, ZeRO-3). Saving: replay with collectives at 0.3 to 0.8 of their length.)";
+
+std::optional<Finding> gathers(const Evidence& e, Bound bound) {
+  const std::int64_t exposed = waited_gathers(e);
+  if (exposed == 0 || bound == Bound::host) return std::nullopt;
+  Finding f = finding(e, "N07", "communication",
+                      fmt::format("{} of {} per step wait for gathers of parameters", ns(exposed / e.steps()),
+                                  ns(e.step_length())));
+  save(f, exposed / e.steps(), 0.2, 0.7);
+  f.confidence = Confidence::low;
+  f.because = "most of the gathers' time runs with no compute beside it";
+  f.evidence = "collectives: all-gather, exposed";
+  f.remedy =
+      "FSDP2: set_modules_to_forward_prefetch, set_modules_to_backward_prefetch; FSDP1: "
+      "BackwardPrefetch.BACKWARD_PRE, forward_prefetch=True; reshard_after_forward=False if memory allows; "
+      "ZeRO-3: stage3_prefetch_bucket_size, overlap_comm.";
+  f.verify = "collectives: under half of all-gather is exposed.";
+  f.effort = Effort::option;
+  return f;
+}
+
+constexpr std::string_view kEveryDoc =
+    R"(Looks for two or more calls of DistributedDataParallel.forward per optimizer step of which each is followed by the same all-reduces of at least `kSmallMessage` (`collectives`: a row's
+count per forward is 0.9 or more): gradients are accumulated and still reduced each time. Saving: (k-1)/k of the exposed time of these
+reductions. Silent when the host limits.)";
+
+std::optional<Finding> reduce_every_time(const Evidence& e, Bound bound) {
+  constexpr double kEach = 0.9;
+  const std::int64_t forwards = e.fact("ddp_calls"), updates = e.launched_in("Optimizer.step#").ranges;
+  if (updates == 0 || forwards < 2 * updates || bound == Bound::host) return std::nullopt;
+  const std::int64_t times = forwards / updates;
+  std::int64_t exposed = 0;
+  for (const CollectiveRow& row : collectives_of(e))
+    if (row.what == "all-reduce" && row.bytes >= kSmallMessage &&
+        static_cast<double>(row.count) >= kEach * static_cast<double>(times * e.steps()))
+      exposed += row.exposed;
+  if (exposed == 0) return std::nullopt;
+  Finding f = finding(e, "N11", "communication",
+                      fmt::format("Gradients are reduced {} times per optimizer step", times));
+  const double saved = static_cast<double>(times - 1) / static_cast<double>(times);
+  save(f, exposed / e.steps(), saved / 2, saved);
+  f.confidence = Confidence::medium;
+  f.because = "there are several forward passes per optimizer step, and as many sets of reductions";
+  f.evidence = "collectives: count; operators: DistributedDataParallel.forward, Optimizer.step";
+  f.remedy =
+      "with model.no_sync(): around all micro-steps but the last (FSDP2: set_requires_gradient_sync(False)).";
+  f.verify = "collectives: one set of reductions per optimizer step.";
+  f.effort = Effort::one_line;
+  return f;
+}
+
+constexpr std::string_view kExposedDoc =
+    R"(Looks for time in which a collective runs and no compute kernel, at least `kInformedShare` of the window;
+confidence is low below `kCommunicationShare`. Silent when the host limits, since the collectives then
+fill time that would be idle, and when a cause explains it: many small collectives (N02), slow links (N03), a late start (N06), gathers without
+prefetch (N07). Saving: replay with collectives at 0.2 to 0.8 of their length. One rank's file cannot tell transfer from waiting for other ranks.)";
+
 std::optional<Finding> exposed_communication(const Evidence& e, Bound bound) {
   const std::int64_t exposed = e.fact("exposed_communication");
-  if (e.share(exposed) < kCommunicationShare || bound == Bound::host) return std::nullopt;
+  if (e.share(exposed) < kInformedShare || bound == Bound::host || tiny_collectives(e) || slow_links(e) ||
+      late_reduction(e) || waited_gathers(e))
+    return std::nullopt;
   const double hidden = e.fact("communication") > 0
                             ? 1 - static_cast<double>(exposed) / static_cast<double>(e.fact("communication"))
                             : 0;
@@ -58,7 +238,7 @@ std::optional<Finding> exposed_communication(const Evidence& e, Bound bound) {
                           ns(exposed / e.steps()), ns(e.step_length()), percent(hidden)));
   save(f, exposed / e.steps(), 0.2, 0.8);
   change(f, "comm=0.2", "comm=0.8");
-  f.confidence = Confidence::medium;
+  f.confidence = e.share(exposed) < kCommunicationShare ? Confidence::low : Confidence::medium;
   f.because = "one rank's file cannot tell transfer from waiting for other ranks";
   f.evidence = fmt::format("devices: exposed_communication {} of the window; kernels: collectives by name",
                            percent(e.share(exposed)));
@@ -70,6 +250,10 @@ std::optional<Finding> exposed_communication(const Evidence& e, Bound bound) {
   f.effort = Effort::code;
   return f;
 }
+
+constexpr std::string_view kBackendDoc =
+    R"(Looks for a distributed backend other than NCCL (RCCL goes by that name) in a program that uses DDP on devices: collectives then travel over the host. No
+saving is computed. Silent in recordings without devices.)";
 
 std::optional<Finding> slow_backend(const Evidence& e, Bound bound) {
   const std::string_view backend = e.configuration("distributed backend");
@@ -87,10 +271,15 @@ std::optional<Finding> slow_backend(const Evidence& e, Bound bound) {
 }
 
 constexpr Rule kRules[] = {
-    {"N09", "communication", "gradients are copied into and out of buckets", true, bucket_copies},
-    {"N10", "communication", "buffers are broadcast in every forward", true, buffer_broadcast},
-    {"N01", "communication", "communication is not hidden", true, exposed_communication},
-    {"N04", "communication", "collectives over a slow backend", false, slow_backend},
+    {"N09", "communication", "gradients are copied into and out of buckets", true, bucket_copies, kBucketDoc},
+    {"N10", "communication", "buffers are broadcast in every forward", true, buffer_broadcast, kBroadcastDoc},
+    {"N02", "communication", "many small collectives", true, many_collectives, kTinyDoc},
+    {"N03", "communication", "collectives are slower than the links", true, slow_transfers, kLinkDoc},
+    {"N06", "communication", "gradients are reduced late", true, late_start, kLateDoc},
+    {"N07", "communication", "parameters are gathered when they are needed", true, gathers, kGatherDoc},
+    {"N11", "communication", "gradients are reduced in every micro-step", true, reduce_every_time, kEveryDoc},
+    {"N01", "communication", "communication is not hidden", true, exposed_communication, kExposedDoc},
+    {"N04", "communication", "collectives over a slow backend", false, slow_backend, kBackendDoc},
 };
 
 }  // namespace

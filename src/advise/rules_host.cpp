@@ -6,6 +6,7 @@
 
 #include "advise/cite.h"
 #include "advise/constants.h"
+#include "advise/device_work.h"
 #include "advise/families.h"
 #include "advise/places.h"
 #include "advise/say.h"
@@ -46,7 +47,7 @@ std::optional<Finding> launch_bound(const Evidence& e, Bound bound) {
   f.because = f.confidence == Confidence::low ? "recording itself slowed the host visibly"
                                               : "the gaps end with launches that the host made late";
   f.evidence = "idle: " + listed_causes(e, {"op", "python", "annotation", "launch", "runtime", "untraced"}) +
-               " in the window" + longest_idle(e, "") + "; launches: by stream";
+               " in the window" + longest_idle(e, "") + "; launches: by stream" + room_for_more(e);
   f.remedy =
       "In this order: a larger batch if memory allows; torch.compile(model, mode=\"reduce-overhead\"); " +
       device_graphs(e) + " for fixed shapes; fused optimizers and modules.";

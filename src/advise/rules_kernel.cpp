@@ -1,51 +1,75 @@
-// Rules of kernels and precision (K, P).
+// Rules of kernels (K).
 #include <fmt/format.h>
 
-#include "advise/cite.h"
 #include "advise/constants.h"
+#include "advise/device_work.h"
 #include "advise/families.h"
 #include "advise/say.h"
 
 namespace stepscope::advise {
 namespace {
 
-using report::Table;
+constexpr std::string_view kChainDoc =
+    R"(Looks for a device that is busy for at least `kBusyShare` of the window and spends at least `kPointwiseShare` of compute time in kernels of the kinds
+pointwise and cast (`kernels`): each reads and writes memory for little arithmetic, and no compiler has fused them. Saving: their time and
+that of copies and concatenations between them × `kFusedLeast` to `kFusedMost`, through replay where launches are linked. Recordings bound by the host list it under what comes next. Silent
+for trainings at 14 to 25 %, and for kernels that Inductor or Triton made (kind compiled).)";
 
-std::optional<Finding> plain_cores(const Evidence& e, Bound bound) {
-  const Table* devices = table_of(e.reports().devices, "Devices");
-  if (devices == nullptr) return std::nullopt;
-  const auto* plain = reals_of(*devices, "plain_core_share");
-  const auto* busy = ints_of(*devices, "busy");
-  if (plain == nullptr || busy == nullptr) return std::nullopt;
-  for (std::size_t row = 0; row < plain->size(); ++row) {
-    if (!e.mine(*devices, row) || !((*plain)[row] >= kPlainCoreShare)) continue;
-    const auto time =
-        static_cast<std::int64_t>((*plain)[row] * static_cast<double>(e.fact("compute"))) / e.steps();
-    Finding f = finding(
-        e, "P01", "precision",
-        fmt::format(
-            "{} of kernel time ({} per step) is matrix work on plain cores; this device has matrix units",
-            percent((*plain)[row]), ns(time)));
-    save(f, time, 1 - 1 / kLeastSpeedUp, 1 - 1 / kMostSpeedUp);
-    change(f, fmt::format("plain_cores={}", 1 / kMostSpeedUp),
-           fmt::format("plain_cores={}", 1 / kLeastSpeedUp));
-    f.shortens_kernels = true;
-    f.next = bound == Bound::host;
-    if (f.next) f.saving_low = 0;
-    f.confidence = Confidence::medium;
-    f.because = f.next ? "the host is what limits the step now"
-                       : "kernel names show it; how much a lower precision gains depends on memory traffic";
-    f.evidence = "devices: plain_core_share; kernels: tensor_cores = no";
-    f.remedy = lower_precision(e);
-    f.verify = "Kernel names with matrix units appear; the loss curve stays.";
-    f.effort = Effort::one_line;
-    return f;
-  }
-  return std::nullopt;
+std::optional<Finding> pointwise_chain(const Evidence& e, Bound bound) {
+  if (!has_pointwise_chains(e)) return std::nullopt;
+  const double share = kind_share(e, {"pointwise", "cast", "copy", "concat"});
+  Finding f = finding(e, "K01", "kernel",
+                      fmt::format("{} of kernel time ({} per step) goes into element-wise kernels that each "
+                                  "read and write memory",
+                                  percent(share), ns(compute_time(e, share))));
+  save(f, compute_time(e, share), kFusedLeast, kFusedMost);
+  change(f, fmt::format("kind:/pointwise|cast|copy|concat/={}", 1 - kFusedMost),
+         fmt::format("kind:/pointwise|cast|copy|concat/={}", 1 - kFusedLeast));
+  f.shortens_kernels = true;
+  device_only(f, bound);
+  f.confidence = Confidence::medium;
+  if (!f.next) f.because = "known by kernel names; how many fuse depends on what stands between them";
+  f.evidence = fmt::format("kernels: kinds pointwise {}, cast {}, copy and concat {}",
+                           percent(kind_share(e, {"pointwise"})), percent(kind_share(e, {"cast"})),
+                           percent(kind_share(e, {"copy", "concat"})));
+  f.remedy =
+      "torch.compile(model) on the blocks; or fused norms, rotary embeddings and gates (F.rms_norm, "
+      "F.layer_norm, Liger kernels, Apex; aiter on ROCm); keep one type through the chain.";
+  f.verify = "triton_poi_fused kernels appear; kinds pointwise and cast fall under 15 %.";
+  f.effort = Effort::one_line;
+  return f;
+}
+
+constexpr std::string_view kSmallGridDoc =
+    R"(Looks for at least `kSmallGridShare` of compute time in kernels with fewer blocks than the device has multiprocessors (`kernels`: small_grid_share;
+recorded on CUDA). Saving: up to `kSmallGridSaving` of that time. In a recording bound by the host it is evidence of H01 and not a
+finding: there larger kernels cost nothing until the queue is full.)";
+
+std::optional<Finding> small_grid(const Evidence& e, Bound bound) {
+  const double share = small_grid_share(e);
+  if (bound == Bound::host || share < kSmallGridShare || e.fact("kernels") < kFewestSmallGrids)
+    return std::nullopt;
+  Finding f = finding(e, "K02", "kernel",
+                      fmt::format("{} of kernel time ({} per step) runs on fewer blocks than the device has "
+                                  "multiprocessors",
+                                  percent(share), ns(compute_time(e, share))));
+  save(f, compute_time(e, share), 0, kSmallGridSaving);
+  f.shortens_kernels = true;
+  device_only(f, bound);
+  f.confidence = Confidence::medium;
+  f.because = "the launches state their grids";
+  f.evidence = "kernels: small_grid_share, blocks_per_sm" + room_for_more(e);
+  f.remedy =
+      "A larger batch; batch requests, heads or experts into one product (grouped matmul); independent work "
+      "on several streams or branches of a captured graph.";
+  f.verify = "kernels: small_grid_share under 20 %.";
+  f.effort = Effort::code;
+  return f;
 }
 
 constexpr Rule kRules[] = {
-    {"P01", "precision", "matrix work runs on plain cores", true, plain_cores},
+    {"K01", "kernel", "element-wise kernels are not fused", true, pointwise_chain, kChainDoc},
+    {"K02", "kernel", "kernels are too small for the device", true, small_grid, kSmallGridDoc},
 };
 
 }  // namespace

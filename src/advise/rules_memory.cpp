@@ -15,6 +15,11 @@ using report::Table;
 using report::Texts;
 using report::Unit;
 
+constexpr std::string_view kAllocationDoc =
+    R"(Looks for idle time of cause `alloc` (`idle`): the device waits while memory is allocated, freed or mapped; at least `kAllocationShare` of the window. Saving:
+replay without these calls, at least `kAllocationPessimism` of it. A warm caching allocator makes none in steady steps; library workspaces that are made once
+stay below the share.)";
+
 std::optional<Finding> allocation(const Evidence& e, Bound) {
   const std::int64_t cost = e.idle("alloc");
   if (e.share(cost) < kAllocationShare) return std::nullopt;
@@ -31,6 +36,9 @@ std::optional<Finding> allocation(const Evidence& e, Bound) {
   f.verify = "No malloc or free calls of the runtime remain in steady steps.";
   return f;
 }
+
+constexpr std::string_view kLimitDoc =
+    R"(Looks for a peak of allocated memory (`memory_events`) above `kMemoryShare` of the device's memory. A risk without a saving. Silent without `[memory]` events.)";
 
 std::optional<Finding> memory_limit(const Evidence& e, Bound) {
   const Table* peaks = table_of(e.reports().memory_events, "Peak");
@@ -66,9 +74,39 @@ std::optional<Finding> memory_limit(const Evidence& e, Bound) {
   return std::nullopt;
 }
 
+constexpr std::string_view kFragmentedDoc =
+    R"(Looks for memory that the allocator holds and the program does not use at the peaks (`memory_events`: peak_reserved - peak_allocated): more than `kFragmentedShare` of what is
+reserved, and more than `kFragmentedBytes`. A hint without a saving: the next larger tensor may fail although memory is free. Low confidence: totals do not
+show how large the free blocks are.)";
+
+std::optional<Finding> fragmentation(const Evidence& e, Bound) {
+  const Table* peaks = table_of(e.reports().memory_events, "Peak");
+  const Ints* allocated = peaks == nullptr ? nullptr : ints_of(*peaks, "peak_allocated");
+  const Ints* reserved = peaks == nullptr ? nullptr : ints_of(*peaks, "peak_reserved");
+  for (std::size_t row = 0; allocated != nullptr && reserved != nullptr && row < allocated->size(); ++row) {
+    const std::int64_t used = (*allocated)[row], held = (*reserved)[row];
+    if (!e.mine(*peaks, row) || used <= 0 || held - used <= kFragmentedBytes ||
+        static_cast<double>(held - used) <= kFragmentedShare * static_cast<double>(held))
+      continue;
+    Finding f = finding(e, "A04", "memory",
+                        fmt::format("The allocator holds {} and the program uses at most {} of it",
+                                    format_value(held, Unit::bytes), format_value(used, Unit::bytes)));
+    f.confidence = Confidence::low;
+    f.because = "totals do not show how large the free blocks are; no cost of time";
+    f.evidence = "memory_events: peak_reserved, peak_allocated of " + (*texts_of(*peaks, "device"))[row];
+    f.remedy =
+        "PYTORCH_ALLOC_CONF=expandable_segments:True (PYTORCH_CUDA_ALLOC_CONF before PyTorch 2.9), or "
+        "max_split_size_mb; largest shapes first.";
+    f.verify = "memory_events: peak_reserved near peak_allocated.";
+    return f;
+  }
+  return std::nullopt;
+}
+
 constexpr Rule kRules[] = {
-    {"A01", "memory", "device memory is allocated inside the step", true, allocation},
-    {"A02", "memory", "device memory is nearly full", false, memory_limit},
+    {"A01", "memory", "device memory is allocated inside the step", true, allocation, kAllocationDoc},
+    {"A02", "memory", "device memory is nearly full", false, memory_limit, kLimitDoc},
+    {"A04", "memory", "the allocator holds much more than is used", false, fragmentation, kFragmentedDoc},
 };
 
 }  // namespace

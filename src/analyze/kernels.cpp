@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -12,6 +14,8 @@
 #include "analyze/list.h"
 #include "analyze/question.h"
 #include "analyze/tb.h"
+#include "derive/kernel_class.h"
+#include "derive/kernel_kind.h"
 #include "derive/matrix_cores.h"
 #include "report/statistics.h"
 
@@ -70,7 +74,7 @@ struct WeightedMean {
 struct Group {
   GroupKey key;
   std::vector<std::int64_t> durations;
-  std::int64_t total = 0;
+  std::int64_t total = 0, small = 0;  ///< ns; small: of kernels with fewer blocks than multiprocessors
   WeightedMean blocks_per_sm, occupancy;
 };
 
@@ -93,7 +97,9 @@ class Groups {
     Group& group = groups_[group_of(row)];
     group.durations.push_back(duration);
     report::add_to(group.total, duration);
-    group.blocks_per_sm.add(blocks_per_sm_.real(row), duration);
+    const std::optional<double> blocks = blocks_per_sm_.real(row);
+    group.blocks_per_sm.add(blocks, duration);
+    if (blocks && *blocks >= 0 && *blocks < 1) report::add_to(group.small, duration);
     std::optional<double> occupancy = occupancy_.real(row);
     if (occupancy) occupancy = std::min(*occupancy / 100, 1.0);
     group.occupancy.add(occupancy, duration);
@@ -135,7 +141,7 @@ class Groups {
     }
     if (*slot == kUnseen) {
       *slot = static_cast<std::uint32_t>(groups_.size());
-      groups_.push_back({key, {}, 0, {}, {}});
+      groups_.push_back({key, {}, 0, 0, {}, {}});
     }
     return *slot;
   }
@@ -289,6 +295,55 @@ struct ShortTable {
   report::Reals& time_share;
 };
 
+/// Compute kernels by what they do.
+struct KindTable {
+  explicit KindTable(const trace::Trace& trace)
+      : rank(table, trace),
+        kind(table.texts("kind")),
+        count(table.ints("count", Unit::count)),
+        total(table.ints("total", Unit::ns)),
+        share(table.reals("share", Unit::share, Role::share)),
+        small(table.reals("small_grid_share", Unit::share, Role::detail)) {}
+
+  void add(const trace::Trace& trace, const Rank& of, const std::vector<Group>& groups) {
+    struct Sum {
+      std::int64_t count = 0, total = 0, small = 0;
+      double with_grid = 0;
+    };
+    std::array<Sum, derive::kKernelKinds> sums;
+    std::int64_t all = 0;
+    for (const Group& group : groups) {
+      const std::string_view name = trace.text(group.key.name);
+      if (derive::is_collective_kernel(name)) continue;
+      Sum& sum = sums[static_cast<std::size_t>(derive::kernel_kind(name))];
+      sum.count += static_cast<std::int64_t>(group.durations.size());
+      sum.with_grid += group.blocks_per_sm.weight;
+      report::add_to(sum.total, group.total);
+      report::add_to(sum.small, group.small);
+      report::add_to(all, group.total);
+    }
+    std::array<std::size_t, derive::kKernelKinds> order;
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return sums[a].total > sums[b].total; });
+    for (const std::size_t k : order) {
+      if (sums[k].count == 0) continue;
+      rank.add(of);
+      kind.emplace_back(derive::name_of(static_cast<derive::KernelKind>(k)));
+      count.push_back(sums[k].count);
+      total.push_back(sums[k].total);
+      share.push_back(report::ratio(sums[k].total, all));
+      small.push_back(sums[k].with_grid > 0 ? report::ratio(sums[k].small, sums[k].total) : kNoReal);
+    }
+  }
+
+  report::Table table{"Kinds of compute kernels", Shape::bars, {}};
+  RankColumn rank;
+  report::Texts& kind;
+  report::Ints &count, &total;
+  report::Reals &share, &small;
+};
+
 struct CopyTable {
   explicit CopyTable(const trace::Trace& trace)
       : rank(table, trace),
@@ -376,6 +431,12 @@ The rows include each other.
 **Copies and fills**: `count` of them by name, `total` and `mean` of their durations, ns; `bytes` as recorded, `bytes_per_s` = bytes /
 time of those whose size is recorded.
 
+**Kinds of compute kernels**, by their names; collectives left out. Matrix, convolution, attention, norm, softmax and optimizer are kernels
+made for that; pointwise works element by element and no compiler fused it, cast does so from one type to another, copy moves elements
+to another place or order, concat joins tensors, layout turns channels first into channels last or back, compiled comes from Inductor or Triton, other: the name
+does not tell. `share` = total / total of all compute kernels; `small_grid_share` = time of those with fewer blocks than
+the device has multiprocessors / total, empty where blocks are not recorded.
+
 The TensorBoard plugin (`--tb-compat`) counts a launch without `blocks_per_sm` or `occupancy` as 0 in the means, and guesses
 `tensor_cores` from parts of names, never empty. TraceLens's `kernel_summary` divides by the window of linked events, so that its shares
 can add up to more than 1.)",
@@ -387,6 +448,7 @@ report::Report kernels(const trace::Trace& trace, const report::Params& params) 
   const bool by_properties = params.text("group") == "properties";
   KernelTable out(trace, by_properties);
   ShortTable shorts(trace);
+  KindTable kinds(trace);
   CopyTable copies(trace);
   report::Report report{"kernels", {}, {}};
   bool any = false, any_fill = false;
@@ -398,6 +460,7 @@ report::Report kernels(const trace::Trace& trace, const report::Params& params) 
     std::int64_t total = 0;
     for (const Group& group : sorted) report::add_to(total, group.total);
     shorts.add(rank, sorted);
+    kinds.add(trace, rank, sorted);
     const derive::KernelSetting setting = setting_of(rank);
     for (Group& group : sorted) {
       any_fill |= group.blocks_per_sm.weight > 0 || group.occupancy.weight > 0;
@@ -413,6 +476,7 @@ report::Report kernels(const trace::Trace& trace, const report::Params& params) 
   report.tables.push_back(std::move(out).take());
   report.tables.push_back(std::move(shorts.table));
   report.tables.push_back(std::move(copies.table));
+  report.tables.push_back(std::move(kinds.table));
   return report;
 }
 

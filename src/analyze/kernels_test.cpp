@@ -51,6 +51,21 @@ TEST(Kernels, ByProperties) {
   EXPECT_EQ(cells(table, "total"), (Cells{"12000", "5000", "3000"}));
 }
 
+// Of 8 µs in products 3 ran on half a block per multiprocessor; a collective is no compute.
+TEST(Kernels, Kinds) {
+  const trace::Trace trace = test::open_events(R"(
+    {"ph": "X", "cat": "kernel", "name": "volta_sgemm_128x64_nn", "pid": 0, "tid": 7, "ts": 0, "dur": 5, "args": {"blocks per SM": 2}},
+    {"ph": "X", "cat": "kernel", "name": "volta_sgemm_32x32_nn", "pid": 0, "tid": 7, "ts": 5, "dur": 3, "args": {"blocks per SM": 0.5}},
+    {"ph": "X", "cat": "kernel", "name": "softmax_warp_forward", "pid": 0, "tid": 7, "ts": 8, "dur": 2},
+    {"ph": "X", "cat": "kernel", "name": "ncclDevKernel_AllReduce", "pid": 0, "tid": 7, "ts": 10, "dur": 9, "args": {"blocks per SM": 0.1}})");
+  const report::Table table = test::answer("kernels", trace).tables[3];
+  EXPECT_EQ(cells(table, "kind"), (Cells{"matrix", "softmax"}));
+  EXPECT_EQ(cells(table, "count"), (Cells{"2", "1"}));
+  EXPECT_EQ(cells(table, "total"), (Cells{"8000", "2000"}));
+  EXPECT_EQ(cells(table, "share"), (Cells{"0.8", "0.2"}));
+  EXPECT_EQ(cells(table, "small_grid_share"), (Cells{"0.375", "-"}));
+}
+
 TEST(Kernels, ShortOnesAndCopies) {
   const report::Report report = test::answer("kernels", test::open_events(kEvents));
   const report::Table& shorts = report.tables[1];

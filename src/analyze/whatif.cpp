@@ -88,6 +88,7 @@ without changes, per step, so a change that nothing waits for saves 0.
 | compute, comm, copy | compute kernels; collective kernels; copies and fills |
 | plain_cores | compute kernels of products and convolutions that use no matrix units, by name |
 | kernel:NAME | device events of that name |
+| kind:NAME | compute kernels of that kind, as `kernels` tells kinds: pointwise, norm, cast, … |
 | host:NAME | host time in ops, annotations, Python and runtime calls of that name and in all they call on their thread |
 | device:NAME | device events launched inside host ranges of that name |
 | op:NAME | both: host:NAME and device:NAME |

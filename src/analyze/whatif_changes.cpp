@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "derive/kernel_class.h"
+#include "derive/kernel_kind.h"
 #include "derive/matrix_cores.h"
 
 namespace stepscope::analyze {
@@ -38,6 +39,7 @@ constexpr std::array kWords = {
     Word{"comm", What::comm, false},
     Word{"copy", What::copy, false},
     Word{"kernel", What::kernel, true},
+    Word{"kind", What::kind, true},
     Word{"host", What::host, true},
     Word{"device", What::device, true},
     Word{"op", What::op, true},
@@ -125,7 +127,8 @@ class Matcher {
   bool fits(std::string_view name) const {
     return scale_.what == What::plain_cores
                ? derive::is_plain_matrix_work(derive::matrix_cores_of(name, setting_))
-               : matches(scale_, name);
+           : scale_.what == What::kind ? matches(scale_, derive::name_of(derive::kernel_kind(name)))
+                                       : matches(scale_, name);
   }
 
   enum : std::uint8_t { kUnasked, kYes, kNo };
@@ -173,11 +176,12 @@ bool add_events(Matcher& match, const Rank& rank, const derive::ReplayPlan& plan
   for (std::size_t i = 0; i < plan.events.size(); ++i) {
     const Row row = plan.events[i].row;
     const Work work = e.work[row];
-    const bool wanted = scale.what == What::compute       ? work == Work::compute
-                        : scale.what == What::plain_cores ? work == Work::compute && match(row)
-                        : scale.what == What::comm        ? work == Work::communication
-                        : scale.what == What::copy        ? work == Work::copy || work == Work::fill
-                                                          : match(row);
+    const bool wanted = scale.what == What::compute ? work == Work::compute
+                        : scale.what == What::plain_cores || scale.what == What::kind
+                            ? work == Work::compute && match(row)
+                        : scale.what == What::comm ? work == Work::communication
+                        : scale.what == What::copy ? work == Work::copy || work == Work::fill
+                                                   : match(row);
     if (!wanted) continue;
     const Row launch = e.launch[row];
     found |= scale.what != What::call || launch != kNoRow;
@@ -214,6 +218,7 @@ bool add_changes(const trace::Trace& trace, const Rank& rank, const derive::Repl
     case What::comm:
     case What::copy:
     case What::kernel:
+    case What::kind:
     case What::call:
       return add_events(match, rank, plan, scale, changes);
     default:

@@ -23,6 +23,7 @@ struct Scale {
     comm,          ///< collective kernels
     copy,          ///< copies and fills
     kernel,        ///< device events by their name
+    kind,          ///< compute kernels by the kind of their work, as `kernels` names it
     host,          ///< host ranges by their name
     device,        ///< device events launched inside host ranges of a name
     op,            ///< both
@@ -30,7 +31,7 @@ struct Scale {
   };
   std::string text;  ///< as typed
   What what = What::sync;
-  std::string name;                ///< of kernel, host, device, op, call: exactly this one, …
+  std::string name;                ///< of kernel, kind, host, device, op, call: exactly this one, …
   std::vector<std::string> parts;  ///< … or any that contains one of these
   double factor = 1;
 };

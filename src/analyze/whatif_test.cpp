@@ -50,6 +50,15 @@ TEST(Whatif, SavingsAloneAndTogether) {
             (Cells{"yes", "yes", "yes", "yes", "nothing of that name", "yes"}));
 }
 
+TEST(Whatif, KernelsOfAKind) {
+  std::vector<std::string> events = kLoaderAndSync;
+  events[5].replace(events[5].find("\"k\""), 3, "\"softmax_warp_forward\"");
+  const trace::Trace trace = test::open_events(joined(events));
+  const report::Table table = whatif_of(trace, "kind:softmax=0.5; kind:/norm|cast/=0").tables[1];
+  EXPECT_EQ(test::cells(table, "saving"), (Cells{"47000", "0", "47000"}));
+  EXPECT_EQ(test::cells(table, "found"), (Cells{"yes", "nothing of that name", "yes"}));
+}
+
 // The main thread stops at 20 and wakes the backward thread at 30; that stops at 290 and the main thread goes
 // on at 300. Halving the backward op makes the main thread go on at 170 and end at 270; g is asked for at 67,
 // starts at 69, ends at 243, and h follows from 245 to 269.

@@ -1,0 +1,95 @@
+#include "advise/collective_facts.h"
+
+#include <algorithm>
+
+#include "advise/cite.h"
+#include "advise/constants.h"
+
+namespace stepscope::advise {
+
+using report::Ints;
+using report::Reals;
+using report::Table;
+
+std::vector<CollectiveRow> collectives_of(const Evidence& e) {
+  std::vector<CollectiveRow> rows;
+  const Table* table = table_of(e.reports().collectives, "Collectives by size");
+  if (table == nullptr) return rows;
+  const auto number = [&](std::string_view column, std::size_t row) {
+    const std::int64_t value = (*ints_of(*table, column))[row];
+    return value == report::kNoInt ? -1 : value;
+  };
+  for (std::size_t row = 0; row < table->rows(); ++row) {
+    if (!e.mine(*table, row)) continue;
+    const double rate = (*reals_of(*table, "bus_rate"))[row];
+    rows.push_back({(*texts_of(*table, "collective"))[row], number("group_size", row), number("bytes", row),
+                    number("count", row), number("total", row), number("exposed", row), number("p50", row),
+                    number("host", row), rate > 0 ? rate : 0});
+  }
+  return rows;
+}
+
+std::optional<TinyCollectives> tiny_collectives(const Evidence& e) {
+  std::vector<CollectiveRow> rows = collectives_of(e);
+  std::erase_if(rows, [](const CollectiveRow& row) {
+    return row.bytes >= 0 ? row.bytes >= kSmallMessage : row.median >= kShortCollective;
+  });
+  std::sort(rows.begin(), rows.end(),
+            [](const CollectiveRow& a, const CollectiveRow& b) { return a.median < b.median; });
+  TinyCollectives tiny;
+  for (const CollectiveRow& row : rows) {
+    tiny.count += row.count;
+    tiny.exposed += row.exposed;
+    tiny.host += row.host;
+  }
+  std::int64_t seen = 0;
+  for (const CollectiveRow& row : rows) {
+    if (seen * 2 < tiny.count) tiny.median = row.median;
+    seen += row.count;
+  }
+  if (tiny.count < kManyCollectives * e.steps() ||
+      std::max(e.share(tiny.exposed), e.share(tiny.host)) < kCollectiveShare)
+    return std::nullopt;
+  return tiny;
+}
+
+std::optional<SlowLinks> slow_links(const Evidence& e) {
+  SlowLinks slow;
+  for (const CollectiveRow& row : collectives_of(e)) {
+    if (row.bytes < kLargeMessage || row.ranks < 2 || row.bus_rate <= 0) continue;
+    const double expected = expected_bus_rate(e, row.ranks);
+    if (row.bus_rate >= kSlowLinkShare * expected) continue;
+    if (slow.exposed == 0 || row.exposed > slow.dearest.exposed) {
+      slow.dearest = row;
+      slow.expected = expected;
+    }
+    slow.exposed += row.exposed;
+    slow.beyond +=
+        static_cast<std::int64_t>(static_cast<double>(row.exposed) * (1 - row.bus_rate / expected));
+  }
+  if (e.share(slow.exposed) < kInformedShare) return std::nullopt;
+  return slow;
+}
+
+std::optional<LateReduction> late_reduction(const Evidence& e) {
+  const Table* table = table_of(e.reports().collectives, "Reductions in the backward pass");
+  if (table == nullptr) return std::nullopt;
+  LateReduction late;
+  std::vector<double> shares;
+  for (std::size_t row = 0; row < table->rows(); ++row) {
+    if (!e.mine(*table, row)) continue;
+    shares.push_back((*reals_of(*table, "before_share"))[row]);
+    late.exposed += (*ints_of(*table, "exposed"))[row];
+    late.could_hide += (*ints_of(*table, "before_first"))[row];
+  }
+  if (shares.empty()) return std::nullopt;
+  std::sort(shares.begin(), shares.end());
+  late.before = shares[shares.size() / 2];
+  if (late.before <= kLateReduction || e.share(late.exposed) < kInformedShare) return std::nullopt;
+  const auto steps = static_cast<std::int64_t>(shares.size());
+  late.exposed /= steps;
+  late.could_hide /= steps;
+  return late;
+}
+
+}  // namespace stepscope::advise

@@ -1,0 +1,44 @@
+// What `collectives` says of a rank, summed for rules.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "advise/evidence.h"
+
+namespace stepscope::advise {
+
+/// One row of `collectives`; -1 where it is not recorded.
+struct CollectiveRow {
+  std::string_view what;
+  std::int64_t ranks = -1, bytes = -1, count = 0, total = 0, exposed = 0, median = 0, host = 0;
+  double bus_rate = 0;  ///< of the fastest one
+};
+std::vector<CollectiveRow> collectives_of(const Evidence& evidence);
+
+/// Collectives that are all latency: how many there are in the window, and what they cost, ns.
+struct TinyCollectives {
+  std::int64_t count = 0, median = 0, exposed = 0, host = 0;
+};
+/// Empty when there are few, or they cost little.
+std::optional<TinyCollectives> tiny_collectives(const Evidence& evidence);
+
+/// Transfers of large messages that even at their fastest are far below what the links should carry.
+struct SlowLinks {
+  CollectiveRow dearest;
+  double expected = 0;       ///< bytes/s
+  std::int64_t exposed = 0;  ///< of all slow ones in the window, ns
+  std::int64_t beyond = 0;   ///< of that, what the expected rate would not take
+};
+std::optional<SlowLinks> slow_links(const Evidence& evidence);
+
+/// Reductions of gradients that begin when the backward pass is nearly over; means over steps, ns.
+struct LateReduction {
+  double before = 0;  ///< median share of the backward pass that is over
+  std::int64_t exposed = 0, could_hide = 0;
+};
+std::optional<LateReduction> late_reduction(const Evidence& evidence);
+
+}  // namespace stepscope::advise

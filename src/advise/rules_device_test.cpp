@@ -1,0 +1,250 @@
+// Rules of device work: a step whose device is busy throughout with what a test plants.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "advise/rules.h"
+#include "advise/verdict.h"
+#include "make_rank.h"
+
+namespace stepscope::advise {
+namespace {
+
+using test::Cells;
+
+/// Device events of one kind, in a row.
+struct Work {
+  int count = 1;
+  std::string name;
+  int length = 100;  ///< µs
+  std::string category = "kernel", args = "";
+  int stream = 7;
+};
+
+/// A step that launches it all within the first microseconds, in an operator of that name; the device works
+/// it off stream by stream without a gap.
+struct Step {
+  std::vector<Work> work;
+  std::string op = "aten::op";
+  std::string more = "";  ///< events that come with it, each followed by a comma
+};
+
+std::string events_of(const Step& step) {
+  std::string events = step.more;
+  int id = 0;
+  std::map<int, int> until;
+  for (const Work& work : step.work)
+    for (int i = 0; i < work.count; ++i) {
+      ++id;
+      int& at = until.try_emplace(work.stream, 10).first->second;
+      events += fmt::format(
+          R"J({{"ph": "X", "cat": "cpu_op", "name": "{5}", "pid": 5, "tid": 5, "ts": {1}, "dur": 1.2}},
+{{"ph": "X", "cat": "cuda_runtime", "name": "{6}", "pid": 5, "tid": 5, "ts": {1}, "dur": 1, "args": {{"correlation": {0}}}}},
+{{"ph": "X", "cat": "{2}", "name": "{3}", "pid": 0, "tid": {9}, "ts": {4}, "dur": {7}, "args": {{"device": 0, "stream": {9}, "correlation": {0}{8}}}}},
+)J",
+          id, 2 * id, work.category, work.name, at, step.op,
+          work.category == "kernel" ? "cudaLaunchKernel" : "cudaMemcpyAsync", work.length, work.args,
+          work.stream);
+      at += work.length;
+    }
+  return fmt::format(
+      R"J({{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 5, "tid": 5, "ts": 0, "dur": 1990}},
+{})J",
+      events.substr(0, events.rfind(',')));
+}
+
+report::Table findings(const Step& step, const char* device = "NVIDIA H100") {
+  const trace::Trace trace = test::open_text(fmt::format(
+      R"J({{"schemaVersion": 1, "deviceProperties": [{{"id": 0, "name": "{}", "totalGlobalMem": 85000000000, "computeMajor": 9, "computeMinor": 0, "numSms": 132}}], "traceEvents": [{}]}})J",
+      device, events_of(step)));
+  const analyze::Derived derived(trace, {});
+  return verdict(derived, gather(derived, {}, 1), 1).tables[1];
+}
+
+bool has(const Step& step, const std::string& id) {
+  const Cells ids = test::cells(findings(step), "id");
+  return std::find(ids.begin(), ids.end(), id) != ids.end();
+}
+
+/// A cell of that finding.
+std::string cell(const Step& step, const std::string& id, const char* column) {
+  const report::Table table = findings(step);
+  const Cells ids = test::cells(table, "id");
+  const auto found = std::find(ids.begin(), ids.end(), id);
+  return found == ids.end() ? "" : test::cells(table, column)[static_cast<std::size_t>(found - ids.begin())];
+}
+
+const std::string kGemm = "sm90_xmma_gemm_bf16bf16", kMul = "vectorized_elementwise_kernel<MulFunctor>",
+                  kCast = "unrolled_elementwise_kernel<direct_copy_kernel_cuda, LoadWithCast>",
+                  kStrided = "elementwise_kernel<direct_copy_kernel_cuda>";
+const std::string kSized = R"(, "bytes": )";
+
+// 30 of 100 kernels of 100 µs are element-wise: 3 ms, of which fusing saves 0.9 to 2.1 ms.
+TEST(DeviceRules, PointwiseChain) {
+  const Step chain{{{70, kGemm}, {20, kMul}, {10, kCast}}};
+  EXPECT_EQ(cell(chain, "K01", "title"),
+            "30.0 % of kernel time (3.00 ms per step) goes into element-wise kernels that each read and "
+            "write memory");
+  EXPECT_EQ(cell(chain, "K01", "saving_low"), "900000");
+  EXPECT_EQ(cell(chain, "K01", "saving_high"), "2100000");
+  EXPECT_FALSE(has({{{76, kGemm}, {24, kMul}}}, "K01"));
+  EXPECT_FALSE(has({{{70, kGemm}, {30, "triton_poi_fused_mul_0"}}}, "K01"));
+  EXPECT_FALSE(has(chain, "C08"));  // the casts are in the chains
+}
+
+TEST(DeviceRules, Casts) {
+  EXPECT_TRUE(has({{{95, kGemm}, {5, kCast}}}, "C08"));
+  EXPECT_FALSE(has({{{96, kGemm}, {4, kCast}}}, "C08"));
+}
+
+TEST(DeviceRules, LayoutChanges) {
+  EXPECT_TRUE(has({{{96, kGemm}, {4, "void cudnn::ops::nchwToNhwcKernel<float>"}}}, "C07"));
+  EXPECT_FALSE(has({{{97, kGemm}, {3, "void cudnn::ops::nchwToNhwcKernel<float>"}}}, "C07"));
+}
+
+// 8 copies of 100 µs beside 92 kernels: 8.7 % of compute time; shortened to a tenth they save 0.72 ms.
+TEST(DeviceRules, DeviceCopies) {
+  Step clones{{{92, kGemm}, {8, "Memcpy DtoD (Device -> Device)", 100, "gpu_memcpy", kSized + "1000000"}},
+              "aten::clone"};
+  EXPECT_EQ(cell(clones, "C05", "title"),
+            "800 µs per step in copies inside the device: 8 copies of 7.63 MiB in all, most for aten::clone");
+  EXPECT_EQ(cell(clones, "C05", "saving_high"), "720000");
+  clones.op = "torch.distributed.ddp.reducer::copy_bucket_to_grad";
+  EXPECT_FALSE(has(clones, "C05"));
+  EXPECT_FALSE(has({{{98, kGemm}, {2, "Memcpy DtoD (Device -> Device)", 100, "gpu_memcpy"}}}, "C05"));
+}
+
+TEST(DeviceRules, ExposedCopy) {
+  const Work copy{4, "Memcpy HtoD (Pinned -> Device)", 100, "gpu_memcpy", kSized + "4000000"};
+  EXPECT_TRUE(has({{copy, {96, kGemm}}}, "C02"));
+  Work beside = copy;
+  beside.stream = 8;
+  EXPECT_FALSE(has({{beside, {96, kGemm}}}, "C02"));
+}
+
+// 10 MB in 2 ms are 5 GB/s of 50: at that rate the copy would take 0.2 ms.
+TEST(DeviceRules, SlowLink) {
+  Work copy{1, "Memcpy HtoD (Pinned -> Device)", 2000, "gpu_memcpy", kSized + "10000000"};
+  EXPECT_EQ(cell({{copy, {80, kGemm}}}, "C03", "saving_high"), "1800000");
+  copy.length = 400;  // 25 GB/s
+  EXPECT_FALSE(has({{copy, {80, kGemm}}}, "C03"));
+}
+
+TEST(DeviceRules, SmallCopies) {
+  Work copies{30, "Memcpy HtoD (Pageable -> Device)", 10, "gpu_memcpy", kSized + "8"};
+  EXPECT_TRUE(has({{copies, {97, kGemm}}}, "C04"));
+  copies.count = 29;
+  EXPECT_FALSE(has({{copies, {97, kGemm}}}, "C04"));
+}
+
+// aten::zeros runs right before every second operator, which moves what it made.
+TEST(DeviceRules, CreatedOnHost) {
+  Step made{{{5, "Memcpy HtoD (Pageable -> Device)", 50, "gpu_memcpy", kSized + "80000"}, {95, kGemm}},
+            "aten::to"};
+  EXPECT_FALSE(has(made, "C06"));
+  for (int i = 1; i <= 5; ++i)
+    made.more += fmt::format(
+        R"J({{"ph": "X", "cat": "cpu_op", "name": "aten::zeros", "pid": 5, "tid": 5, "ts": {}.5, "dur": 0.4}},)J",
+        2 * i - 1);
+  EXPECT_TRUE(has(made, "C06"));
+}
+
+TEST(DeviceRules, SmallGrid) {
+  const std::string one = R"(, "blocks per SM": 0.5)", two = R"(, "blocks per SM": 2)";
+  EXPECT_TRUE(has({{{50, kGemm, 100, "kernel", one}, {50, kGemm, 100, "kernel", two}}}, "K02"));
+  EXPECT_FALSE(has({{{49, kGemm, 100, "kernel", one}, {51, kGemm, 100, "kernel", two}}}, "K02"));
+  EXPECT_FALSE(has({{{49, kGemm, 100, "kernel", one}}}, "K02"));  // too few to judge
+}
+
+TEST(DeviceRules, DoublePrecision) {
+  EXPECT_TRUE(has({{{98, kGemm}, {2, "void vectorized_elementwise_kernel<4, FillFunctor<double>>"}}}, "P03"));
+  EXPECT_FALSE(
+      has({{{98, kGemm}, {2, "void FusedAdamMathFunctor<float, 4>(float*, double, double)"}}}, "P03"));
+}
+
+std::string collective(const char* name, long elements, int ranks) {
+  return fmt::format(
+      R"(, "Collective name": "{}", "dtype": "Float", "In msg nelems": {}, "Out msg nelems": {}, "Group size": {})",
+      name, elements, elements, ranks);
+}
+
+TEST(DeviceRules, ManyCollectives) {
+  const auto reduces = [](int count, long elements) {
+    return Step{{{count, "ncclDevKernel_AllReduce", 20, "kernel", collective("allreduce", elements, 8)},
+                 {50, kGemm}}};
+  };
+  EXPECT_TRUE(has(reduces(50, 1000), "N02"));
+  EXPECT_FALSE(has(reduces(49, 1000), "N02"));
+  EXPECT_FALSE(has(reduces(50, 250'000), "N02"));  // 1 MB each
+}
+
+// 40 MB among 2 ranks in 4 ms: 40 MB × 2 × 1/2 / 4 ms = 10 GB/s of 100; nine tenths of 4 ms are beyond that.
+TEST(DeviceRules, SlowLinks) {
+  const auto reduce = [](int length) {
+    return Step{{{1, "ncclDevKernel_AllReduce", length, "kernel", collective("allreduce", 10'000'000, 2)},
+                 {60, kGemm}}};
+  };
+  EXPECT_EQ(cell(reduce(4000), "N03", "saving_high"), "3600000");
+  EXPECT_EQ(
+      cell(reduce(4000), "N03", "title"),
+      "All-reduce of 38.1 MiB among 2 ranks reaches 10.0 GB/s per link at its fastest; 100 GB/s expected");
+  EXPECT_FALSE(has(reduce(4000), "N01"));  // N03 explains it
+  EXPECT_FALSE(has(reduce(1600), "N03"));  // 25 GB/s
+  EXPECT_TRUE(has(reduce(1600), "N01"));
+}
+
+TEST(DeviceRules, WaitedGathers) {
+  const Work gathers{5, "ncclDevKernel_AllGather", 200, "kernel",
+                     collective("_allgather_base", 1'000'000, 8)};
+  EXPECT_TRUE(has({{gathers, {60, kGemm}}}, "N07"));
+  Work hidden = gathers;
+  hidden.stream = 8;
+  EXPECT_FALSE(has({{hidden, {60, kGemm}}}, "N07"));
+}
+
+/// A backward pass of 60 kernels of 100 µs; 2 ms of reductions begin after `before` of them.
+Step backward(int before) {
+  Step step{{{before, kGemm}, {2, "ncclDevKernel_AllReduce_Sum_float", 1000}, {60 - before, kGemm}}};
+  step.op = "autograd::engine::evaluate_function: MmBackward0";
+  return step;
+}
+
+TEST(DeviceRules, LateReduction) {
+  EXPECT_EQ(cell(backward(60), "N06", "saving_high"), "1800000");
+  EXPECT_TRUE(has(backward(43), "N06"));
+  EXPECT_FALSE(has(backward(42), "N06"));  // 70 % exactly
+}
+
+TEST(DeviceRules, ReducedInEveryMicroStep) {
+  Step step{
+      {{2, "ncclDevKernel_AllReduce", 500, "kernel", collective("allreduce", 1'000'000, 2)}, {60, kGemm}}};
+  const auto range = [](const char* name, int at) {
+    return fmt::format(
+        R"J({{"ph": "X", "cat": "user_annotation", "name": "{}", "pid": 5, "tid": 5, "ts": {}, "dur": 5}},)J",
+        name, at);
+  };
+  step.more = range("Optimizer.step#SGD.step", 1900) + range("DistributedDataParallel.forward", 1700);
+  EXPECT_FALSE(has(step, "N11"));
+  step.more += range("DistributedDataParallel.forward", 1800);
+  EXPECT_TRUE(has(step, "N11"));
+  step.work[0].count = 1;  // no_sync
+  EXPECT_FALSE(has(step, "N11"));
+}
+
+TEST(DeviceRules, Fragmentation) {
+  const auto memory = [](long allocated, long reserved) {
+    return fmt::format(
+        R"J({{"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "pid": 5, "tid": 5, "ts": 3, "s": "t", "args": {{"Total Allocated": {}, "Total Reserved": {}, "Bytes": 512, "Addr": 4096, "Device Type": 1, "Device Id": 0}}}},)J",
+        allocated, reserved);
+  };
+  Step step{{{60, kGemm}}};
+  step.more = memory(6'000'000'000, 9'000'000'000);
+  EXPECT_TRUE(has(step, "A04"));
+  step.more = memory(6'400'000'000, 9'000'000'000);
+  EXPECT_FALSE(has(step, "A04"));
+}
+
+}  // namespace
+}  // namespace stepscope::advise

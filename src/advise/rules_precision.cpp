@@ -1,0 +1,106 @@
+// Rules of precision (P).
+#include <fmt/format.h>
+
+#include "advise/cite.h"
+#include "advise/constants.h"
+#include "advise/device_work.h"
+#include "advise/families.h"
+#include "advise/say.h"
+#include "report/names.h"
+
+namespace stepscope::advise {
+namespace {
+
+using report::Table;
+
+constexpr std::string_view kPlainDoc =
+    R"(Looks for matrix products and convolutions on plain cores (`devices`: plain_core_share, by kernel names) that take at least `kPlainCoreShare` of compute time, on a device
+that has matrix units. Saving: replay with these kernels `kLeastSpeedUp` to `kMostSpeedUp` times as fast, so that the host limits then where it does: in
+a recording bound by the host this is what comes next. Launch calls that wait for a full queue cost the host nothing in that
+replay. Silent at the 0 to 5 % of mixed-precision programs.)";
+
+std::optional<Finding> plain_cores(const Evidence& e, Bound bound) {
+  const Table* devices = table_of(e.reports().devices, "Devices");
+  if (devices == nullptr) return std::nullopt;
+  const auto* plain = reals_of(*devices, "plain_core_share");
+  const auto* busy = ints_of(*devices, "busy");
+  if (plain == nullptr || busy == nullptr) return std::nullopt;
+  for (std::size_t row = 0; row < plain->size(); ++row) {
+    if (!e.mine(*devices, row) || !((*plain)[row] >= kPlainCoreShare)) continue;
+    const auto time =
+        static_cast<std::int64_t>((*plain)[row] * static_cast<double>(e.fact("compute"))) / e.steps();
+    Finding f = finding(
+        e, "P01", "precision",
+        fmt::format(
+            "{} of kernel time ({} per step) is matrix work on plain cores; this device has matrix units",
+            percent((*plain)[row]), ns(time)));
+    save(f, time, 1 - 1 / kLeastSpeedUp, 1 - 1 / kMostSpeedUp);
+    change(f, fmt::format("plain_cores={}", 1 / kMostSpeedUp),
+           fmt::format("plain_cores={}", 1 / kLeastSpeedUp));
+    f.shortens_kernels = true;
+    device_only(f, bound);
+    f.confidence = Confidence::medium;
+    if (!f.next)
+      f.because = "kernel names show it; how much a lower precision gains depends on memory traffic";
+    f.evidence = "devices: plain_core_share; kernels: tensor_cores = no";
+    f.remedy = lower_precision(e);
+    f.verify = "Kernel names with matrix units appear; the loss curve stays.";
+    f.effort = Effort::one_line;
+    return f;
+  }
+  return std::nullopt;
+}
+
+constexpr std::string_view kDoubleDoc =
+    R"(Looks for kernels whose names say double (`<double`, dgemm, d884, Tensile's _DB_) and that take at least `kDoubleShare` of kernel time. Saving: replay
+with them `kLeastDouble` to `kMostDouble` times as fast. Silent for double numbers that only travel as a scalar argument of a kernel in
+another type, as a learning rate does.)";
+
+/// By the first type a kernel is made for; scalars come behind it.
+bool is_double(std::string_view kernel) {
+  const auto has = [&](std::string_view part) { return kernel.find(part) != std::string_view::npos; };
+  return has("<double") || has("dgemm") || has("d884") || (has("Cijk_") && has("_DB_"));
+}
+
+std::optional<Finding> double_precision(const Evidence& e, Bound bound) {
+  const Table* kernels = table_of(e.reports().kernels, "Kernels by name");
+  if (kernels == nullptr) return std::nullopt;
+  const report::Texts& names = *texts_of(*kernels, "name");
+  double share = 0;
+  std::string top;
+  for (std::size_t row = 0; row < names.size(); ++row) {
+    if (!e.mine(*kernels, row) || !is_double(names[row])) continue;
+    if (top.empty()) top = names[row];
+    share += (*reals_of(*kernels, "share"))[row];
+  }
+  if (!(share >= kDoubleShare)) return std::nullopt;
+  const std::int64_t time = compute_time(e, share);
+  Finding f = finding(e, "P03", "precision",
+                      fmt::format("{} of kernel time ({} per step) is double precision, most of it {}",
+                                  percent(share), ns(time), report::short_name(top, 48)));
+  save(f, time, 1 - 1 / kLeastDouble, 1 - 1 / kMostDouble);
+  change(f, fmt::format("kernel:/<double|dgemm|d884/={}", 1 / kMostDouble),
+         fmt::format("kernel:/<double|dgemm|d884/={}", 1 / kLeastDouble));
+  f.shortens_kernels = true;
+  device_only(f, bound);
+  f.confidence = Confidence::medium;
+  if (!f.next) f.because = "kernel names show it";
+  f.evidence = "kernels: names with double";
+  f.remedy =
+      "Find the float64 source: torch.from_numpy(a).float(), dtype=torch.float32 where tensors are made, "
+      "Python numbers instead of numpy scalars.";
+  f.verify = "No kernel name holds double.";
+  f.effort = Effort::one_line;
+  return f;
+}
+
+constexpr Rule kRules[] = {
+    {"P01", "precision", "matrix work runs on plain cores", true, plain_cores, kPlainDoc},
+    {"P03", "precision", "double precision on the device", true, double_precision, kDoubleDoc},
+};
+
+}  // namespace
+
+std::span<const Rule> precision_rules() { return kRules; }
+
+}  // namespace stepscope::advise
