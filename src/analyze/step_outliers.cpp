@@ -24,13 +24,29 @@ const StepParts& median_step(const std::vector<StepParts>& steps) {
   return *by_length[(by_length.size() - 1) / 2];
 }
 
+/// Host ranges that reach into each step, by its index; of those steps that are wanted.
+std::vector<std::vector<Row>> ranges_in(const Rank& rank, const std::vector<bool>& wanted) {
+  const trace::EventTable& e = rank.events;
+  std::vector<std::vector<Row>> rows(wanted.size());
+  for (const Row row : rank.host_rows()) {
+    if (!is_host_range(e.kind[row])) continue;
+    const auto after =
+        std::upper_bound(rank.steps.begin(), rank.steps.end(), e.start[row],
+                         [](std::int64_t time, const trace::Step& step) { return time < step.start; });
+    auto step = static_cast<std::size_t>(after - rank.steps.begin());
+    for (step -= step > 0; step < wanted.size() && rank.steps[step].start < e.end[row]; ++step)
+      if (wanted[step] && e.start[row] < rank.steps[step].end) rows[step].push_back(row);
+  }
+  return rows;
+}
+
 /// Self time by name of the host ranges between the begin and the end of a step's mark, the mark itself
 /// aside.
-std::vector<std::int64_t> host_self(const trace::Trace& trace, const Rank& rank, const trace::Step& step) {
+std::vector<std::int64_t> host_self(const trace::Trace& trace, const Rank& rank, const trace::Step& step,
+                                    const std::vector<Row>& ranges) {
   const trace::EventTable& e = rank.events;
   std::vector<std::int64_t> self(trace.strings.size());
-  for (Row row = 0; row < e.size(); ++row) {
-    if (!is_host_range(e.kind[row])) continue;
+  for (const Row row : ranges) {
     const std::int64_t inside = timeline::overlap({e.start[row], e.end[row]}, {step.start, step.end});
     if (row != step.row) self[e.name[row]] += inside;
     if (const Row parent = e.parent[row]; parent != trace::kNoRow && parent != step.row)
@@ -69,8 +85,8 @@ class Rows {
   const trace::Step& step_;
 };
 
-void explain(Rows& rows, const trace::Trace& trace, const Rank& rank, const StepParts& slow,
-             const StepParts& usual, std::span<const char* const> roles) {
+void add_roles(Rows& rows, const StepParts& slow, const StepParts& usual,
+               std::span<const char* const> roles) {
   rows.add("step", "total", total(slow), total(usual));
   std::vector<std::size_t> order(roles.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -80,9 +96,10 @@ void explain(Rows& rows, const trace::Trace& trace, const Rank& rank, const Step
   for (std::size_t i : order)
     if (slow.parts[i] - usual.parts[i] > (total(slow) - total(usual)) / 20)
       rows.add("step", roles[i], slow.parts[i], usual.parts[i]);
+}
 
-  const auto slow_self = host_self(trace, rank, rank.steps[slow.span.index]),
-             usual_self = host_self(trace, rank, rank.steps[usual.span.index]);
+void add_ops(Rows& rows, const trace::Trace& trace, const std::vector<std::int64_t>& slow_self,
+             const std::vector<std::int64_t>& usual_self) {
   std::vector<trace::StringId> names;
   for (trace::StringId name = 0; name < slow_self.size(); ++name)
     if (slow_self[name] > usual_self[name]) names.push_back(name);
@@ -116,14 +133,25 @@ void add_outliers(report::Table& table, const trace::Trace& trace, const Rank& r
   for (const StepParts& s : steps)
     if (!s.span.partial) whole.push_back(s);
   if (whole.size() < kFewestSteps) return;
-  const StepParts& usual = median_step(whole);
+  const StepParts usual = median_step(whole);
+  std::erase_if(whole, [&, usual_length = total(usual)](const StepParts& s) {
+    const std::int64_t excess = total(s) - usual_length;
+    return !choice.includes(rank.steps[s.span.index]) || excess < kLeastExcess ||
+           5 * static_cast<double>(excess) < static_cast<double>(usual_length);
+  });
+  if (whole.empty()) return;
+  std::vector<bool> wanted(rank.steps.size());
+  for (const StepParts& s : whole) wanted[s.span.index] = true;
+  wanted[usual.span.index] = true;
+  const std::vector<std::vector<Row>> ranges = ranges_in(rank, wanted);
+  const auto self_of = [&](std::size_t step) {
+    return host_self(trace, rank, rank.steps[step], ranges[step]);
+  };
+  const std::vector<std::int64_t> usual_self = self_of(usual.span.index);
   for (const StepParts& s : whole) {
-    if (!choice.includes(rank.steps[s.span.index])) continue;
-    const std::int64_t excess = total(s) - total(usual);
-    if (excess < kLeastExcess || 5 * static_cast<double>(excess) < static_cast<double>(total(usual)))
-      continue;
     Rows rows(table, rank, rank.steps[s.span.index]);
-    explain(rows, trace, rank, s, usual, roles);
+    add_roles(rows, s, usual, roles);
+    add_ops(rows, trace, self_of(s.span.index), usual_self);
   }
 }
 
