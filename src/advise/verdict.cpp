@@ -117,6 +117,7 @@ Reports gather(const analyze::Derived& derived, const report::Params& params, un
       {"idle", &reports.idle},
       {"memory_events", &reports.memory_events},
       {"kernels", &reports.kernels},
+      {"products", &reports.products},
       {"copies", &reports.copies},
       {"collectives", &reports.collectives},
       {"steps", &reports.steps},
