@@ -1,6 +1,7 @@
 // Every threshold and range of the rules, with its meaning and its source; docs/advice.md prints the table.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -45,6 +46,9 @@ namespace stepscope::advise {
   X(double, kFullestMemory, 0.85, "of device memory that a larger batch may use", "chosen") \
   X(double, kFragmentedShare, 0.3, "of reserved memory not allocated at the peak", "chosen") \
   X(std::int64_t, kFragmentedBytes, 1'000'000'000, "bytes reserved and not allocated", "chosen") \
+  X(std::size_t, kGrowingSteps, 5, "steps in a row", "chosen") \
+  X(std::int64_t, kGrowthBytes, 1'000'000, "bytes per step", "chosen") \
+  X(double, kGrowthShare, 0.001, "of the peak per step", "chosen") \
   X(std::int64_t, kManyCollectives, 50, "collectives per step", "404 in a loop over parameters, 73 in tensor parallelism") \
   X(std::int64_t, kShortCollective, 50'000, "ns", "latency of a collective, not its transfer") \
   X(std::int64_t, kSmallMessage, 1'000'000, "bytes", "chosen") \

@@ -177,10 +177,9 @@ Step products(int count, const char* kernel, const char* dtype, int m, int n, in
 
 // 2 × 8192 × 50257 × 1024 FLOPs in 10 ms are 84 TFLOP/s; what aligned ones reach is not in the recording.
 TEST(DeviceRules, MisalignedProducts) {
-  EXPECT_EQ(
-      cell(products(30, "nvjet_x", "c10::BFloat16", 8192, 50257, 1024, 10000), "K04", "title"),
-      "30 products with sizes that are no multiple of 8 take 100 % of kernel time, most of it aten::mm "
-      "8192×50257×1024 in bf16");
+  EXPECT_EQ(cell(products(30, "nvjet_x", "c10::BFloat16", 8192, 50257, 1024, 10000), "K04", "title"),
+            "30 products with sizes that are no multiple of 8 take 100 % of kernel time, most of it aten::mm "
+            "8192×50257×1024 in bf16");
   EXPECT_FALSE(has(products(30, "nvjet_x", "c10::BFloat16", 8192, 50304, 1024, 10000), "K04"));
   EXPECT_FALSE(has(products(30, "nvjet_x", "c10::BFloat16", 8191, 50304, 1024, 10000), "K04"));  // only M
   EXPECT_FALSE(has(products(30, "volta_sgemm", "float", 8192, 50257, 1024, 10000), "K04"));
@@ -285,6 +284,30 @@ TEST(DeviceRules, ReducedInEveryMicroStep) {
   EXPECT_TRUE(has(step, "N11"));
   step.work[0].count = 1;  // no_sync
   EXPECT_FALSE(has(step, "N11"));
+}
+
+// The lowest level of six steps.
+bool grows(const std::vector<long>& levels) {
+  std::string events;
+  for (std::size_t i = 0; i < levels.size(); ++i)
+    events += fmt::format(
+        R"J({{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#{0}", "pid": 5, "tid": 5, "ts": {1}, "dur": 1000}},
+{{"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "pid": 5, "tid": 5, "ts": {2}, "s": "t", "args": {{"Total Allocated": {3}, "Total Reserved": 1000000000, "Bytes": 512, "Addr": {2}, "Device Type": 1, "Device Id": 0}}}},
+{{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 5, "tid": 5, "ts": {2}, "dur": 900}},
+)J",
+        i, i * 1000, i * 1000 + 10, levels[i]);
+  const trace::Trace trace = test::open_events(events.substr(0, events.rfind(',')));
+  const analyze::Derived derived(trace, {});
+  const Cells ids = test::cells(verdict(derived, gather(derived, {}, 1), 1).tables[1], "id");
+  return std::find(ids.begin(), ids.end(), "A05") != ids.end();
+}
+
+TEST(DeviceRules, Growth) {
+  constexpr long kMb = 1'000'000;
+  EXPECT_TRUE(grows({100 * kMb, 102 * kMb, 104 * kMb, 106 * kMb, 108 * kMb}));
+  EXPECT_FALSE(grows({100 * kMb, 102 * kMb, 104 * kMb, 106 * kMb}));
+  EXPECT_FALSE(grows({100 * kMb, 102 * kMb, 104 * kMb, 104 * kMb, 108 * kMb}));
+  EXPECT_FALSE(grows({100 * kMb, 101 * kMb, 102 * kMb, 103 * kMb, 104 * kMb}));
 }
 
 TEST(DeviceRules, Fragmentation) {
