@@ -308,11 +308,14 @@ report::Report products(const Derived& derived, const report::Params&) {
     Gatherer gatherer(trace, rank);
     PartsGatherer attention(trace, rank);
     std::int64_t compute = 0;
-    for (Row row = 0; row < e.size(); ++row) {
-      if (e.work[row] != trace::Work::compute || !derived.choice().includes(rank, row)) continue;
-      report::add_to(compute, e.duration(row));
-      gatherer.add(row);
-      attention.add(row);
+    for (const trace::Track& track : rank.tracks) {
+      if (track.side != trace::Track::Side::device) continue;
+      for (Row row = track.begin; row < track.end; ++row) {
+        if (e.work[row] != trace::Work::compute || !derived.choice().includes(rank, row)) continue;
+        report::add_to(compute, e.duration(row));
+        gatherer.add(row);
+        attention.add(row);
+      }
     }
     for (const Parts& parts : attention.parts()) parted.add(rank, parts, compute);
     for (const Product& product : gatherer.sorted()) out.add(trace, rank, product, compute);

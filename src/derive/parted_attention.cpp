@@ -94,7 +94,9 @@ class Finder {
 }  // namespace
 
 std::vector<PartedAttention> parted_attention(const trace::Trace& trace, const trace::Rank& rank) {
-  return Finder(trace, rank).run();
+  const bool any = trace.strings.find("aten::softmax") != trace::kNoString ||
+                   trace.strings.find("aten::_softmax") != trace::kNoString;
+  return any ? Finder(trace, rank).run() : std::vector<PartedAttention>{};
 }
 
 }  // namespace stepscope::derive
