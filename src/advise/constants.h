@@ -1,6 +1,7 @@
 // Every threshold and range of the rules, with its meaning and its source; docs/advice.md prints the table.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -53,6 +54,9 @@ namespace stepscope::advise {
   X(double, kFullestMemory, 0.85, "of device memory that a larger batch may use", "chosen") \
   X(double, kFragmentedShare, 0.3, "of reserved memory not allocated at the peak", "chosen") \
   X(std::int64_t, kFragmentedBytes, 1'000'000'000, "bytes reserved and not allocated", "chosen") \
+  X(std::size_t, kGrowingSteps, 5, "steps in a row", "chosen") \
+  X(std::int64_t, kGrowthBytes, 1'000'000, "bytes per step", "chosen") \
+  X(double, kGrowthShare, 0.001, "of the peak per step", "chosen") \
   X(std::int64_t, kManyCollectives, 50, "collectives per step", "404 in a loop over parameters, 73 in tensor parallelism") \
   X(std::int64_t, kShortCollective, 50'000, "ns", "latency of a collective, not its transfer") \
   X(std::int64_t, kSmallMessage, 1'000'000, "bytes", "chosen") \
@@ -66,6 +70,15 @@ namespace stepscope::advise {
   X(std::int64_t, kFewestGathers, 5, "gathers per step", "chosen") \
   X(double, kLeastDouble, 1.5, "times: single precision where memory limits", "half the bytes, not twice the speed") \
   X(double, kMostDouble, 16, "times: single precision in matrix products", "chosen: 2 on data-centre devices, 32 to 64 on others") \
+  X(double, kProductShare, 0.03, "of kernel time: products of unfit sizes", "chosen") \
+  X(double, kFarProductShare, 0.05, "of kernel time: one product far from its roof", "chosen") \
+  X(double, kFarFromRoof, 0.4, "of the roof", "good products reach 59 to 68 %, small ones 11 to 28 %") \
+  X(double, kNearRoofLeast, 0.6, "of the roof that a better kernel reaches, at least", "good products reach 59 to 68 %") \
+  X(double, kNearRoofMost, 0.8, "of the roof that a better kernel reaches, at most", "chosen") \
+  X(std::int64_t, kFewestProducts, 10, "calls of one product in the recording", "chosen") \
+  X(double, kOnUnitsLeast, 2, "times: half precision on matrix units, at least", "chosen") \
+  X(double, kOnUnitsMost, 8, "times: half precision on matrix units, at most", "the ratio of the peaks of plain cores and matrix units is 8 to 16") \
+  X(std::int64_t, kLongestScores, 256, "rows and columns of attention scores", "chosen: shorter ones fit into caches") \
   X(double, kDoubleShare, 0.01, "of kernel time: double precision", "chosen: consumer devices run it at 1/32 or 1/64") \
   X(double, kCommunicationShare, 0.10, "of the window: exposed communication worth a finding", "the TensorBoard plugin's limit") \
   X(double, kPlainCoreShare, 0.10, "of kernel time: matrix work on plain cores worth a finding", "17 to 67 % in fp32 trainings, at most 5 % in mixed precision") \

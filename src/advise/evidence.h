@@ -15,7 +15,7 @@ namespace stepscope::advise {
 
 /// The reports that rules read. All of them hold every rank; a rule asks for its own.
 struct Reports {
-  report::Report overview, steps, idle, ledger, devices, kernels, copies, collectives, input_wait,
+  report::Report overview, steps, idle, ledger, devices, kernels, products, copies, collectives, input_wait,
       memory_events, synchronizations;
 };
 

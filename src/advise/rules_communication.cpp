@@ -195,8 +195,10 @@ reductions. Silent when the host limits.)";
 
 std::optional<Finding> reduce_every_time(const Evidence& e, Bound bound) {
   constexpr double kEach = 0.9;
-  const std::int64_t forwards = e.fact("ddp_calls"), updates = e.launched_in("Optimizer.step#").ranges;
-  if (updates == 0 || forwards < 2 * updates || bound == Bound::host) return std::nullopt;
+  const std::int64_t forwards = e.fact("ddp_calls");
+  if (forwards < 2 || bound == Bound::host) return std::nullopt;
+  const std::int64_t updates = e.launched_in("Optimizer.step#").ranges;
+  if (updates == 0 || forwards < 2 * updates) return std::nullopt;
   const std::int64_t times = forwards / updates;
   std::int64_t exposed = 0;
   for (const CollectiveRow& row : collectives_of(e))

@@ -21,6 +21,7 @@ struct Work {
   int length = 100;  ///< µs
   std::string category = "kernel", args = "";
   int stream = 7;
+  std::string op = "", op_args = "";  ///< the operator that launches it, when not the step's
 };
 
 /// A step that launches it all within the first microseconds, in an operator of that name; the device works
@@ -28,6 +29,7 @@ struct Work {
 struct Step {
   std::vector<Work> work;
   std::string op = "aten::op";
+  std::string args = "";  ///< of that operator
   std::string more = "";  ///< events that come with it, each followed by a comma
 };
 
@@ -40,13 +42,13 @@ std::string events_of(const Step& step) {
       ++id;
       int& at = until.try_emplace(work.stream, 10).first->second;
       events += fmt::format(
-          R"J({{"ph": "X", "cat": "cpu_op", "name": "{5}", "pid": 5, "tid": 5, "ts": {1}, "dur": 1.2}},
+          R"J({{"ph": "X", "cat": "cpu_op", "name": "{5}", "pid": 5, "tid": 5, "ts": {1}, "dur": 1.2{10}}},
 {{"ph": "X", "cat": "cuda_runtime", "name": "{6}", "pid": 5, "tid": 5, "ts": {1}, "dur": 1, "args": {{"correlation": {0}}}}},
 {{"ph": "X", "cat": "{2}", "name": "{3}", "pid": 0, "tid": {9}, "ts": {4}, "dur": {7}, "args": {{"device": 0, "stream": {9}, "correlation": {0}{8}}}}},
 )J",
-          id, 2 * id, work.category, work.name, at, step.op,
+          id, 2 * id, work.category, work.name, at, work.op.empty() ? step.op : work.op,
           work.category == "kernel" ? "cudaLaunchKernel" : "cudaMemcpyAsync", work.length, work.args,
-          work.stream);
+          work.stream, work.op_args.empty() ? step.args : work.op_args);
       at += work.length;
     }
   return fmt::format(
@@ -164,6 +166,57 @@ TEST(DeviceRules, DoublePrecision) {
       has({{{98, kGemm}, {2, "void FusedAdamMathFunctor<float, 4>(float*, double, double)"}}}, "P03"));
 }
 
+/// Products of these sizes in that type, each launched by aten::mm.
+Step products(int count, const char* kernel, const char* dtype, int m, int n, int k, int length) {
+  Step step{{{count, kernel, length}}, "aten::mm"};
+  step.args =
+      fmt::format(R"(, "args": {{"Input Dims": [[{0}, {2}], [{2}, {1}]], "Input type": ["{3}", "{3}"]}})", m,
+                  n, k, dtype);
+  return step;
+}
+
+// 2 × 8192 × 50257 × 1024 FLOPs in 10 ms are 84 TFLOP/s; what aligned ones reach is not in the recording.
+TEST(DeviceRules, MisalignedProducts) {
+  EXPECT_EQ(cell(products(30, "nvjet_x", "c10::BFloat16", 8192, 50257, 1024, 10000), "K04", "title"),
+            "30 products with sizes that are no multiple of 8 take 100 % of kernel time, most of it aten::mm "
+            "8192×50257×1024 in bf16");
+  EXPECT_FALSE(has(products(30, "nvjet_x", "c10::BFloat16", 8192, 50304, 1024, 10000), "K04"));
+  EXPECT_FALSE(has(products(30, "nvjet_x", "c10::BFloat16", 8191, 50304, 1024, 10000), "K04"));  // only M
+  EXPECT_FALSE(has(products(30, "volta_sgemm", "float", 8192, 50257, 1024, 10000), "K04"));
+}
+
+// 2 × 4096³ FLOPs at the 989 TFLOP/s of this device take 139 µs.
+TEST(DeviceRules, FarFromRoof) {
+  EXPECT_TRUE(has(products(30, "nvjet_x", "c10::BFloat16", 4096, 4096, 4096, 400), "K06"));
+  EXPECT_FALSE(has(products(30, "nvjet_x", "c10::BFloat16", 4096, 4096, 4096, 300), "K06"));
+}
+
+TEST(DeviceRules, HalfOnPlainCores) {
+  EXPECT_TRUE(has(products(30, "ampere_sgemm_128x64_nn", "c10::Half", 1023, 1023, 1023, 100), "P02"));
+  EXPECT_FALSE(has(products(30, "ampere_sgemm_128x64_nn", "float", 1023, 1023, 1023, 100), "P02"));
+  EXPECT_FALSE(has(products(30, "ampere_sgemm_128x64_nn", "c10::Half", 4, 1023, 1023, 100), "P02"));
+}
+
+/// Twenty kernels in turn by a product, a softmax over 512 × 512 scores, and a product.
+Step attention(int scores, const char* middle) {
+  Step step{{{30, kGemm}}};
+  for (int i = 0; i < 4; ++i)
+    for (const char* op : {"aten::matmul", middle, "aten::matmul"}) {
+      step.work.push_back({1, op == middle ? "softmax_warp_forward" : kGemm});
+      step.work.back().op = op;
+      step.work.back().op_args = fmt::format(R"(, "args": {{"Input Dims": [[8, {0}, {0}]]}})", scores);
+    }
+  return step;
+}
+
+// Of 42 kernels 12 are attention, 4 of them the softmax: 0.7 × 0.4 ms to 0.4 + 0.3 × 0.8.
+TEST(DeviceRules, PartedAttention) {
+  EXPECT_EQ(cell(attention(512, "aten::softmax"), "K07", "saving_low"), "280000");
+  EXPECT_EQ(cell(attention(512, "aten::softmax"), "K07", "saving_high"), "640000");
+  EXPECT_FALSE(has(attention(255, "aten::softmax"), "K07"));
+  EXPECT_FALSE(has(attention(512, "aten::relu"), "K07"));
+}
+
 std::string collective(const char* name, long elements, int ranks) {
   return fmt::format(
       R"(, "Collective name": "{}", "dtype": "Float", "In msg nelems": {}, "Out msg nelems": {}, "Group size": {})",
@@ -231,6 +284,30 @@ TEST(DeviceRules, ReducedInEveryMicroStep) {
   EXPECT_TRUE(has(step, "N11"));
   step.work[0].count = 1;  // no_sync
   EXPECT_FALSE(has(step, "N11"));
+}
+
+// The lowest level of six steps.
+bool grows(const std::vector<long>& levels) {
+  std::string events;
+  for (std::size_t i = 0; i < levels.size(); ++i)
+    events += fmt::format(
+        R"J({{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#{0}", "pid": 5, "tid": 5, "ts": {1}, "dur": 1000}},
+{{"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "pid": 5, "tid": 5, "ts": {2}, "s": "t", "args": {{"Total Allocated": {3}, "Total Reserved": 1000000000, "Bytes": 512, "Addr": {2}, "Device Type": 1, "Device Id": 0}}}},
+{{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 5, "tid": 5, "ts": {2}, "dur": 900}},
+)J",
+        i, i * 1000, i * 1000 + 10, levels[i]);
+  const trace::Trace trace = test::open_events(events.substr(0, events.rfind(',')));
+  const analyze::Derived derived(trace, {});
+  const Cells ids = test::cells(verdict(derived, gather(derived, {}, 1), 1).tables[1], "id");
+  return std::find(ids.begin(), ids.end(), "A05") != ids.end();
+}
+
+TEST(DeviceRules, Growth) {
+  constexpr long kMb = 1'000'000;
+  EXPECT_TRUE(grows({100 * kMb, 102 * kMb, 104 * kMb, 106 * kMb, 108 * kMb}));
+  EXPECT_FALSE(grows({100 * kMb, 102 * kMb, 104 * kMb, 106 * kMb}));
+  EXPECT_FALSE(grows({100 * kMb, 102 * kMb, 104 * kMb, 104 * kMb, 108 * kMb}));
+  EXPECT_FALSE(grows({100 * kMb, 101 * kMb, 102 * kMb, 103 * kMb, 104 * kMb}));
 }
 
 TEST(DeviceRules, Fragmentation) {

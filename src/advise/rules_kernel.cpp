@@ -1,6 +1,8 @@
 // Rules of kernels (K).
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "advise/constants.h"
 #include "advise/device_work.h"
 #include "advise/families.h"
@@ -67,9 +69,57 @@ std::optional<Finding> small_grid(const Evidence& e, Bound bound) {
   return f;
 }
 
+constexpr std::string_view kAttentionDoc =
+    R"(Looks for attention in parts (`products`): a product, a softmax over its scores and a product with that below one range, with scores of at least `kLongestScores` in both
+directions or of unknown size, that take `kProductShare` of compute time. Saving: 0.7 of the time between the products to all of it and 0.3 of theirs; the backward pass
+gains likewise and is not counted. Silent for short sequences, for fused attention (flash, SDPA), and when the host limits.)";
+
+std::optional<Finding> parted_attention(const Evidence& e, Bound bound) {
+  const report::Table* table = table_of(e.reports().products, "Attention in parts");
+  if (table == nullptr || bound == Bound::host) return std::nullopt;
+  std::int64_t count = 0, products = 0, others = 0;
+  double share = 0;
+  bool sized = true;
+  const auto number = [&](std::string_view column, std::size_t row) {
+    return (*ints_of(*table, column))[row];
+  };
+  for (std::size_t row = 0; row < table->rows(); ++row) {
+    const bool known = number("rows", row) > 0;
+    if (!e.mine(*table, row) ||
+        (known && std::min(number("rows", row), number("columns", row)) < kLongestScores))
+      continue;
+    sized &= known;
+    count += number("count", row);
+    products += number("products", row);
+    others += number("others", row);
+    share += (*reals_of(*table, "share"))[row];
+  }
+  if (count == 0 || share < kProductShare) return std::nullopt;
+  const double of_others =
+      static_cast<double>(others) / static_cast<double>(std::max<std::int64_t>(1, products + others));
+  Finding f =
+      finding(e, "K07", "kernel",
+              fmt::format("Attention is computed as product, softmax, product: {} times, {} of kernel time",
+                          report::format_value(count, report::Unit::count), percent(share)));
+  save(f, compute_time(e, share), 0.7 * of_others, of_others + 0.3 * (1 - of_others));
+  f.shortens_kernels = true;
+  f.confidence = sized ? Confidence::high : Confidence::medium;
+  f.because = sized ? "the operators and the sizes of the scores are in the file"
+                    : "the operators are in the file, the sizes of the scores are not";
+  f.evidence = "products: attention in parts";
+  f.remedy =
+      "F.scaled_dot_product_attention; attn_implementation=\"sdpa\" or \"flash_attention_2\" in "
+      "Transformers; "
+      "FlexAttention for masks of your own. Half precision, as flash kernels need it.";
+  f.verify = "Kernels named flash or fmha appear; no softmax between products.";
+  f.effort = Effort::one_line;
+  return f;
+}
+
 constexpr Rule kRules[] = {
     {"K01", "kernel", "element-wise kernels are not fused", true, pointwise_chain, kChainDoc},
     {"K02", "kernel", "kernels are too small for the device", true, small_grid, kSmallGridDoc},
+    {"K07", "kernel", "attention is not fused", true, parted_attention, kAttentionDoc},
 };
 
 }  // namespace

@@ -1,10 +1,16 @@
 // Rules of device memory (A).
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
 #include "advise/cite.h"
 #include "advise/constants.h"
 #include "advise/families.h"
 #include "advise/say.h"
+#include "report/statistics.h"
 
 namespace stepscope::advise {
 namespace {
@@ -103,10 +109,60 @@ std::optional<Finding> fragmentation(const Evidence& e, Bound) {
   return std::nullopt;
 }
 
+constexpr std::string_view kGrowthDoc =
+    R"(Looks for a memory whose lowest level (`memory_events`: memory of each step) rises in each of at least `kGrowingSteps` steps, by more than `kGrowthBytes` and `kGrowthShare` of the peak per step (median
+of the slopes between all pairs of steps, Theil and Sen). No saving: it ends in a lack of memory. Low confidence, as caches that warm up and sequences that grow
+look the same in a short recording.)";
+
+/// Median slope between all pairs of values, one apart each; 0 when they do not all rise.
+std::int64_t steady_growth(const std::vector<std::int64_t>& levels) {
+  std::vector<std::int64_t> slopes;
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    if (i > 0 && levels[i] <= levels[i - 1]) return 0;
+    for (std::size_t j = 0; j < i; ++j)
+      slopes.push_back((levels[i] - levels[j]) / static_cast<std::int64_t>(i - j));
+  }
+  return slopes.empty() ? 0 : report::quantile(slopes, 0.5);
+}
+
+std::optional<Finding> growth(const Evidence& e, Bound) {
+  constexpr std::size_t kMostSteps = 1'000;  // the pairs of more say nothing else
+  const Table* steps = table_of(e.reports().memory_events, "Memory of each step");
+  if (steps == nullptr) return std::nullopt;
+  std::map<std::string, std::vector<std::int64_t>> lowest;
+  std::map<std::string, std::int64_t> peak;
+  for (std::size_t row = 0; row < steps->rows(); ++row) {
+    const std::string& device = (*texts_of(*steps, "device"))[row];
+    if (!e.mine(*steps, row) || lowest[device].size() >= kMostSteps) continue;
+    lowest[device].push_back((*ints_of(*steps, "lowest"))[row]);
+    peak[device] = std::max(peak[device], (*ints_of(*steps, "highest"))[row]);
+  }
+  for (const auto& [device, levels] : lowest) {
+    const std::int64_t each = steady_growth(levels);
+    if (levels.size() < kGrowingSteps || each <= kGrowthBytes ||
+        static_cast<double>(each) <= kGrowthShare * static_cast<double>(peak[device]))
+      continue;
+    Finding f = finding(e, "A05", "memory",
+                        fmt::format("Memory of {} grows by {} in every one of {} steps", device,
+                                    format_value(each, Unit::bytes), levels.size()));
+    f.confidence = Confidence::low;
+    f.because = "its lowest level rises from step to step; caches that warm up do so too";
+    f.evidence = "memory_events: memory of each step; never freed";
+    f.remedy =
+        "Store losses as loss.item() or loss.detach(), clear lists and hooks that keep tensors; compare two "
+        "snapshots (torch.cuda.memory._snapshot()) for the lines that allocate what stays.";
+    f.verify = "memory_events: lowest is the same in all steps.";
+    f.effort = Effort::code;
+    return f;
+  }
+  return std::nullopt;
+}
+
 constexpr Rule kRules[] = {
     {"A01", "memory", "device memory is allocated inside the step", true, allocation, kAllocationDoc},
     {"A02", "memory", "device memory is nearly full", false, memory_limit, kLimitDoc},
     {"A04", "memory", "the allocator holds much more than is used", false, fragmentation, kFragmentedDoc},
+    {"A05", "memory", "memory grows from step to step", false, growth, kGrowthDoc},
 };
 
 }  // namespace

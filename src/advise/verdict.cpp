@@ -174,6 +174,7 @@ Reports gather(const analyze::Derived& derived, const report::Params& params, un
   const std::vector<std::pair<const char*, report::Report*>> wanted = {
       {"ledger", &reports.ledger},  // what takes longest begins first
       {"memory_events", &reports.memory_events},
+      {"products", &reports.products},
       {"copies", &reports.copies},
       {"collectives", &reports.collectives},
       {"steps", &reports.steps},

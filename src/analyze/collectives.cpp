@@ -62,20 +62,28 @@ class Gatherer {
   }
 
   void run(Interval window) {
-    bool any = false;
-    for (Row row = 0; row < e_.size(); ++row)
-      if (e_.work[row] == Work::communication && window.contains(e_.start[row])) add(row), any = true;
-    if (!any) return;
-    for (Row row = 0; row < e_.size(); ++row)
+    for_device_rows([&](Row row) {
+      if (e_.work[row] == Work::communication && window.contains(e_.start[row])) add(row);
+    });
+    if (groups_.empty()) return;
+    for_device_rows([&](Row row) {
       if (e_.work[row] == Work::compute && window.contains(e_.start[row]) && e_.step[row] >= 0 &&
           in_backward(row))
         steps_[e_.step[row]].backward.push_back({e_.start[row], e_.end[row]});
+    });
   }
 
   std::map<Key, Group>& groups() { return groups_; }
   std::map<std::int32_t, Reduction>& steps() { return steps_; }
 
  private:
+  template <class Visit>
+  void for_device_rows(Visit visit) const {
+    for (const trace::Track& track : rank_.tracks)
+      if (track.side == trace::Track::Side::device)
+        for (Row row = track.begin; row < track.end; ++row) visit(row);
+  }
+
   void add(Row row) {
     const Collective c = args_.of(row);
     Group& group = groups_[{c.exchange, trace_.text(c.dtype), c.group, c.bytes}];

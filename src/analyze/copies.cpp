@@ -182,8 +182,12 @@ report::Report copies(const Derived& derived, const report::Params&) {
   for (const Rank& rank : trace.ranks) {
     const Interval window = window_of(rank, derived.choice());
     Gatherer gatherer(trace, rank, derived.busy(rank));
-    for (Row row = 0; row < rank.events.size(); ++row)
-      if (rank.events.kind[row] == Kind::memcpy && window.contains(rank.events.start[row])) gatherer.add(row);
+    for (const trace::Track& track : rank.tracks) {
+      if (track.side != trace::Track::Side::device) continue;
+      for (Row row = track.begin; row < track.end; ++row)
+        if (rank.events.kind[row] == Kind::memcpy && window.contains(rank.events.start[row]))
+          gatherer.add(row);
+    }
     for (Group& group : std::move(gatherer).sorted()) out.add(trace, rank, group);
   }
   if (out.table.rows() == 0) report.notes.emplace_back("No copy is recorded.");

@@ -16,6 +16,7 @@
   DERIVED(launches, "how far the host runs ahead of the device, and what launching costs") \
   ENTRY(operators, "what each operator costs, does, and how near the device's roof it is") \
   ENTRY(kernels, "which kernels ran, for how long, and how well they fill the device") \
+  DERIVED(products, "which matrix products ran, of what sizes, how near the roof and on which units") \
   DERIVED(copies, "which copies ran, for which operator, how fast, and how much of them nothing hid") \
   DERIVED(collectives, "which collectives ran, how large and how fast, and how much of them nothing hid") \
   ENTRY(modules, "what each nn.Module took on the host and on the device, forward and backward") \

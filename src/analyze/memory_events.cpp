@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <tuple>
 
@@ -337,6 +338,40 @@ void add_kept(KeptTable& out, const trace::Trace& trace, const Memory& memory, s
   }
 }
 
+struct StepTable {
+  explicit StepTable(const trace::Trace& trace)
+      : rank(table, trace),
+        device(table.texts("device")),
+        step(table.ints("step", Unit::none, Role::key)),
+        lowest(table.ints("lowest", Unit::bytes)),
+        highest(table.ints("highest", Unit::bytes)) {}
+  report::Table table{"Memory of each step", Shape::table, {}};
+  RankColumn rank;
+  report::Texts& device;
+  report::Ints &step, &lowest, &highest;
+};
+
+void add_steps(StepTable& out, const Memory& memory) {
+  struct Levels {
+    std::int64_t lowest = std::numeric_limits<std::int64_t>::max(), highest = kNoInt;
+  };
+  std::map<std::int32_t, Levels> by_step;
+  for (const std::uint32_t i : memory.chosen) {
+    const std::int32_t step = memory.rank.events.step[memory.records.row[i]];
+    if (step < 0) continue;
+    Levels& levels = by_step[step];
+    levels.lowest = std::min(levels.lowest, memory.level(i));
+    levels.highest = std::max(levels.highest, memory.level(i));
+  }
+  for (const auto& [step, levels] : by_step) {
+    out.rank.add(memory.rank);
+    out.device.push_back(memory.records.device.name());
+    out.step.push_back(memory.rank.steps[static_cast<std::size_t>(step)].number);
+    out.lowest.push_back(levels.lowest);
+    out.highest.push_back(levels.highest);
+  }
+}
+
 struct CurveTable {
   explicit CurveTable(const trace::Trace& trace)
       : rank(table, trace),
@@ -426,7 +461,9 @@ matches frees by address without asking in which memory. What no operator was op
 **Never freed**: allocations without a free in the recording, largest first; `event` is the record's id.
 
 **Memory over time**: after each record, thinned to `--points`; `allocated` and `reserved` as recorded, `change` the sum of bytes since the
-first record.)",
+first record.
+
+**Memory of each step**: `lowest` and `highest` bytes in use at the records of the step, as recorded, else the sum of bytes since the first record.)",
     kParams};
 
 report::Report memory_events(const trace::Trace& trace, const report::Params& params) {
@@ -438,6 +475,7 @@ report::Report memory_events(const trace::Trace& trace, const report::Params& pa
   OpTable operators(trace);
   KeptTable kept(trace);
   CurveTable curve(trace);
+  StepTable steps(trace);
   report::Report report{"memory_events", {}, {}};
   bool addressed = true, totals = true;
   for (const Rank& rank : trace.ranks) {
@@ -455,6 +493,7 @@ report::Report memory_events(const trace::Trace& trace, const report::Params& pa
       add_ops(operators, memory, ops);
       add_kept(kept, trace, memory, origin);
       add_curve(curve, memory, origin, points);
+      add_steps(steps, memory);
     }
   }
   if (peaks.table.rows() == 0)
@@ -467,7 +506,8 @@ report::Report memory_events(const trace::Trace& trace, const report::Params& pa
     report.notes.emplace_back(
         "Addresses are not recorded (PyTorch before 1.11), so frees cannot be paired with allocations: what "
         "was alive at the peak and what was never freed is not known.");
-  for (report::Table* table : {&peaks.table, &alive.table, &operators.table, &kept.table, &curve.table})
+  for (report::Table* table :
+       {&peaks.table, &alive.table, &operators.table, &kept.table, &curve.table, &steps.table})
     report.tables.push_back(std::move(*table));
   return report;
 }

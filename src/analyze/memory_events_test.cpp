@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "make_rank.h"
 
 namespace stepscope {
@@ -35,6 +37,23 @@ TEST(MemoryEvents, PeakAndWhatWasAlive) {
                                        "aten::add", "outside operators"}));
   EXPECT_EQ(cells(alive, "bytes"), (Cells{"1000", "400", "200", "8"}));
   EXPECT_EQ(cells(alive, "share"), (Cells{"0.625", "0.25", "0.125", "1"}));
+}
+
+TEST(MemoryEvents, Steps) {
+  const auto record = [](int at, int total) {
+    return fmt::format(
+        R"J({{"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "s": "t", "pid": 5, "tid": 5, "ts": {}, "args": {{"Device Type": 1, "Device Id": 0, "Addr": 64, "Bytes": 8, "Total Allocated": {}, "Total Reserved": 2000}}}})J",
+        at, total);
+  };
+  const trace::Trace trace = test::open_events(
+      R"J({"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#3", "pid": 5, "tid": 5, "ts": 0, "dur": 100},
+{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#4", "pid": 5, "tid": 5, "ts": 100, "dur": 100},)J" +
+      record(10, 500) + "," + record(20, 900) + "," + record(90, 600) + "," + record(150, 700) + "," +
+      record(300, 1));
+  const report::Table table = test::answer("memory_events", trace).tables[5];
+  EXPECT_EQ(cells(table, "step"), (Cells{"3", "4"}));
+  EXPECT_EQ(cells(table, "lowest"), (Cells{"500", "700"}));
+  EXPECT_EQ(cells(table, "highest"), (Cells{"900", "700"}));
 }
 
 TEST(MemoryEvents, OperatorsAndWhatStayed) {
