@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "advise/constants.h"
 #include "report/names.h"
 #include "report/units.h"
 
@@ -128,6 +129,43 @@ Bound bound_of(const Evidence& e, const Permission& permission) {
   for (const Bound bound : {Bound::host, Bound::communication, Bound::device, Bound::mixed})
     if (name_of(bound) == e.word()) return bound;
   return Bound::unknown;
+}
+
+std::string_view name_of(Outcome outcome) {
+  constexpr std::string_view kNames[] = {"findings", "nothing is wrong", "no known fix", "cannot tell",
+                                         "not a step"};
+  return kNames[static_cast<std::size_t>(outcome)];
+}
+
+Outcome outcome_of(const Evidence& e, Bound bound, bool found, bool worth) {
+  if (bound == Bound::too_little) return Outcome::no_step;
+  if (worth) return Outcome::findings;
+  if (bound == Bound::unknown || bound == Bound::host_only) return Outcome::cannot_tell;
+  const bool enough = e.fact("complete_steps") >= kStepsToTrust ||
+                      (e.fact("complete_steps") <= 1 && e.window() >= kWindowToTrust);
+  const bool clean = e.share(e.fact("idle")) <= kFineIdle &&
+                     e.share(e.fact("exposed_communication")) <= kFineCommunication &&
+                     e.share(e.fact("exposed_copy")) <= kFineCopy;
+  return enough && clean && !found ? Outcome::nothing : Outcome::no_fix;
+}
+
+std::string closing(const Evidence& e, Outcome outcome) {
+  if (outcome != Outcome::nothing && outcome != Outcome::no_fix) return "";
+  struct Rest {
+    const char* fact;
+    const char* phrase;
+  };
+  constexpr std::array kRests = {Rest{"idle", "idle time"},
+                                 Rest{"exposed_communication", "communication that nothing hides"},
+                                 Rest{"exposed_copy", "copies that nothing hides"}};
+  const Rest* most = &kRests[0];
+  for (const Rest& rest : kRests)
+    if (e.fact(rest.fact) > e.fact(most->fact)) most = &rest;
+  return fmt::format(" {} The largest share beside compute is {}, {}.",
+                     outcome == Outcome::nothing
+                         ? "Nothing is wrong that a rule knows of."
+                         : "No rule knows a change that this recording proves worth making.",
+                     most->phrase, percent(e.share(e.fact(most->fact))));
 }
 
 std::string_view largest_cause(const Evidence& e) {

@@ -29,6 +29,23 @@ Bound bound_of(const Evidence& evidence, const Permission& permission);
 /// The idle cause with the most time besides `pending`, "" when there is none.
 std::string_view largest_cause(const Evidence& evidence);
 
+/// What the advice comes to.
+enum class Outcome : std::uint8_t {
+  findings,     ///< at least one is worth a hundredth of the step for certain, or three hundredths at best
+  nothing,      ///< nothing is wrong: the device is busy with compute, and no rule fires
+  no_fix,       ///< something limits, and no rule knows a change worth its while
+  cannot_tell,  ///< the recording cannot carry a verdict
+  no_step,      ///< not a training or inference step
+};
+std::string_view name_of(Outcome outcome);
+
+/// `found`: whether there is any finding; `worth`: whether one of them is worth that.
+Outcome outcome_of(const Evidence& evidence, Bound bound, bool found, bool worth);
+
+/// What to add to the headline: that nothing is wrong, or that no change is known; and the largest remaining
+/// share.
+std::string closing(const Evidence& evidence, Outcome outcome);
+
 /// One sentence that a person can act on.
 std::string headline(const Evidence& evidence, Bound bound, const std::vector<Health>& health);
 

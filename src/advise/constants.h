@@ -100,6 +100,32 @@ namespace stepscope::advise {
   X(double, kLongPauseShare, 0.2, "of the step: one pause in a place", "chosen") \
   X(double, kBorderPessimism, 0.5, "of the ideal saving: work between steps made asynchronous or rarer", "chosen") \
   X(double, kPreprocessPessimism, 0.5, "of the ideal saving: tensor work moved into workers or onto the device", "chosen") \
+  X(std::int64_t, kTinyKernel, 10'000, "ns: half of a loop's device events are shorter", "chosen: a launch costs about as much") \
+  X(double, kLoopShare, 0.03, "of the window: idle inside loops of operators", "chosen") \
+  X(double, kLoopPessimism, 0.5, "of the loop's idle time: rounds made half as many", "chosen") \
+  X(double, kQueryShare, 0.01, "of the window: host time in queries of the runtime", "counts alone mislead: 1,434 queries a step cost 0.4 ms of 124") \
+  X(double, kQueryPessimism, 0.5, "of the ideal saving: no such query", "chosen") \
+  X(double, kCompileShare, 0.01, "of the window: host time in compilation", "chosen") \
+  X(double, kCompilePessimism, 0.7, "of the ideal saving: no compilation behind the second step", "chosen") \
+  X(std::int64_t, kManyPieces, 3, "compiled pieces per step", "chosen") \
+  X(double, kBreakShare, 0.03, "of the window: late idle time of a step in pieces", "chosen") \
+  X(double, kCompiledShare, 0.5, "of kernels that a compiler made", "chosen") \
+  X(double, kGradLeast, 0.02, "of late idle time: no autograd graph", "chosen") \
+  X(double, kGradMost, 0.15, "of late idle time: no autograd graph", "chosen") \
+  X(std::int64_t, kRestart, 200'000'000, "ns: a wait for the first batch of new workers", "a worker with torch imported starts in 0.1 (fork) to 3 s (spawn)") \
+  X(double, kRestartTimes, 10, "times the median wait", "chosen") \
+  X(std::int64_t, kWaitsToCompare, 8, "waits for data", "chosen: fewer have no pattern") \
+  X(double, kBurstShare, 0.03, "of the window: exposed waits that come in bursts", "chosen") \
+  X(double, kBurstLeast, 0.3, "of the exposed waits: evened out in part", "chosen") \
+  X(double, kBurstMost, 0.9, "of the exposed waits: evened out", "chosen") \
+  X(std::int64_t, kStepsToTrust, 3, "steps for the word that nothing is wrong", "chosen") \
+  X(std::int64_t, kWindowToTrust, 20'000'000, "ns: a single window for that word", "chosen") \
+  X(double, kFineIdle, 0.10, "of the window: idle where nothing is wrong", "the bound test's limit") \
+  X(double, kFineCommunication, 0.05, "of the window: exposed communication where nothing is wrong", "another tool's limit for a finding") \
+  X(double, kFineCopy, 0.02, "of the window: exposed copies where nothing is wrong", "chosen") \
+  X(double, kSureWorth, 0.01, "of the step: the least that a finding saves", "less is noise") \
+  X(double, kPossibleWorth, 0.03, "of the step: the most that a finding saves", "chosen") \
+  X(double, kCpuOperatorShare, 0.20, "of the recording in one operator, on the CPU alone", "chosen") \
   X(double, kMemoryShare, 0.90, "of device memory", "the TensorBoard plugin's limit")
 // clang-format on
 

@@ -34,14 +34,14 @@ const Texts* texts_of(const Table& table, std::string_view column) { return valu
 
 Evidence::Evidence(const Reports& reports, std::int64_t rank, bool several_ranks,
                    const analyze::ReplayedRank* replayed)
-    : reports_(reports), rank_(rank), several_(several_ranks), launched_(kAskedRanges.size()) {
+    : reports_(reports), rank_(rank), several_(several_ranks), launched_(std::size(kAskedRanges)) {
   if (replayed != nullptr) launched_ = replayed->launched_in(kAskedRanges);
 }
 
 const analyze::Launched& Evidence::launched_in(std::string_view part) const {
-  const auto asked = std::find(kAskedRanges.begin(), kAskedRanges.end(), part);
-  CHECK(asked != kAskedRanges.end());
-  return launched_[static_cast<std::size_t>(asked - kAskedRanges.begin())];
+  const auto asked = std::find(std::begin(kAskedRanges), std::end(kAskedRanges), part);
+  CHECK(asked != std::end(kAskedRanges));
+  return launched_[static_cast<std::size_t>(asked - std::begin(kAskedRanges))];
 }
 
 bool Evidence::mine(const Table& table, std::size_t row) const {

@@ -1,7 +1,6 @@
 // What rules may look at: the reports of one rank's analyses. Rules never see the Trace.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,15 +15,21 @@ namespace stepscope::advise {
 /// The reports that rules read. All of them hold every rank; a rule asks for its own.
 struct Reports {
   report::Report overview, steps, idle, ledger, devices, kernels, products, copies, collectives, input_wait,
-      memory_events, synchronizations;
+      memory_events, synchronizations, launches, operators;  // operators: only where some rank has no device
 };
 
 /// Parts of names of host ranges that rules ask about; all are looked for in one pass.
-inline constexpr std::array<std::string_view, 4> kAskedRanges = {
+inline constexpr std::string_view kAskedRanges[] = {
     "Optimizer.step#",
     "Optimizer.zero_grad#",
     "reducer::copy_bucket_to_grad",
     "unflatten_dense_tensors",
+    "autograd::engine::evaluate_function",
+    "Torch-Compiled Region",
+    "(dynamo_timed)",
+    "_dynamo/convert_frame.py",
+    "triton/compiler/",
+    "ModuleLoad",
 };
 
 /// One rank's view of the reports.

@@ -10,6 +10,9 @@ namespace stepscope::advise {
 std::span<const Rule> input_rules();          // I
 std::span<const Rule> host_rules();           // H
 std::span<const Rule> step_rules();           // H, I: steps that differ from the others
+std::span<const Rule> loop_rules();           // H: loops of operators and calls
+std::span<const Rule> graph_rules();          // G
+std::span<const Rule> cpu_rules();            // H: without a device
 std::span<const Rule> sync_rules();           // S
 std::span<const Rule> copy_rules();           // C, between host and device
 std::span<const Rule> device_copy_rules();    // C, within a device

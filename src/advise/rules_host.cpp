@@ -28,19 +28,35 @@ std::string listed_causes(const Evidence& e, std::vector<std::string_view> cause
   return out;
 }
 
-std::optional<Finding> launch_bound(const Evidence& e, Bound bound) {
+/// Idle time of the window in which the host had not launched yet, for no better reason than launching; 0
+/// when launching one by one is not what limits.
+std::int64_t late_launching(const Evidence& e, Bound bound) {
   std::int64_t late = 0;
   for (const char* cause : {"launch", "runtime", "op", "python", "annotation", "untraced"})
     late += e.idle(cause);
-  const std::int64_t kernels = e.fact("kernels") / e.steps();
-  if (bound != Bound::host || e.share(late) < kLateIdleShare || kernels < kFewestKernels ||
-      e.bound_share("prompt") < kPromptShare)
-    return std::nullopt;
-  const std::int64_t mean = e.fact("kernels") > 0 ? e.fact("busy") / e.fact("kernels") : 0;
-  Finding f = finding(e, "H01", "host",
-                      fmt::format("The device idles {} of the time because the host issues its {} kernels "
-                                  "per step (mean {}) too slowly",
-                                  percent(e.share(late)), format_value(kernels, Unit::count), ns(mean)));
+  const bool limits = bound == Bound::host && e.share(late) >= kLateIdleShare &&
+                      e.fact("kernels") / e.steps() >= kFewestKernels &&
+                      e.bound_share("prompt") >= kPromptShare;
+  return limits ? late : 0;
+}
+
+/// Most kernels were made by a compiler and none is launched as part of a graph.
+bool compiled_not_captured(const Evidence& e) {
+  const Table* kernels = table_of(e.reports().kernels, "Kernels");
+  const report::Ints* counts = kernels == nullptr ? nullptr : ints_of(*kernels, "count");
+  if (counts == nullptr || e.fact("graph_launches") > 0) return false;
+  std::int64_t all = 0, compiled = 0;
+  for (std::size_t row = 0; row < counts->size(); ++row) {
+    if (!e.mine(*kernels, row)) continue;
+    all += (*counts)[row];
+    if ((*texts_of(*kernels, "name"))[row].starts_with("triton_")) compiled += (*counts)[row];
+  }
+  return all > 0 && static_cast<double>(compiled) >= kCompiledShare * static_cast<double>(all);
+}
+
+Finding late_finding(const Evidence& e, const char* id, const char* category, std::int64_t late,
+                     std::string title) {
+  Finding f = finding(e, id, category, std::move(title));
   save(f, late / e.steps(), kGraphPessimism, kGraphShare);
   f.leftover = late / e.steps();
   f.confidence = e.share(e.fact("profiler_estimate")) >= 0.2 ? Confidence::low : Confidence::medium;
@@ -48,12 +64,41 @@ std::optional<Finding> launch_bound(const Evidence& e, Bound bound) {
                                               : "the gaps end with launches that the host made late";
   f.evidence = "idle: " + listed_causes(e, {"op", "python", "annotation", "launch", "runtime", "untraced"}) +
                " in the window" + longest_idle(e, "") + "; launches: by stream" + room_for_more(e);
-  f.remedy =
-      "In this order: a larger batch if memory allows; torch.compile(model, mode=\"reduce-overhead\"); " +
-      device_graphs(e) + " for fixed shapes; fused optimizers and modules.";
   f.verify =
       "Idle time under 10 %, graph launches appear, kernels start later than 10 µs after their launch.";
   f.effort = Effort::one_line;
+  return f;
+}
+
+std::optional<Finding> launch_bound(const Evidence& e, Bound bound) {
+  const std::int64_t late = late_launching(e, bound);
+  if (late == 0 || compiled_not_captured(e)) return std::nullopt;
+  const std::int64_t mean = e.fact("kernels") > 0 ? e.fact("busy") / e.fact("kernels") : 0;
+  Finding f = late_finding(
+      e, "H01", "host", late,
+      fmt::format("The device idles {} of the time because the host issues its {} kernels per step (mean {}) "
+                  "too slowly",
+                  percent(e.share(late)), format_value(e.fact("kernels") / e.steps(), Unit::count),
+                  ns(mean)));
+  f.remedy =
+      "In this order: a larger batch if memory allows; torch.compile(model, mode=\"reduce-overhead\"); " +
+      device_graphs(e) + " for fixed shapes; fused optimizers and modules.";
+  return f;
+}
+
+std::optional<Finding> not_captured(const Evidence& e, Bound bound) {
+  const std::int64_t late = late_launching(e, bound);
+  if (late == 0 || !compiled_not_captured(e)) return std::nullopt;
+  Finding f = late_finding(
+      e, "G03", "graph", late,
+      fmt::format("The program is compiled, and still its {} kernels per step are launched one by one: the "
+                  "device idles {} of the time",
+                  format_value(e.fact("kernels") / e.steps(), Unit::count), percent(e.share(late))));
+  f.remedy = fmt::format(
+      "torch.compile(model, mode=\"reduce-overhead\") captures {}. TORCH_LOGS=perf_hints,cudagraphs says "
+      "what "
+      "forbids it: inputs on the CPU, inputs that are written to, sizes that change.",
+      device_graphs(e));
   return f;
 }
 
@@ -169,8 +214,20 @@ std::optional<Finding> data_parallel(const Evidence& e, Bound) {
 }
 
 constexpr Rule kRules[] = {
-    {"H03", "host", "the optimizer updates parameter by parameter", true, optimizer_loop},
-    {"H04", "host", "gradients are filled with zeros", true, zero_fill},
+    {"H03", "host", "the optimizer updates parameter by parameter", true, optimizer_loop,
+     R"(Looks at: what ranges `Optimizer.step#…` launch. Fires with kManyLaunches device events an optimizer step and more, half of them
+shorter than kShortKernel.
+
+Saving: replay with the host's time in these ranges at 0.15 to 0.5: multi-tensor optimizers need about 30 launches.
+
+Silent on: fused and foreach optimizers; loops that the device hides, as their saving is under a hundredth of the step;
+optimizers whose kernels are long.)"},
+    {"H04", "host", "gradients are filled with zeros", true, zero_fill,
+     R"(Looks at: what ranges `Optimizer.zero_grad#…` launch. Fires with kManyFills device events each and more.
+
+Saving: replay without these ranges and what they launched; low is kZeroFillPessimism of it.
+
+Silent on: gradients set to None.)"},
     {"H02", "host", "the device waits for Python code", true, python_bound,
      R"(Looks at: *Idle time by place* of `idle`, cause `python`: only Python was running. Fires when that is kPythonShare of the
 window or more, outside the borders of steps, and one line of the program holds kTopFrameShare of it.
@@ -179,8 +236,28 @@ Saving: a share of that line's idle time, from kPythonLeast × (1 − what recor
 
 Silent on: Python spread thinly over the framework (H01); recordings without stacks; bound words other than host-bound and
 mixed. A frame that itself waits (lock, queue, sleep) gets another sentence.)"},
-    {"H01", "host", "kernels are issued too slowly", true, launch_bound},
-    {"H08", "host", "DataParallel instead of DistributedDataParallel", false, data_parallel},
+    {"H01", "host", "kernels are issued too slowly", true, launch_bound,
+     R"(Looks at: `idle`, causes `launch`, `runtime`, `op`, `python`, `annotation` and `untraced`; `prompt` of `ledger`. Fires when the
+program is host-bound, these causes hold kLateIdleShare of the window, kernels are kFewestKernels a step and more, and
+kPromptShare of them start within 10 µs of their launch: nothing was queued before them.
+
+Saving: kGraphPessimism to kGraphShare of that idle time, less what replay says that findings with a more specific cause save
+there; silent when under kLateIdleShare of the step is left.
+
+Silent on: waits for data, blocking calls, allocations; compiled programs (G03); recordings that lack device events.)"},
+    {"G03", "graph", "compiled, but launched one by one", true, not_captured,
+     R"(Looks at: the same as H01, and `kernels`. Fires in its place when kCompiledShare of kernels have a compiler's name (`triton_…`) and no
+graph is launched.
+
+Saving: as H01.
+
+Silent on: captured graphs.)"},
+    {"H08", "host", "DataParallel instead of DistributedDataParallel", false, data_parallel,
+     R"(Looks at: `data_parallel_calls` of `overview`, `devices`. Fires when `DataParallel.forward` is recorded and several devices work.
+
+Saving: none is stated.
+
+Silent on: DistributedDataParallel.)"},
 };
 
 }  // namespace

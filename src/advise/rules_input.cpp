@@ -7,6 +7,7 @@
 #include "advise/families.h"
 #include "advise/places.h"
 #include "advise/say.h"
+#include "report/statistics.h"
 
 namespace stepscope::advise {
 namespace {
@@ -24,12 +25,120 @@ std::string loader_kind(const Evidence& e) {
   return "";
 }
 
+/// The rank's waits for data, in the order of the file.
+struct LoaderWait {
+  std::string step;
+  std::int64_t length, exposed;
+};
+std::vector<LoaderWait> loader_waits(const Evidence& e) {
+  std::vector<LoaderWait> waits;
+  const Table* table = table_of(e.reports().input_wait, "Each wait");
+  for (std::size_t row = 0; table != nullptr && row < table->rows(); ++row)
+    if (e.mine(*table, row))
+      waits.push_back({(*texts_of(*table, "step"))[row], (*ints_of(*table, "length"))[row],
+                       (*ints_of(*table, "exposed"))[row]});
+  return waits;
+}
+
+/// Some waits are long and most are not: what a loader with enough workers looks like when batches are
+/// uneven.
+bool comes_in_bursts(const std::vector<LoaderWait>& waits) {
+  if (std::ssize(waits) < kWaitsToCompare) return false;
+  std::vector<std::int64_t> lengths;
+  std::int64_t sum = 0;
+  for (const LoaderWait& wait : waits) {
+    lengths.push_back(wait.length);
+    report::add_to(sum, wait.length);
+  }
+  return report::quantile(lengths, 0.5) * 10 < report::mean(sum, std::ssize(lengths));
+}
+
+/// Waits for the first batch of workers that were started again: long ones behind the end of a loop, which
+/// shows as an earlier wait in the same step.
+std::vector<LoaderWait> restarts(const std::vector<LoaderWait>& waits) {
+  std::vector<std::int64_t> lengths;
+  for (const LoaderWait& wait : waits) lengths.push_back(wait.length);
+  const std::int64_t usual = report::quantile(lengths, 0.5);
+  std::vector<LoaderWait> found;
+  for (std::size_t i = 1; i < waits.size(); ++i)
+    if (waits[i].length >= kRestart &&
+        static_cast<double>(waits[i].length) >= kRestartTimes * static_cast<double>(usual) &&
+        !waits[i].step.empty() && waits[i].step == waits[i - 1].step)
+      found.push_back(waits[i]);
+  return found;
+}
+
+std::optional<Finding> worker_restart(const Evidence& e, Bound) {
+  const std::vector<LoaderWait> starts = restarts(loader_waits(e));
+  if (starts.size() < 2 || loader_kind(e).find("multi") == std::string::npos) return std::nullopt;
+  std::int64_t cost = 0;
+  for (const LoaderWait& start : starts)
+    report::add_to(cost, start.exposed == report::kNoInt ? start.length : start.exposed);
+  Finding f =
+      finding(e, "I03", "input",
+              fmt::format("{} at the start of each of {} passes over the data: the workers are started again",
+                          ns(cost / std::ssize(starts)), starts.size()));
+  save(f, cost / e.steps(), kWorkerPessimism, 1);
+  f.confidence = Confidence::medium;
+  f.because = "each of these waits follows the end of a loop over the loader";
+  f.evidence = fmt::format("input_wait: each wait; {} in the window", ns(cost));
+  f.remedy =
+      "DataLoader(..., persistent_workers=True), made once for all epochs; "
+      "multiprocessing_context=\"forkserver\" "
+      "starts workers faster than \"spawn\".";
+  f.verify = "The first wait of an epoch is as short as the others.";
+  return f;
+}
+
+std::optional<Finding> bursts(const Evidence& e, Bound bound) {
+  const std::vector<LoaderWait> waits = loader_waits(e);
+  if (bound == Bound::host_only || loader_kind(e).find("multi") == std::string::npos ||
+      !comes_in_bursts(waits) || restarts(waits).size() >= 2)
+    return std::nullopt;
+  const std::int64_t cost = e.idle("input");
+  if (e.share(cost) < kBurstShare) return std::nullopt;
+  const auto longest =
+      std::max_element(waits.begin(), waits.end(),
+                       [](const LoaderWait& a, const LoaderWait& b) { return a.length < b.length; });
+  const auto longs = std::count_if(
+      waits.begin(), waits.end(), [&](const LoaderWait& wait) { return wait.length * 4 >= longest->length; });
+  Finding f = finding(
+      e, "I04", "input",
+      fmt::format("{} of {} waits for data take up to {} and the others nothing: batches come in bursts",
+                  longs, waits.size(), ns(longest->length)));
+  save(f, cost / e.steps(), kBurstLeast, kBurstMost);
+  f.confidence = Confidence::low;
+  f.because =
+      "half of the waits are shorter than a tenth of their mean; why single batches are late is not in this "
+      "file";
+  f.evidence = fmt::format("input_wait: each wait; idle: cause input, {} in the window", ns(cost));
+  f.remedy =
+      "A larger prefetch_factor; samples of even cost in a batch (bucket by length, shuffle large files); "
+      "DataLoader(in_order=False) where order does not matter.";
+  f.verify = "No wait is over ten times the median.";
+  return f;
+}
+
+/// Workers are late in general: in the median step and in half of the steps.
+bool always_late(const Evidence& e) {
+  const Table* steps = table_of(e.reports().input_wait, "Waiting for data");
+  const report::Reals* shares = steps == nullptr ? nullptr : reals_of(*steps, "exposed_share");
+  std::int64_t late = 0, all = 0;
+  for (std::size_t row = 0; shares != nullptr && row < shares->size(); ++row) {
+    if (!e.mine(*steps, row)) continue;
+    ++all;
+    late += !((*shares)[row] < kLoaderShare);  // not known counts
+  }
+  return late * 2 >= all;
+}
+
 std::optional<Finding> slow_loader(const Evidence& e, Bound bound) {
   const bool host_only = bound == Bound::host_only;
   const std::int64_t waited = host_only ? e.fact("host_data_loading") : e.idle("input");
   if (e.share(waited) < kLoaderShare) return std::nullopt;
   const std::int64_t per_step = waited / e.steps();
   const bool in_main = loader_kind(e).find("single") != std::string::npos;
+  if (!in_main && (!always_late(e) || restarts(loader_waits(e)).size() >= 2)) return std::nullopt;
   Finding f =
       finding(e, in_main ? "I01" : "I02", "input",
               fmt::format("{} of {} per step: {} {}", ns(per_step), ns(e.step_length()),
@@ -86,7 +195,29 @@ std::optional<Finding> host_preprocess(const Evidence& e, Bound) {
 
 constexpr Rule kRules[] = {
     {"I01", "input", "the training process itself loads data, or its workers are late (I02)", false,
-     slow_loader},
+     slow_loader,
+     R"(Looks at: `idle`, cause `input` (`host_data_loading` of `overview`, where no device is recorded); `input_wait` for the kind of
+loader. Fires from kLoaderShare of the window on: I01 for a loader that runs in the training process, I02 for worker processes,
+those only when half of the steps wait so long.
+
+Saving: replay without data loading. Low is kWorkerPessimism of it (I01: workers slow the main process down) or
+kStarvedPessimism (I02).
+
+Silent on: loading that the device hides; waits of single batches (I04) and of restarted workers (I03).)"},
+    {"I03", "input", "workers are started again for every pass", false, worker_restart,
+     R"(Looks at: *Each wait* of `input_wait`, loaders with worker processes. Fires when at least two waits take kRestart and kRestartTimes the
+median wait, each behind an earlier wait of the same step: the one that ended the loop before.
+
+Saving: the exposed part of these waits, spread over the steps; low is kWorkerPessimism of it.
+
+Silent on: the first pass.)"},
+    {"I04", "input", "batches come in bursts", true, bursts,
+     R"(Looks at: *Each wait* of `input_wait`, loaders with worker processes. Fires with kWaitsToCompare waits and more, half of them under a
+tenth of their mean, and kBurstShare of the window idle for cause `input`.
+
+Saving: kBurstLeast to kBurstMost of that idle time.
+
+Silent on: restarted workers (I03); loaders that are always late (I02).)"},
     {"I05", "input", "the host prepares the batch after it was loaded", true, host_preprocess,
      R"(Looks at: *Idle time by place* of `idle`, `after loading`, causes `op` and `python`: ranges behind a wait for data that end before the
 call that launches the step's first device work. Fires from kLoaderShare of the window on.

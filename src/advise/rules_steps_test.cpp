@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
-#include "advise/verdict.h"
-#include "make_rank.h"
+#include "make_program.h"
 
 namespace stepscope::advise {
 namespace {
 
-using test::Cells;
+using test::Advice;
+using test::Program;
 
 /// Six steps: 20 calls of each of five ops, 10 µs each, then 25 launches of kernels of 20 µs. In step 4
 /// ops of the names below `slower` take 15 µs a call, and nothing at all happens for `pause` µs.
@@ -40,52 +40,56 @@ std::string six_steps(int slower, int pause, int kernel = 20) {
   return events;
 }
 
-report::Table findings_of(const std::string& events) {
-  const trace::Trace trace = test::open_events(events);
-  const analyze::Derived derived(trace, {});
-  return verdict(derived, gather(derived, {}, 1), 1).tables[1];
-}
-
-std::string cell(const report::Table& findings, const char* id, const char* column) {
-  const Cells ids = test::cells(findings, "id"), cells = test::cells(findings, column);
-  const auto at = static_cast<std::size_t>(std::find(ids.begin(), ids.end(), id) - ids.begin());
-  return at < cells.size() ? cells[at] : "none";
-}
-
 // All five ops take 15 µs in step 4: 500 µs more than the other steps' 1,600.
 TEST(StepRules, SharedCpu) {
-  const report::Table findings = findings_of(six_steps(5, 0));
-  EXPECT_EQ(cell(findings, "I06", "title"),
+  const Advice findings(six_steps(5, 0));
+  EXPECT_EQ(findings.cell("I06", "title"),
             "Host operators run 1.5 times slower in 1 of 6 steps and kernels do not: the CPU is shared with "
             "something");
-  EXPECT_EQ(cell(findings, "I06", "saving_high"), "83333");  // of 500 µs over six steps
-  EXPECT_EQ(cell(findings, "H09", "id"), "none");            // the symptom is told by its cause
-  EXPECT_NE(cell(findings, "I06", "evidence").find("H09: Step 4 took 2.10 ms against 1.60 ms"),
+  EXPECT_EQ(findings.cell("I06", "saving_high"), "83333");  // of 500 µs over six steps
+  EXPECT_EQ(findings.cell("H09", "id"), "none");            // the symptom is told by its cause
+  EXPECT_NE(findings.cell("I06", "evidence").find("H09: Step 4 took 2.10 ms against 1.60 ms"),
             std::string::npos);
 }
 
 TEST(StepRules, OneSlowOperatorIsNoSharedCpu) {
-  const report::Table findings = findings_of(six_steps(1, 0));  // 100 µs longer: under 10 %
-  EXPECT_EQ(cell(findings, "I06", "id"), "none");
-  EXPECT_EQ(cell(findings, "H09", "id"), "none");
+  const Advice findings(six_steps(1, 0));  // 100 µs longer: under 10 %
+  EXPECT_EQ(findings.cell("I06", "id"), "none");
+  EXPECT_EQ(findings.cell("H09", "id"), "none");
 }
 
 TEST(StepRules, APauseIsAnOutlier) {
-  const report::Table findings = findings_of(six_steps(0, 500));
-  EXPECT_EQ(cell(findings, "I06", "id"), "none");
-  EXPECT_EQ(cell(findings, "H09", "title"),
+  const Advice findings(six_steps(0, 500));
+  EXPECT_EQ(findings.cell("I06", "id"), "none");
+  EXPECT_EQ(findings.cell("H09", "title"),
             "Step 4 took 2.10 ms against 1.60 ms: time with nothing recorded grew by 500 µs");
-  EXPECT_EQ(cell(findings, "H09", "saving_high"), "-");
+  EXPECT_EQ(findings.cell("H09", "saving_high"), "-");
 }
 
 TEST(StepRules, SlowKernelsAreNoSharedCpu) {
-  EXPECT_EQ(cell(findings_of(six_steps(5, 0, 22)), "I06", "id"), "none");
+  EXPECT_EQ(Advice(six_steps(5, 0, 22)).cell("I06", "id"), "none");
+}
+
+// Steps of 20 × 55 µs; what follows them takes 400 more, in which the device idles.
+TEST(StepRules, PausesBetweenSteps) {
+  Program program;
+  program.pause = {"python_function", "torch/serialization.py(9): save", 400};
+  EXPECT_NE(
+      Advice(program).cell("H07", "title").find("the device idles between steps: a checkpoint is written"),
+      std::string::npos);
+  program.pause = {"cpu_op", "", 400};  // nothing is recorded
+  EXPECT_NE(Advice(program).cell("H07", "title").find("nothing is recorded there"), std::string::npos);
+  EXPECT_EQ(Advice(program).cell("H07", "confidence"), "low");
+  program.pause = {"user_annotation", "Optimizer.step#SGD.step", 400};
+  EXPECT_FALSE(Advice(program).has("H07"));
+  program.pause = {"python_function", "torch/serialization.py(9): save", 20};
+  EXPECT_FALSE(Advice(program).has("H07"));
 }
 
 TEST(StepRules, EqualStepsAreSilent) {
-  const report::Table findings = findings_of(six_steps(0, 0));
-  EXPECT_EQ(cell(findings, "I06", "id"), "none");
-  EXPECT_EQ(cell(findings, "H09", "id"), "none");
+  const Advice findings(six_steps(0, 0));
+  EXPECT_EQ(findings.cell("I06", "id"), "none");
+  EXPECT_EQ(findings.cell("H09", "id"), "none");
 }
 
 }  // namespace

@@ -107,10 +107,16 @@ class Pricing {
   /// launching as such; what is left must still be worth its rule's threshold.
   void leave_to_others(std::vector<Priced>& priced) {
     Change others;
-    for (std::size_t i = 0; i < findings_.size(); ++i)
-      if (const Finding& f = findings_[i]; by_replay(f) && !f.next && claims_launching(f))
+    std::int64_t estimated = 0;
+    for (std::size_t i = 0; i < findings_.size(); ++i) {
+      const Finding& f = findings_[i];
+      if (f.next || f.leftover > 0 || f.saving_high == kNoInt || !claims_launching(f)) continue;
+      if (by_replay(f))
         others.add(priced[i].ideal);
-    const std::int64_t taken = saved(others);
+      else
+        estimated += f.saving_high;
+    }
+    const std::int64_t taken = saved(others) + estimated;
     for (std::size_t i = findings_.size(); i-- > 0;) {
       Finding& f = findings_[i];
       if (f.leftover <= 0) continue;

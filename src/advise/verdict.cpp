@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "advise/bound.h"
+#include "advise/constants.h"
 #include "advise/health.h"
 #include "advise/rules.h"
 #include "advise/savings.h"
@@ -109,6 +110,14 @@ void merge_remedies(std::vector<Finding>& findings) {
   }
 }
 
+/// At least one finding is sure to save something, or may save a lot.
+bool any_worth(const std::vector<Finding>& findings, std::int64_t step) {
+  return std::any_of(findings.begin(), findings.end(), [&](const Finding& f) {
+    return static_cast<double>(f.saving_low) >= kSureWorth * static_cast<double>(step) ||
+           static_cast<double>(f.saving_high) >= kPossibleWorth * static_cast<double>(step);
+  });
+}
+
 struct Tables {
   report::Table verdict{"Verdict", Shape::table, {}}, findings{"Findings", Shape::table, {}},
       health{"Health", Shape::table, {}};
@@ -171,7 +180,7 @@ void add_health(report::Table& table, const std::vector<Health>& rows, bool seve
 
 Reports gather(const analyze::Derived& derived, const report::Params& params, unsigned threads) {
   Reports reports;
-  const std::vector<std::pair<const char*, report::Report*>> wanted = {
+  std::vector<std::pair<const char*, report::Report*>> wanted = {
       {"ledger", &reports.ledger},  // what takes longest begins first
       {"memory_events", &reports.memory_events},
       {"products", &reports.products},
@@ -183,8 +192,11 @@ Reports gather(const analyze::Derived& derived, const report::Params& params, un
       {"kernels", &reports.kernels},
       {"synchronizations", &reports.synchronizations},
       {"input_wait", &reports.input_wait},
+      {"launches", &reports.launches},
       {"idle", &reports.idle}};
   const std::vector<trace::Rank>& ranks = derived.trace().ranks;
+  if (std::any_of(ranks.begin(), ranks.end(), [&](const trace::Rank& r) { return derived.busy(r).empty(); }))
+    wanted.emplace_back("operators", &reports.operators);
   parallel_for(wanted.size() + ranks.size(), thread_count(threads), [&](std::size_t i) {
     if (i < ranks.size())
       derived.replayed(ranks[i]);
@@ -202,6 +214,7 @@ report::Report verdict(const analyze::Derived& derived, const Reports& reports, 
   std::vector<Health> all_health;
   auto& rank_column = tables.verdict.ints("rank", Unit::none, Role::key);
   auto& bound_column = tables.verdict.texts("bound", Role::value);
+  auto& outcome_column = tables.verdict.texts("outcome", Role::detail);
   auto& headline_column = tables.verdict.texts("headline", Role::value);
   auto& step_column = tables.verdict.ints("step", Unit::ns);
   auto& steps_column = tables.verdict.ints("steps", Unit::count);
@@ -215,7 +228,6 @@ report::Report verdict(const analyze::Derived& derived, const Reports& reports, 
     const Bound bound = bound_of(evidence, permission);
     rank_column.push_back(rank.rank < 0 ? report::kNoInt : rank.rank);
     bound_column.emplace_back(name_of(bound));
-    headline_column.push_back(headline(evidence, bound, health));
     const std::int64_t steps = evidence.fact("complete_steps");
     step_column.push_back(steps > 0 ? evidence.step_length() : report::kNoInt);
     steps_column.push_back(steps);
@@ -226,6 +238,11 @@ report::Report verdict(const analyze::Derived& derived, const Reports& reports, 
     merge_remedies(of_rank);
     Together together;
     if (!of_rank.empty()) together = price(of_rank, evidence, derived.replayed(rank), threads);
+    const Outcome outcome =
+        outcome_of(evidence, bound, !of_rank.empty(), any_worth(of_rank, evidence.step_length()));
+    outcome_column.emplace_back(name_of(outcome));
+    headline_column.push_back(headline(evidence, bound, health) +
+                              (of_rank.empty() ? closing(evidence, outcome) : ""));
     together_low.push_back(together.low);
     together_high.push_back(together.high);
     findings.insert(findings.end(), std::make_move_iterator(of_rank.begin()),

@@ -11,6 +11,7 @@
 
 #include "analyze/derived.h"
 #include "analyze/list.h"
+#include "analyze/loops.h"
 #include "derive/idle_cause.h"
 #include "derive/innermost.h"
 #include "derive/kernel_class.h"
@@ -160,6 +161,49 @@ void add_calls(CallTable& out, const trace::Trace& trace, const Rank& rank, cons
     out.max.push_back(*std::max_element(sum.lengths.begin(), sum.lengths.end()));
     out.p50.push_back(report::quantile(sum.lengths, 0.5));
     out.events.push_back(sum.events);
+  }
+}
+
+struct QueryTable {
+  explicit QueryTable(const trace::Trace& trace)
+      : rank(table, trace),
+        name(table.texts("name")),
+        count(table.ints("count", Unit::count)),
+        total(table.ints("total", Unit::ns)) {}
+  report::Table table{"Other calls of the runtime by name", Shape::table, {}};
+  RankColumn rank;
+  report::Texts& name;
+  report::Ints &count, &total;
+};
+
+/// Runtime calls that start no device work, wait for none and allocate nothing.
+void add_queries(QueryTable& out, const trace::Trace& trace, const Rank& rank, const StepChoice& choice,
+                 const LaunchQueue& queue) {
+  const EventTable& e = rank.events;
+  std::vector<bool> launched(e.size());
+  for (const Row launch : queue.launch) launched[launch] = true;
+  trace::AskedOnce is_other(trace.strings, [](std::string_view name) {
+    return !derive::is_launch_call(name) && !derive::is_blocking_call(name) &&
+           !derive::is_allocation_call(name);
+  });
+  std::map<std::string_view, std::pair<std::int64_t, std::int64_t>> sums;  // count, total
+  for (Row row = 0; row < e.size(); ++row) {
+    if (e.kind[row] != trace::Kind::runtime || launched[row] || !is_other(e.name[row]) ||
+        !choice.includes(rank, row))
+      continue;
+    auto& [count, total] = sums[trace.text(e.name[row])];
+    ++count;
+    report::add_to(total, e.duration(row));
+  }
+  std::vector<std::pair<std::string_view, std::pair<std::int64_t, std::int64_t>>> order(sums.begin(),
+                                                                                        sums.end());
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto& a, const auto& b) { return a.second.second > b.second.second; });
+  for (const auto& [name, sum] : order) {
+    out.rank.add(rank);
+    out.name.emplace_back(name);
+    out.count.push_back(sum.first);
+    out.total.push_back(sum.second);
   }
 }
 
@@ -346,7 +390,15 @@ and `max` of their durations, ns; `events` they launched.
 thread; `op`: the operator it is or is in. `next`: the event that ended it.
 
 **Graph launches**: `events` launched by `count` graph launches of one `graph` id (where recorded); `events_per_launch` = events / count;
-`call_time` the sum of the calls' durations, `device_time` of the events' durations, ns.)",
+`call_time` the sum of the calls' durations, `device_time` of the events' durations, ns.
+
+**Loops of operators that launch**: the same 1 to 8 operators (`unit`) 10 times and more directly one after the other below one range
+(`parent`), and what they launch; loops inside such loops, and autograd's nodes, are left out. `source`: the line behind the first; `region`:
+the outermost user range, step marks aside. `loops` such runs of `times` rounds in all; `host`: from the first to the last operator's end,
+`idle`: of that, time in which a device was idle and the work that ended the gap not launched yet; `events` launched there, the sum of
+their durations (`device`) and the median (`p50`), ns. The 100 with most `host`.
+
+**Other calls of the runtime by name**: calls that start no device work, wait for none and allocate nothing; `total` of their durations, ns.)",
     {}};
 
 report::Report launches(const Derived& derived, const report::Params&) {
@@ -356,6 +408,8 @@ report::Report launches(const Derived& derived, const report::Params&) {
   CallTable calls(trace);
   StretchTable waits(trace);
   GraphTable graphs(trace);
+  QueryTable queries(trace);
+  report::Table loops = loop_table(trace);
   report::Report report{"launches", {}, {}};
   std::int64_t unlinked = 0, events = 0;
   for (const Rank& rank : trace.ranks) {
@@ -364,6 +418,8 @@ report::Report launches(const Derived& derived, const report::Params&) {
     add_calls(calls, trace, rank, choice, queue);
     add_stretches(waits, derived, rank);
     add_graphs(graphs, trace, rank, choice, queue);
+    add_queries(queries, trace, rank, choice, queue);
+    add_loops(loops, derived, rank);
     for (const Row row : rank.device_rows()) {
       if (!is_device_work(rank.events.kind[row]) || !choice.includes(rank, row)) continue;
       ++events;
@@ -378,7 +434,8 @@ report::Report launches(const Derived& derived, const report::Params&) {
         fmt::format("{} of {} device events have no recorded launch call and are left out of delays, depths "
                     "and blocked time.",
                     report::format_value(unlinked, Unit::count), report::format_value(events, Unit::count)));
-  for (report::Table* table : {&streams.table, &calls.table, &waits.table, &graphs.table})
+  for (report::Table* table :
+       {&streams.table, &calls.table, &waits.table, &graphs.table, &loops, &queries.table})
     report.tables.push_back(std::move(*table));
   return report;
 }

@@ -90,6 +90,7 @@ void count(Facts& out, const Rank& rank, const Capture& c, std::int64_t complete
   out.add(rank, "memory_records", c.memory_records);
   out.add(rank, "ops_with_shapes", c.with_shapes);
   out.add(rank, "ops_with_stacks", c.with_stacks);
+  out.add(rank, "ops_for_backward", c.for_backward);
   out.add(rank, "range_metrics", c.range_metrics);
   out.add(rank, "unknown_category", c.foreign);
   out.add(rank, "launches", c.launches);
@@ -205,6 +206,7 @@ Python calls of an `nn.Module`.
 | fact | counts |
 |---|---|
 | `ops_with_shapes`, `ops_with_stacks` | ops that carry input sizes, a call stack |
+| `ops_for_backward` | ops with a sequence number: recorded while gradients were on |
 | `range_metrics` | ranges with hardware counters |
 | `unknown_category` | events of no known category |
 | `launches` | calls that start device work |

@@ -52,7 +52,8 @@ class Calls {
 void count_kinds(const trace::Trace& trace, const Rank& rank, Capture& c) {
   const EventTable& e = rank.events;
   const trace::ArgReader dims(trace, rank, "Input Dims"), old_dims(trace, rank, "Input dims"),
-      stack(trace, rank, "Call stack"), module(trace, rank, "Python module id");
+      stack(trace, rank, "Call stack"), module(trace, rank, "Python module id"),
+      sequence(trace, rank, "Sequence number");
   const trace::StringId data_parallel = trace.strings.find("DataParallel.forward"),
                         ddp = trace.strings.find("DistributedDataParallel.forward");
   for (Row row = 0; row < e.size(); ++row) {
@@ -63,6 +64,7 @@ void count_kinds(const trace::Trace& trace, const Rank& rank, Capture& c) {
         ++c.ops;
         c.with_shapes += dims.has(row) || old_dims.has(row);
         c.with_stacks += stack.has(row);
+        c.for_backward += sequence.has(row);
         break;
       case Kind::annotation:
         ++c.annotations;

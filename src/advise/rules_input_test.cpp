@@ -1,0 +1,81 @@
+#include <gtest/gtest.h>
+
+#include "make_program.h"
+
+namespace stepscope::advise {
+namespace {
+
+using test::Advice;
+using test::Program;
+
+// 400 µs of an operator that launches nothing, between a load and the first launch of 1,500 µs steps.
+TEST(InputRules, PreparingTheBatch) {
+  Program program;
+  program.loading.length = 50;
+  program.prepare = {"cpu_op", "aten::normalize", 400};
+  const Advice advice(program);
+  EXPECT_NE(advice.cell("I05", "title").find("the host prepares the batch (aten::normalize)"),
+            std::string::npos);
+  program.prepare.length = 20;
+  EXPECT_FALSE(Advice(program).has("I05"));
+  program.prepare.length = 400;
+  program.loading.length = 0;  // without a loader it is work like any other
+  EXPECT_FALSE(Advice(program).has("I05"));
+}
+
+/// Steps of one kernel of 2 ms whose loads take what `length_of` says, in ms; `twice`: such a step begins
+/// with the wait that ended the loop before.
+template <class LengthOf, class Twice>
+std::string loads(int steps, const char* kind, LengthOf length_of, Twice twice) {
+  test::EventText events;
+  int at = 0;
+  const std::string name = std::string("enumerate(DataLoader)#") + kind + ".__next__";
+  for (int step = 1; step <= steps; ++step) {
+    const int begin = at;
+    if (twice(step)) {
+      events.add("user_annotation", name, 5, 5, at, 100);
+      at += 150;
+    }
+    const int length = length_of(step) * 1000;
+    events.add("user_annotation", name, 5, 5, at, length);
+    at += length;
+    const std::string link = fmt::format(R"("correlation": {})", step);
+    events.add("cuda_runtime", "cudaLaunchKernel", 5, 5, at, 5, link);
+    events.add("kernel", "k", 0, 7, at + 6, 2000, R"("device": 0, "stream": 7, )" + link);
+    at += 2100;
+    events.add("user_annotation", fmt::format("ProfilerStep#{}", step), 5, 5, begin, at - begin);
+  }
+  return events.text();
+}
+
+constexpr const char* kWorkers = "_MultiProcessingDataLoaderIter";
+constexpr auto kNever = [](int) { return false; };
+
+TEST(InputRules, WorkersThatAreAlwaysLate) {
+  EXPECT_EQ(Advice(loads(20, kWorkers, [](int) { return 2; }, kNever)).ids(), test::Cells{"I02"});
+}
+
+// Every fifth batch is 10 ms late, the others come at once.
+TEST(InputRules, WorkersThatDeliverInBursts) {
+  const Advice advice(loads(20, kWorkers, [](int step) { return step % 5 == 0 ? 10 : 0; }, kNever));
+  EXPECT_EQ(advice.cell("I04", "title"),
+            "4 of 20 waits for data take up to 10.0 ms and the others nothing: batches come in bursts");
+  EXPECT_FALSE(advice.has("I02"));
+  EXPECT_FALSE(Advice(loads(20, kWorkers, [](int) { return 0; }, kNever)).has("I04"));
+}
+
+// Every eighth step begins a pass over the data with new workers.
+TEST(InputRules, WorkersThatAreStartedAgain) {
+  const auto pass = [](int step) { return step % 8 == 0; };
+  const auto slow = [](int step) { return step % 8 == 0 ? 400 : 1; };
+  const Advice advice(loads(24, kWorkers, slow, pass));
+  EXPECT_EQ(advice.cell("I03", "title"),
+            "400 ms at the start of each of 3 passes over the data: the workers are started again");
+  EXPECT_FALSE(advice.has("I02"));
+  EXPECT_FALSE(advice.has("I04"));
+  EXPECT_FALSE(Advice(loads(24, kWorkers, slow, kNever)).has("I03"));
+  EXPECT_FALSE(Advice(loads(24, kWorkers, [](int) { return 1; }, pass)).has("I03"));
+}
+
+}  // namespace
+}  // namespace stepscope::advise

@@ -1,0 +1,176 @@
+#include "analyze/loops.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "analyze/question.h"
+#include "derive/kernel_class.h"
+#include "derive/repeated_ops.h"
+#include "derive/source_line.h"
+#include "report/statistics.h"
+
+namespace stepscope::analyze {
+namespace {
+
+using derive::RepeatedOps;
+using report::Role;
+using report::Unit;
+using timeline::Interval;
+using timeline::IntervalSet;
+using trace::kNoRow;
+using trace::Rank;
+using trace::Row;
+
+constexpr std::size_t kMostLoops = 100;
+
+/// "aten::select aten::mul", the first round's operators.
+std::string unit_of(const trace::Trace& trace, const Rank& rank, const RepeatedOps& run) {
+  const trace::EventTable& e = rank.events;
+  std::string text;
+  std::uint32_t seen = 0;
+  std::int64_t done = e.start[run.first];
+  for (Row row = run.first; row <= run.last && seen < run.unit; ++row) {
+    if (e.kind[row] != trace::Kind::op || e.start[row] < done) continue;
+    text += (text.empty() ? "" : " ") + std::string(trace.name(rank, row));
+    done = e.end[row];
+    ++seen;
+  }
+  return text;
+}
+
+/// The name of the range that holds a loop; "" for a step mark, which has another one in every step.
+std::string_view parent_of(const trace::Trace& trace, const Rank& rank, const RepeatedOps& run) {
+  if (run.parent == kNoRow) return "";
+  const std::string_view name = trace.name(rank, run.parent);
+  return derive::is_step_mark(name) ? "" : name;
+}
+
+/// The outermost user range above a row, step marks aside.
+std::string_view region_of(const trace::Trace& trace, const Rank& rank, Row row) {
+  std::string_view region;
+  for (Row at = row; at != kNoRow; at = rank.events.parent[at])
+    if (rank.events.kind[at] == trace::Kind::annotation && !derive::is_step_mark(trace.name(rank, at)))
+      region = trace.name(rank, at);
+  return region;
+}
+
+struct Sum {
+  std::int64_t loops = 0, times = 0, host = 0, idle = 0, device = 0;
+  std::vector<std::int64_t> lengths;
+  Row row = kNoRow;
+};
+using Key = std::tuple<std::string, std::string_view, std::string_view>;  // unit, parent, region
+
+/// Lengths of the device events that were launched in each run. Runs may nest.
+std::vector<std::vector<std::int64_t>> launched_by(const Rank& rank, const std::vector<RepeatedOps>& runs) {
+  const trace::EventTable& e = rank.events;
+  std::vector<std::pair<Row, std::int64_t>> launches;  // by launch
+  for (Row row = 0; row < e.size(); ++row)
+    if (is_device_work(e.kind[row]) && e.launch[row] != kNoRow)
+      launches.emplace_back(e.launch[row], e.duration(row));
+  std::sort(launches.begin(), launches.end());
+  std::vector<std::vector<std::int64_t>> lengths(runs.size());
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    auto at =
+        std::lower_bound(launches.begin(), launches.end(), std::pair<Row, std::int64_t>{runs[i].first, 0});
+    const std::int64_t end = e.end[runs[i].last];
+    const trace::TrackId track = e.track[runs[i].first];
+    for (; at != launches.end() && e.track[at->first] == track && e.start[at->first] < end; ++at)
+      lengths[i].push_back(at->second);
+  }
+  return lengths;
+}
+
+/// Runs that no other run of the same thread holds.
+std::vector<RepeatedOps> outermost(const Rank& rank, std::vector<RepeatedOps> runs) {
+  const trace::EventTable& e = rank.events;
+  std::sort(runs.begin(), runs.end(), [](const RepeatedOps& a, const RepeatedOps& b) {
+    return a.first != b.first ? a.first < b.first : a.last > b.last;
+  });
+  std::vector<RepeatedOps> kept;
+  for (const RepeatedOps& run : runs)
+    if (kept.empty() || e.track[kept.back().first] != e.track[run.first] ||
+        e.start[run.first] >= e.end[kept.back().last])
+      kept.push_back(run);
+  return kept;
+}
+
+}  // namespace
+
+report::Table loop_table(const trace::Trace& trace) {
+  report::Table table{"Loops of operators that launch", report::Shape::table, {}};
+  const RankColumn rank(table, trace);
+  for (const char* column : {"unit", "parent", "source", "region"})
+    table.texts(column, column[0] == 'u' ? Role::value : Role::detail);
+  table.ints("loops", Unit::count);
+  table.ints("times", Unit::count);
+  table.ints("host", Unit::ns);
+  table.ints("idle", Unit::ns);
+  table.ints("events", Unit::count);
+  table.ints("device", Unit::ns);
+  table.ints("p50", Unit::ns);
+  return table;
+}
+
+void add_loops(report::Table& table, const Derived& derived, const Rank& rank) {
+  const trace::Trace& trace = derived.trace();
+  const trace::EventTable& e = rank.events;
+  std::vector<RepeatedOps> runs;
+  for (const RepeatedOps& run : outermost(rank, derive::repeated_ops(trace, rank)))
+    if (derived.choice().includes(rank, run.first)) runs.push_back(run);
+  if (runs.empty()) return;
+  std::vector<Interval> late;
+  for (const derive::IdlePiece& piece : derived.idle(rank))
+    if (piece.cause != derive::IdleCause::pending) late.push_back(piece.span);
+  const timeline::MeasuredSet idle(IntervalSet::of(std::move(late)));
+  const auto lengths = launched_by(rank, runs);
+  std::map<Key, Sum> sums;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (lengths[i].empty()) continue;
+    const RepeatedOps& run = runs[i];
+    Sum& sum =
+        sums[{unit_of(trace, rank, run), parent_of(trace, rank, run), region_of(trace, rank, run.parent)}];
+    const Interval span{e.start[run.first], e.end[run.last]};
+    ++sum.loops;
+    sum.times += run.times;
+    report::add_to(sum.host, span.length());
+    report::add_to(sum.idle, idle.length_in(span));
+    for (const std::int64_t length : lengths[i]) report::add_to(sum.device, length);
+    sum.lengths.insert(sum.lengths.end(), lengths[i].begin(), lengths[i].end());
+    if (sum.row == kNoRow) sum.row = run.first;
+  }
+  std::vector<std::pair<const Key, Sum>*> order;
+  for (auto& entry : sums) order.push_back(&entry);
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto* a, const auto* b) { return a->second.host > b->second.host; });
+  if (order.size() > kMostLoops) order.resize(kMostLoops);
+  derive::SourceLines lines(trace, rank);
+  const auto values = [&](std::string_view name) -> report::Column& {
+    return *std::find_if(table.columns.begin(), table.columns.end(),
+                         [&](const report::Column& c) { return c.name == name; });
+  };
+  const auto text = [&](std::string_view name, std::string_view value) {
+    std::get<report::Texts>(values(name).values).emplace_back(value);
+  };
+  const auto number = [&](std::string_view name, std::int64_t value) {
+    std::get<report::Ints>(values(name).values).push_back(value);
+  };
+  for (auto* entry : order) {
+    Sum& sum = entry->second;
+    if (trace.ranks.size() > 1) number("rank", rank.rank);
+    text("unit", std::get<0>(entry->first));
+    text("parent", std::get<1>(entry->first));
+    text("source", lines.of(sum.row));
+    text("region", std::get<2>(entry->first));
+    number("loops", sum.loops);
+    number("times", sum.times);
+    number("host", sum.host);
+    number("idle", derived.busy(rank).empty() ? report::kNoInt : sum.idle);
+    number("events", static_cast<std::int64_t>(sum.lengths.size()));
+    number("device", sum.device);
+    number("p50", report::quantile(sum.lengths, 0.5));
+  }
+}
+
+}  // namespace stepscope::analyze
