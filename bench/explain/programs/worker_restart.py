@@ -1,10 +1,10 @@
-"""Epochs of four batches, each with workers that are spawned anew; healthy: they persist."""
+"""Epochs of five batches, each with workers that are spawned anew; healthy: they persist."""
 from torch.utils.data import DataLoader
 
 import training
 from loader_in_main import Slow
 
-BATCHES = 4
+BATCHES = 5
 
 
 class Epoch(Slow):
