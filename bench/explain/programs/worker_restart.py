@@ -13,7 +13,7 @@ class Epoch(Slow):
 
 
 def build(healthy, draw):
-    model, batch = training.linears(draw, 512)
+    model, batch = training.linears(draw, 656)
     dataset = Epoch(0.005 * draw.uniform(0.9, 1.1))
     loader = DataLoader(dataset, num_workers=1, multiprocessing_context="spawn", persistent_workers=healthy)
     state = {"batches": iter(())}
