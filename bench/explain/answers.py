@@ -7,6 +7,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 PROGRAM = ROOT / "build" / "release" / "stepscope"
 SHOWN = 0.01  # of the step: a saving worth counting
+SHARE_SHOWN = 0.005  # of the window, in the ledger
 SILENT = ("unknown", "too little to judge", "host times only")
 
 
@@ -58,15 +59,15 @@ def table(document, title):
     return []
 
 
-def report_bytes(trace, threads=0, program=PROGRAM):
+def report_bytes(trace, threads=0):
     """The whole report as JSON, byte for byte."""
-    command = [str(program), "report", str(trace), "--format", "json", "-j", str(threads)]
+    command = [str(PROGRAM), "report", str(trace), "--format", "json", "-j", str(threads)]
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
 
 
 
-def answer_of(trace, program=PROGRAM):
-    document = json.loads(report_bytes(trace, program=program))
+def answer_of(trace):
+    document = json.loads(report_bytes(trace))
     verdict = table(document, "Verdict")[0]
     found = tuple(Found(row["id"], row["title"], row["saving_low"] or 0, row["saving_high"] or 0, row["confidence"],
                         row["remedy"], row["when"] == "now") for row in table(document, "Findings"))
@@ -78,10 +79,11 @@ def answer_of(trace, program=PROGRAM):
 
 
 def ledger_lines(document):
-    """"idle input 16.9 ms (61 %)", a line each."""
-    lines = []
-    for row in table(document, "Ledger"):
+    """"idle input: 16.90 ms per step (61 %)" of all that matters, of the first rank and its first device."""
+    lines, rows = [], table(document, "Ledger")
+    first = [(row.get("rank"), row.get("device")) for row in rows[:1]]
+    for row in rows:
         named = " ".join(str(row[key]) for key in ("owner", "cause") if row.get(key))
-        if row.get("share"):
-            lines.append(f"{named}: {(row.get('per_step') or 0) / 1e6:.2f} ms per step ({row['share'] * 100:.1f} %)")
-    return "; ".join(lines)
+        if (row.get("share") or 0) >= SHARE_SHOWN and (row.get("rank"), row.get("device")) in first:
+            lines.append(f"{named} {(row.get('per_step') or 0) / 1e6:.2f} ms ({row['share'] * 100:.1f} %)")
+    return ", ".join(lines) or "none"

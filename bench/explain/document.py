@@ -203,10 +203,10 @@ def steady(outcome):
 
 
 def head(outcome):
-    options = outcome.options
+    fewer = f" ({outcome.recorded_seeds} seeds of each real program)" if outcome.recorded_seeds != outcome.seeds else ""
     return ("# Does advice name what is wrong?\n\n"
-            f"Written by `make explain-bench SEEDS={options.seeds} SOURCES=\"{options.sources}\"` on {outcome.begin}, commit "
-            f"{outcome.commit}; nothing in it is typed by hand.\n\nCauses are planted (`bench/explain/causes.txt`), each beside its "
+            f"Written by `make explain-bench SEEDS={outcome.seeds} SOURCES=\"{outcome.sources}\"` on {outcome.begin}, commit "
+            f"{outcome.commit}{fewer}; nothing in it is typed by hand.\n\nCauses are planted (`bench/explain/causes.txt`), each beside its "
             "repaired twin; recordings that look like a cause and are none, or cannot be judged, are traps "
             "(`bench/explain/traps.txt`). The measured saving is the step with the fault minus the step of the twin. A finding "
             "is notable when the low end of its saving is at least 1 % of the step and it limits now. Seeds vary sizes, step "

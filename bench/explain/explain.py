@@ -5,7 +5,6 @@ import pickle
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
 
@@ -14,27 +13,16 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import answers
 import document
 import generated
-import steady
 import recorded
+import steady
+from outcome import Outcome
 from tables import COMBINED, causes, traps
-
-
-@dataclass
-class Outcome:
-    options: object
-    begin: str
-    commit: str
-    runs: list = field(default_factory=list)
-    caught: list = field(default_factory=list)
-    pairs: list = field(default_factory=list)
-    skipped: list = field(default_factory=list)  # (source, cause, reason)
-    steadiness: list = field(default_factory=list)
-    costs: list = field(default_factory=list)
 
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=5, help="jobs per cause (5)")
+    parser.add_argument("--recorded-seeds", type=int, help="jobs per real program (as --seeds)")
     parser.add_argument("--sources", default="G R", help='which of "G R D" (generated, recorded on the CPU, on a device)')
     parser.add_argument("--causes", default="", help="numbers of causes, e.g. 1,9; without it all")
     parser.add_argument("--program", type=Path, default=answers.PROGRAM, help="the stepscope to ask")
@@ -80,7 +68,8 @@ def main():
 def measured(options):
     commit = subprocess.run(["git", "-C", str(answers.ROOT), "rev-parse", "--short", "HEAD"], capture_output=True,
                             text=True, check=False).stdout.strip()
-    outcome = Outcome(options, datetime.date.today().isoformat(), commit)
+    recorded_seeds = options.recorded_seeds or options.seeds
+    outcome = Outcome(options.seeds, recorded_seeds, options.sources, datetime.date.today().isoformat(), commit)
     chosen = [cause for cause in causes() if not options.causes or str(cause.number) in options.causes.split(",")]
     if options.smoke:
         generated.LONGEST_MS = 12
@@ -92,7 +81,7 @@ def measured(options):
             steady.check(outcome, folder, chosen, say)
         for source in "RD":
             if source in options.sources and not options.smoke:
-                recorded.record(outcome, source, chosen, options.seeds, folder, say)
+                recorded.record(outcome, source, chosen, recorded_seeds, folder, say)
     return outcome
 
 

@@ -14,6 +14,8 @@ FEWEST, MOST = 4, 96  # blocks
 STEPS, WARMUP = "10", "3"
 HOST_SHARE = {"ahead": 0.35, "close": 0.75, "tight": 0.9, "ranks": 0.35, "four": 0.35, "reduce": 0.35}
 RANKS = {"ranks": 2, "four": 4, "reduce": 2}
+# What tables may ask of a device: GB/s from pageable memory, FLOP per ms in double precision, GB/s of its memory.
+DEVICES = {"cuda": {"PAGEABLE": 6.5, "FP64": 8.5e9, "MEMORY": 1450}, "rocm": {"PAGEABLE": 9.0, "FP64": 45e9, "MEMORY": 3600}}
 # Small costs that no cause is about, ms of a step of T ms, and the rules that may name them.
 SMALL = (("--preprocess", "I05"), ("--python", "H02"), ("--callback", "H07"))
 
@@ -52,13 +54,16 @@ class Job:
         layers = max(FEWEST, min(MOST, round(wanted / per_layer_ms(hidden, tokens))))
         self.options = {"--layers": str(layers), "--hidden": str(hidden), "--tokens": str(tokens), "--seed": str(seed),
                         "--steps": STEPS, "--warmup": WARMUP, "--noise": "3"}
+        vendor = "rocm" if draw.random() < 0.25 else "cuda"
+        self.options["--vendor"] = vendor
+        self.options["--dialect"] = "us" if draw.random() < 0.2 else "ns"
         if kind in RANKS:
             self.options["--ranks"] = str(RANKS[kind])
         share = HOST_SHARE[kind] * (0.95 + 0.1 * draw.random())
         cost, step_ms = self.host_cost(share, folder)
         self.options["--host-cost"] = f"{cost:.3g}"
         self.values = {"T": step_ms, "C": cost, "L": layers, "U": 0.9 + 0.2 * draw.random(), "SEED": seed,
-                       "TOKENS": tokens, "HIDDEN": hidden}
+                       "TOKENS": tokens, "HIDDEN": hidden, **DEVICES[vendor]}
         self.draw = draw
 
     def host_cost(self, share, folder):

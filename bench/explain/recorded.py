@@ -15,6 +15,7 @@ CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "stepsc
 PACKAGES = ("torch", "numpy")
 ROUNDS = 3  # of faulty and repaired in turns
 INSTALL_LIMIT_S = 1800
+LEAST_SAVING = 0.02  # of the step: less is no fault on this machine
 PROGRAMS = HERE / "programs"
 
 
@@ -110,6 +111,10 @@ def record(outcome, source, chosen, seeds, folder, say):
                 with_fault, without = timed(programs, cause, seed)
             except (RuntimeError, subprocess.SubprocessError, OSError) as error:
                 outcome.skipped.append((source, f"{cause.name}, seed {seed}", str(error)))
+                continue
+            if with_fault - without < LEAST_SAVING * with_fault:
+                outcome.skipped.append((source, f"{cause.name}, seed {seed}", "no fault on this machine: the repair takes the step "
+                                        f"from {with_fault * 1e3:.1f} to {without * 1e3:.1f} ms"))
                 continue
             outcome.runs.append(Run(source, str(cause.number), cause.name, seed, cause.rules, cause.word, (), faulty, healthy,
                                     (with_fault - without) * 1e9, with_fault * 1e9,

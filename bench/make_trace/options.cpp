@@ -90,7 +90,7 @@ void add_more_job(CLI::App& app, Options& o) {
       ->check(CLI::Range(0.0, 60.0e3))
       ->group(group);
   app.add_option("--features", o.features, "Width of a frozen projection before the blocks")
-      ->check(CLI::Range(0, 65536))
+      ->check(CLI::Range(0, 1 << 20))
       ->group(group);
   app.add_flag("--compiled", o.compiled, "The model is compiled: each step looks its shapes up")
       ->group(group);
@@ -152,7 +152,7 @@ void add_more_problems(CLI::App& app, Options& o) {
   app.add_option("--callback-every", o.callback_every, "With --callback: steps between two")
       ->check(CLI::Range(1, 100000))
       ->group(group);
-  ms("--gc-pause", o.gc_pause_ms, "The interpreter stops for MS in every other step");
+  ms("--gc-pause", o.gc_pause_ms, "The interpreter stops for MS in every 5th step");
   count("--nonzero", o.nonzero, "N boolean indexings per step");
   app.add_flag("--fp64", o.fp64, "With --features: they have double precision")->group(group);
   app.add_flag("--fp32", o.fp32, "The program runs in fp32 on plain cores")->group(group);

@@ -9,7 +9,7 @@ namespace stepscope::make_trace {
 
 constexpr int kBurstEvery = 8;                       ///< batches
 constexpr int kContendedFrom = 4, kContendedTo = 6;  ///< recorded steps, from 0
-constexpr int kPauseEvery = 2;                       ///< steps
+constexpr int kPauseEvery = 5;                       ///< steps
 constexpr int kChainOps = 20;
 
 enum class DialectKind { ns, us, y2021 };

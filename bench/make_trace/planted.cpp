@@ -54,7 +54,7 @@ const std::array kProblems = std::to_array<Problem>({
      [](const Options& o) { return static_cast<double>(o.row_loop); }, [](Options& o) { o.row_loop = 0; }},
     {"callback", "ms per call", "H07", "a callback writes JSON at the end of the step",
      [](const Options& o) { return o.callback_ms; }, [](Options& o) { o.callback_ms = 0; }},
-    {"gc_pause", "ms in every other step", "H07", "the interpreter collects garbage",
+    {"gc_pause", "ms in every 5th step", "H07", "the interpreter collects garbage",
      [](const Options& o) { return o.gc_pause_ms; }, [](Options& o) { o.gc_pause_ms = 0; }},
     {"nonzero", "calls per step", "S03", "a shape depends on data, so the host waits for it",
      [](const Options& o) { return static_cast<double>(o.nonzero); }, [](Options& o) { o.nonzero = 0; }},

@@ -10,6 +10,12 @@ std::int64_t ns_of(double ms) { return static_cast<std::int64_t>(ms * 1e6); }
 
 }  // namespace
 
+const char* loader_range(const Options& o) {
+  return o.slow_input_ms > 0 && o.loader_workers == 0
+             ? "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
+             : "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__";
+}
+
 void set_up_device(Builder& b, const Options& o, const Vendor& v) {
   if (o.cold_start_ms <= 0) return;
   const std::int64_t whole = ns_of(o.cold_start_ms);
@@ -22,11 +28,17 @@ void set_up_device(Builder& b, const Options& o, const Vendor& v) {
 }
 
 /// Starting processes keeps the loop for a tenth of the time; the rest passes until the first batch is there.
-void restart_workers(Builder& b, const Options& o) {
-  if (o.worker_restart_ms <= 0 || o.epoch <= 0) return;
+void next_epoch(Builder& b, const Options& o) {
+  if (o.epoch <= 0) return;
   const std::int64_t whole = ns_of(o.worker_restart_ms);
   const Builder::Part part(b, Lane::restart);
   const Builder::Only only(b, {0, o.epoch});
+  {
+    auto frame = b.frame("torch/utils/data/dataloader.py(733): __next__");
+    auto fetch = b.annotation(loader_range(o), false, true);
+    b.think(60000);
+  }
+  if (whole == 0) return;
   auto iterate = b.frame("torch/utils/data/dataloader.py(500): __iter__");
   auto create = b.frame("torch/utils/data/dataloader.py(433): _get_iterator");
   auto start = b.frame("multiprocessing/process.py(110): start");

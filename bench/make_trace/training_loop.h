@@ -6,8 +6,12 @@
 
 namespace stepscope::make_trace {
 
+/// Name of the range in which a batch is fetched.
+const char* loader_range(const Options& o);
+
 void set_up_device(Builder& b, const Options& o, const Vendor& v);
-void restart_workers(Builder& b, const Options& o);
+/// The end of an epoch is one more call of the loader, which has no batch left; then workers may start anew.
+void next_epoch(Builder& b, const Options& o);
 void preprocess(Builder& b, const Options& o);
 void compile(Builder& b, const Options& o);
 void call_back(Builder& b, const Options& o);

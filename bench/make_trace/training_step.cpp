@@ -12,9 +12,7 @@ void load_batch(Builder& b, const Options& o) {
   const bool own = batch_ns > 0 && o.loader_workers == 0;
   auto frame = b.frame("torch/utils/data/dataloader.py(733): __next__");
   const Builder::Part part(b, Lane::loader);
-  auto fetch = b.annotation(own ? "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
-                                : "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__",
-                            false, true);
+  auto fetch = b.annotation(loader_range(o), false, true);
   b.lag(Phase::input);
   if (!own) {
     b.take_batch(70000, batch_ns, o.loader_workers);
@@ -50,7 +48,7 @@ Program training_step(const Options& options) {
     auto step = b.annotation("ProfilerStep#", true);
     auto frame = b.frame("train.py(36): train_step");
     set_up_device(b, options, vendor);
-    restart_workers(b, options);
+    next_epoch(b, options);
     load_batch(b, options);
     b.think(5000);
     preprocess(b, options);

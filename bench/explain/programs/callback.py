@@ -9,12 +9,12 @@ STACKS = True
 
 def on_step_end(numbers):
     with open(os.devnull, "w") as out:
-        json.dump({"history": numbers}, out)
+        out.write(json.dumps({"history": numbers}))
 
 
 def build(healthy, draw):
     model, batch = training.linears(draw, 384)
-    numbers = [i * 0.5 for i in range(int(40_000 * draw.uniform(0.9, 1.1)))]
+    numbers = [i * 0.5 for i in range(int(90_000 * draw.uniform(0.9, 1.1)))]
 
     def step(i):
         model(batch).sum().backward()

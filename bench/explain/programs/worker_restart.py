@@ -1,10 +1,10 @@
-"""Epochs of four batches, each with workers that are spawned anew; healthy: they persist."""
+"""Epochs of five batches, each with workers that are spawned anew; healthy: they persist."""
 from torch.utils.data import DataLoader
 
 import training
 from loader_in_main import Slow
 
-BATCHES = 4
+BATCHES = 5
 
 
 class Epoch(Slow):
@@ -13,7 +13,7 @@ class Epoch(Slow):
 
 
 def build(healthy, draw):
-    model, batch = training.linears(draw, 512)
+    model, batch = training.linears(draw, 656)
     dataset = Epoch(0.005 * draw.uniform(0.9, 1.1))
     loader = DataLoader(dataset, num_workers=1, multiprocessing_context="spawn", persistent_workers=healthy)
     state = {"batches": iter(())}

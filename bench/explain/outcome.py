@@ -1,0 +1,17 @@
+"""What one run of the benchmark saw, for the document and for a second look."""
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Outcome:
+    seeds: int
+    recorded_seeds: int
+    sources: str
+    begin: str
+    commit: str
+    runs: list = field(default_factory=list)
+    caught: list = field(default_factory=list)  # by traps
+    pairs: list = field(default_factory=list)
+    skipped: list = field(default_factory=list)  # (source, cause, reason)
+    steadiness: list = field(default_factory=list)
+    costs: list = field(default_factory=list)
