@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "analyze/replayed_rank.h"
 #include "report/table.h"
@@ -16,6 +17,15 @@ struct Reports {
   report::Report overview, steps, idle, ledger, devices, kernels, input_wait, memory_events, synchronizations;
 };
 
+/// A fact, share or table that was asked of an Evidence, and the answer.
+struct Asked {
+  std::string what;   ///< "idle(input)"
+  std::string from;   ///< the analysis or table that has it
+  std::string value;  ///< for people; "absent" when there is none
+  double number = report::kNoReal;
+  report::Unit unit = report::Unit::none;
+};
+
 /// One rank's view of the reports.
 class Evidence {
  public:
@@ -23,6 +33,13 @@ class Evidence {
   Evidence(const Reports& reports, std::int64_t rank, bool several_ranks,
            const analyze::ReplayedRank* replayed = nullptr)
       : reports_(reports), rank_(rank), several_(several_ranks), replayed_(replayed) {}
+
+  /// The same, which notes in `log` all that it is asked, each thing once; `log` outlives it.
+  Evidence logged(std::vector<Asked>& log) const {
+    Evidence copy = *this;
+    copy.log_ = &log;
+    return copy;
+  }
 
   std::int64_t rank() const { return rank_; }
   const Reports& reports() const { return reports_; }
@@ -40,9 +57,7 @@ class Evidence {
   bool mine(const report::Table& table, std::size_t row) const;
 
   /// By host ranges whose name contains `part`, over the whole recording.
-  analyze::Launched launched_in(std::string_view part) const {
-    return replayed_ == nullptr ? analyze::Launched{} : replayed_->launched_in(part);
-  }
+  analyze::Launched launched_in(std::string_view part) const;
 
   std::int64_t window() const { return fact("window"); }
   /// Steps the window holds, at least 1.
@@ -57,6 +72,11 @@ class Evidence {
   std::int64_t rank_;
   bool several_;
   const analyze::ReplayedRank* replayed_;
+  std::vector<Asked>* log_ = nullptr;
+
+  bool of_rank(const report::Table& table, std::size_t row) const;
+  void note(std::string what, std::string_view from, double number, report::Unit unit) const;
+  void note(std::string what, std::string_view from, std::string_view text) const;
 };
 
 /// The table of a report whose title begins so, or nullptr.
