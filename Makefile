@@ -53,8 +53,9 @@ fuzz:  ## fuzz every reader for SECONDS (60) each, from test/corpus
 	@cmake --build --preset fuzz -j $(JOBS)
 	@SECONDS_EACH=$(SECONDS) tools/run-fuzzers.sh
 
-docs: dev  ## write docs/analyses.md from the program's own list
+docs: dev  ## write docs/analyses.md and docs/advice.md from the program's own lists
 	@build/dev/stepscope docs analyses > docs/analyses.md
+	@build/dev/stepscope docs advice > docs/advice.md
 
 goldens: dev  ## write test/golden from the program's answers; read the difference
 	@python3 test/golden/goldens.py build/dev/stepscope --write

@@ -82,11 +82,11 @@ TEST(RecordedAdvice, WordFindingsAndSilence) {
 // advice comes to.
 TEST(RecordedAdvice, InputHostWaitsAndGraphs) {
   if (test::recorded_traces().empty()) GTEST_SKIP() << "no recorded traces: ../shared/traces is absent";
-  struct Known {
+  struct Outcome {
     const char *part, *outcome;
     Cells ids;
   };
-  const Known known[] = {
+  const Outcome outcomes[] = {
       {"tb_samples/resnet50_num_workers_0/", "findings", {"H03", "H04", "I01"}},
       {"tb_samples/resnet50_num_workers_4/", "findings", {"H03", "H04", "I06"}},
       {"v100_ns_resolution/", "findings", {}},
@@ -111,7 +111,7 @@ TEST(RecordedAdvice, InputHostWaitsAndGraphs) {
       {"critical_path/cuda_event_sync_multi", "not a step", {}},
       {"mi250_toy/", "not a step", {}},
   };
-  for (const Known& k : known) {
+  for (const Outcome& k : outcomes) {
     const report::Report report = advice(path_of(k.part));
     ASSERT_EQ(report.tables.size(), 3u) << k.part;
     if (*k.outcome != '\0') {

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analyze/analyses.h"
+#include "advise/analyses.h"
 #include "read/open.h"
 
 namespace stepscope::test {
@@ -41,7 +41,7 @@ inline trace::Trace open_events(std::string_view events) {
 
 inline report::Report answer(std::string_view analysis, const trace::Trace& trace,
                              const report::Params& params = {}) {
-  const analyze::Analysis* found = analyze::find(analysis);
+  const analyze::Analysis* found = advise::find_analysis(analysis);
   if (found == nullptr) {
     ADD_FAILURE() << "no analysis " << analysis;
     return {};

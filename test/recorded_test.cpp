@@ -26,7 +26,7 @@ TEST(Recorded, EveryAnalysisAnswers) {
     const std::string one[] = {path};
     const Result<trace::Trace> trace = read::open(one);
     ASSERT_TRUE(trace.ok()) << path;
-    for (const analyze::Analysis& analysis : analyze::all()) {
+    for (const analyze::Analysis& analysis : advise::all_analyses()) {
       const std::string where = std::string(analysis.name) + " on " + path;
       const report::Report report = analyze::run(analysis, *trace, {});
       EXPECT_FALSE(report.tables.empty()) << where;

@@ -12,12 +12,17 @@
 #include "read/blocks.h"
 #include "read/json_text.h"
 #include "support/check_trace.h"
+#include "support/events_in.h"
 #include "support/open_text.h"
 
 namespace stepscope {
 namespace {
 
 namespace fs = std::filesystem;
+
+using test::events_in;
+using test::Span;
+using test::text_of;
 
 const fs::path kTraces = fs::path(STEPSCOPE_ROOT) / ".." / "shared" / "traces";
 
@@ -39,53 +44,6 @@ std::vector<std::string> trace_files() {
   std::sort(files.begin(), files.end());
   if (files.empty()) files.emplace_back();
   return files;
-}
-
-std::string bytes_of(const fs::path& path) {
-  std::string bytes;
-  if (FILE* file = std::fopen(path.c_str(), "rb")) {
-    std::string part(1 << 20, '\0');
-    for (std::size_t n; (n = std::fread(part.data(), 1, part.size(), file)) != 0;) bytes.append(part, 0, n);
-    std::fclose(file);
-  }
-  return bytes;
-}
-
-std::string text_of(const std::string& bytes) {
-  const auto source = memory_bytes(bytes.data(), bytes.size());
-  std::string text, part(1 << 20, '\0');
-  for (std::size_t n; (n = source->read(part.data(), part.size())) != 0;) text.append(part, 0, n);
-  return text;
-}
-
-struct Span {
-  std::size_t begin, end;
-};
-
-/// The objects in the event list of a well-formed text: found by counting brackets, nothing else.
-std::vector<Span> events_in(std::string_view text) {
-  std::size_t at = text.find("\"traceEvents\"");
-  at = text.find('[', at == std::string_view::npos ? 0 : at) + 1;
-  std::vector<Span> events;
-  int depth = 0;
-  bool quoted = false;
-  for (std::size_t begin = 0; at < text.size(); ++at) {
-    const char c = text[at];
-    if (quoted) {
-      if (c == '\\')
-        ++at;
-      else if (c == '"')
-        quoted = false;
-      continue;
-    }
-    if (c == '"') quoted = true;
-    if (c == '{' && depth == 0) begin = at;
-    if (c == '{' || c == '[') ++depth;
-    if (c == ']' && depth == 0) return events;
-    if (c == '}' || c == ']') --depth;
-    if (c == '}' && depth == 0) events.push_back({begin, at + 1});
-  }
-  return events;
 }
 
 /// A recorded file: its text, and where each event stands in it.
@@ -141,7 +99,7 @@ class Robustness : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
     if (GetParam().empty()) GTEST_SKIP() << "no recorded traces in " << kTraces;
-    stored_ = bytes_of(kTraces / GetParam());
+    stored_ = test::bytes_of((kTraces / GetParam()).string());
     recorded_.text = text_of(stored_);
     recorded_.events = events_in(recorded_.text);
     ASSERT_GT(recorded_.events.size(), 0u);
@@ -264,14 +222,8 @@ void expect_equal_lines(const std::string& a, const std::string& b) {
 TEST_P(Robustness, TheOrderOfTheEventsChangesNothing) {
   bench::Dice dice(4);
   const std::string text = recorded_.excerpt(1'500'000, dice);
-  const std::vector<Span> events = events_in(text);
-  std::vector<Span> shuffled = events;
   std::mt19937_64 random(5);
-  std::shuffle(shuffled.begin(), shuffled.end(), random);
-  std::string other = text.substr(0, events.front().begin);
-  for (const Span& event : shuffled)
-    (other += &event == shuffled.data() ? "" : ",\n").append(text, event.begin, event.end - event.begin);
-  other.append(text, events.back().end);
+  const std::string other = test::shuffled(text, events_in(text), random);
   const auto a = test::open_text(text), b = test::open_text(other);
   ASSERT_TRUE(a.ok() && b.ok());
   expect_equal_lines(dump_without_places(*a), dump_without_places(*b));

@@ -47,8 +47,8 @@ std::string per_step(const Evidence& e) {
                                       : fmt::format("the recorded {}", ns(e.window()));
 }
 
-/// What the device does most, for a step that the device limits: its busiest kernel and the use of matrix
-/// units.
+/// What the device does most, for a step that the device limits: its busiest compute kernel and the use of
+/// matrix units.
 std::string limit(const Evidence& e) {
   const report::Table* kernels = table_of(e.reports().kernels, "Kernels");
   const report::Table* devices = table_of(e.reports().devices, "Devices");
@@ -56,20 +56,21 @@ std::string limit(const Evidence& e) {
   if (kernels != nullptr && ints_of(*kernels, "total") != nullptr) {
     const report::Texts& names = *texts_of(*kernels, "name");
     const report::Ints& totals = *ints_of(*kernels, "total");
+    const report::Texts& works = *texts_of(*kernels, "work");
     std::int64_t sum = 0, most = -1;
     std::size_t top = 0;
     for (std::size_t row = 0; row < totals.size(); ++row) {
       if (!e.mine(*kernels, row)) continue;
       sum += totals[row];
-      if (totals[row] > most) {
+      if (totals[row] > most && works[row] == "compute") {
         most = totals[row];
         top = row;
       }
     }
-    if (sum > 0)
-      text +=
-          fmt::format(" The largest kernel, {}, takes {} of kernel time", report::short_name(names[top], 48),
-                      percent(static_cast<double>(most) / static_cast<double>(sum)));
+    if (most > 0)
+      text += fmt::format(" The largest compute kernel, {}, takes {} of kernel time",
+                          report::short_name(names[top], 48),
+                          percent(static_cast<double>(most) / static_cast<double>(sum)));
   }
   if (!text.empty() && devices != nullptr && reals_of(*devices, "tensor_core_share") != nullptr) {
     const report::Reals& matrix = *reals_of(*devices, "tensor_core_share");

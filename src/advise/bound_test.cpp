@@ -1,5 +1,7 @@
 #include "advise/bound.h"
 
+#include <fmt/format.h>
+
 #include "advise/verdict.h"
 #include "make_rank.h"
 
@@ -52,6 +54,24 @@ TEST(Bound, TheCostOfRecordingNamesWhatWasOn) {
   EXPECT_TRUE(has(remedies(events + python), "Compare with a run without with_stack."));
   events.pop_back();
   EXPECT_TRUE(has(remedies(events), "Compare with the step time without the profiler."));
+}
+
+// 25 kernels of 100 µs without a gap, beside one collective of 2 ms.
+TEST(Bound, TheLargestKernelIsOneThatComputes) {
+  const auto launched = [](int id, const char* name, int stream, int from, int length) {
+    return fmt::format(
+        R"J({{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 5, "tid": 5, "ts": {0}, "dur": 1, "args": {{"correlation": {0}}}}},
+{{"ph": "X", "cat": "kernel", "name": "{1}", "pid": 0, "tid": {2}, "ts": {3}, "dur": {4}, "args": {{"device": 0, "stream": {2}, "correlation": {0}}}}},
+)J",
+        id, name, stream, from, length);
+  };
+  std::string events = launched(1, "ncclDevKernel_AllReduce", 20, 200, 2000);
+  for (int i = 0; i < 25; ++i) events += launched(10 + 2 * i, "gemm", 7, 100 + 100 * i, 100);
+  const std::string headline = cells(judged(events + R"J({"ph": "M"})J").tables[0], "headline")[0];
+  EXPECT_TRUE(headline.starts_with("Device-bound")) << headline;
+  // 2.5 of 4.5 ms
+  EXPECT_NE(headline.find("The largest compute kernel, gemm, takes 55.6 % of kernel time"), std::string::npos)
+      << headline;
 }
 
 }  // namespace

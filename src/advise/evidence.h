@@ -32,12 +32,28 @@ inline constexpr std::string_view kAskedRanges[] = {
     "ModuleLoad",
 };
 
+/// A fact, share or table that was asked of an Evidence, and the answer.
+struct Asked {
+  std::string what;   ///< "idle(input)"
+  std::string from;   ///< the analysis or table that has it
+  std::string value;  ///< for people; "absent" when there is none
+  double number = report::kNoReal;
+  report::Unit unit = report::Unit::none;
+};
+
 /// One rank's view of the reports.
 class Evidence {
  public:
   /// `replayed`: the rank's; without it nothing is known of what ranges launched.
   Evidence(const Reports& reports, std::int64_t rank, bool several_ranks,
            const analyze::ReplayedRank* replayed = nullptr);
+
+  /// The same, which notes in `log` all that it is asked, each thing once; `log` outlives it.
+  Evidence logged(std::vector<Asked>& log) const {
+    Evidence copy = *this;
+    copy.log_ = &log;
+    return copy;
+  }
 
   std::int64_t rank() const { return rank_; }
   const Reports& reports() const { return reports_; }
@@ -70,6 +86,11 @@ class Evidence {
   std::int64_t rank_;
   bool several_;
   std::vector<analyze::Launched> launched_;  // by kAskedRanges
+  std::vector<Asked>* log_ = nullptr;
+
+  bool of_rank(const report::Table& table, std::size_t row) const;
+  void note(std::string what, std::string_view from, double number, report::Unit unit) const;
+  void note(std::string what, std::string_view from, std::string_view text) const;
 };
 
 /// The table of a report whose title begins so, or nullptr.

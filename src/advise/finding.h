@@ -12,6 +12,9 @@
 namespace stepscope::advise {
 
 enum class Confidence : std::uint8_t { low, medium, high };
+constexpr const char* name_of(Confidence c) {
+  return c == Confidence::high ? "high" : c == Confidence::medium ? "medium" : "low";
+}
 
 /// What to do about a finding, from cheapest to dearest; breaks ties in the ranking.
 enum class Effort : std::uint8_t { option, one_line, code, hardware };
@@ -26,6 +29,7 @@ struct Finding {
   std::int64_t after_low = report::kNoInt,
                after_high = report::kNoInt;  ///< the same once the findings above are done; absent: not known
   bool next = false;                         ///< does not limit now
+  bool small = false;                        ///< not worth showing
   std::vector<analyze::Scale> ideal;  ///< the change, for replay; none: the saving is the rule's estimate
   std::vector<analyze::Scale> mild;   ///< its least form; none: `pessimism` times what the change saves
   double pessimism = 1;

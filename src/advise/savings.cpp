@@ -41,7 +41,22 @@ double expected(std::int64_t low, std::int64_t high, Confidence confidence) {
 
 }  // namespace
 
+bool replayable(const Evidence& evidence, const ReplayedRank& replayed) {
+  const std::int64_t events = evidence.fact("kernels") + evidence.fact("copies") + evidence.fact("fills");
+  return replayed.usable() &&
+         !(report::ratio(evidence.fact("device_without_launch"), events) > kMostUnlinked);
+}
+
+std::int64_t most_saving(const Evidence& evidence) {
+  return std::max<std::int64_t>(0, evidence.step_length() - evidence.fact("compute") / evidence.steps());
+}
+
+std::int64_t least_saving(const Evidence& evidence) {
+  return std::max(kLeastSaving, part(evidence.step_length(), kLeastShare));
+}
+
 bool ranks_before(const Finding& a, const Finding& b) {
+  if (a.small != b.small) return b.small;
   if (a.next != b.next) return b.next;
   const double of_a = expected(a.saving_low, a.saving_high, a.confidence),
                of_b = expected(b.saving_low, b.saving_high, b.confidence);
@@ -60,15 +75,13 @@ class Pricing {
         replayed_(replayed),
         threads_(thread_count(threads)),
         step_(evidence.step_length()) {
-    const std::int64_t events = evidence.fact("kernels") + evidence.fact("copies") + evidence.fact("fills");
-    const double unlinked = report::ratio(evidence.fact("device_without_launch"), events);
-    usable_ = replayed_.usable() && !(unlinked > kMostUnlinked);
+    usable_ = replayable(evidence, replayed);
   }
 
   Together run() {
     alone();
     after();
-    std::erase_if(findings_, [&](const Finding& f) { return !worth_showing(f); });
+    for (Finding& f : findings_) f.small = !worth_showing(f);
     for (Finding& f : findings_)
       if (f.saving_high != kNoInt && f.saving_low < part(step_, kLeastShare)) f.saving_low = 0;
     return together();
@@ -84,10 +97,7 @@ class Pricing {
     return std::max<std::int64_t>(0, replayed_.identity() - replayed_.length(change)) / replayed_.steps();
   }
   bool by_replay(const Finding& f) const { return usable_ && !f.ideal.empty(); }
-  /// A saving without shorter kernels leaves at least the compute time.
-  std::int64_t most() const {
-    return std::max<std::int64_t>(0, step_ - evidence_.fact("compute") / evidence_.steps());
-  }
+  std::int64_t most() const { return most_saving(evidence_); }
 
   void alone() {
     std::vector<Priced> priced(findings_.size());
@@ -195,7 +205,7 @@ class Pricing {
 
   bool worth_showing(const Finding& f) const {
     if (f.saving_high == kNoInt) return true;
-    const auto least = std::max(kLeastSaving, part(step_, kLeastShare));
+    const std::int64_t least = least_saving(evidence_);
     return f.saving_high >= least || (f.next && f.after_high != kNoInt && f.after_high >= least);
   }
 
@@ -204,7 +214,7 @@ class Pricing {
     int count = 0;
     bool kernels = false;
     for (const Finding& f : findings_) {
-      if (f.saving_high == kNoInt || f.next) continue;
+      if (f.saving_high == kNoInt || f.next || f.small) continue;
       ++count;
       low += f.saving_low;
       high += f.saving_high;

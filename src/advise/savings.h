@@ -16,7 +16,7 @@ struct Together {
 };
 
 /// Gives each finding of a rank the range of its saving alone and after those above it, sorts them (what
-/// limits now first, then by expected saving) and leaves out what is not worth showing.
+/// limits now first, then by expected saving) and marks what is too small to be shown.
 ///
 /// Alone: the replay without changes minus the one with the finding's change, per step. Where the recording
 /// cannot be replayed the rule's own estimate stays, and the confidence says so. No saving exceeds the step
@@ -25,7 +25,16 @@ struct Together {
 Together price(std::vector<Finding>& findings, const Evidence& evidence,
                const analyze::ReplayedRank& replayed, unsigned threads);
 
-/// What limits now first, then the larger expected saving, then the smaller effort.
+/// Whether savings of the rank are differences of replays.
+bool replayable(const Evidence& evidence, const analyze::ReplayedRank& replayed);
+/// ns per step: more than the step without its compute time is saved by nothing that leaves kernels as they
+/// are.
+std::int64_t most_saving(const Evidence& evidence);
+/// ns per step: findings that save less are not shown.
+std::int64_t least_saving(const Evidence& evidence);
+
+/// What is not too small first, then what limits now, then the larger expected saving, then the smaller
+/// effort.
 bool ranks_before(const Finding& a, const Finding& b);
 
 }  // namespace stepscope::advise

@@ -10,7 +10,6 @@
 #include "advise/constants.h"
 #include "advise/health.h"
 #include "advise/rules.h"
-#include "advise/savings.h"
 #include "analyze/analyses.h"
 #include "analyze/replayed_rank.h"
 #include "base/parallel.h"
@@ -21,10 +20,6 @@ namespace {
 using report::Role;
 using report::Shape;
 using report::Unit;
-
-const char* word_of(Confidence c) {
-  return c == Confidence::high ? "high" : c == Confidence::medium ? "medium" : "low";
-}
 
 std::string reason_of(std::string_view id) {
   for (const HealthRule& rule : health_rules())
@@ -123,12 +118,14 @@ struct Tables {
       health{"Health", Shape::table, {}};
 };
 
-void add_findings(report::Table& table, const std::vector<Finding>& findings, bool several) {
+void add_findings(report::Table& table, const std::vector<Finding>& findings, const Reports& reports,
+                  bool several) {
   auto& position = table.ints("rank", Unit::none, Role::key);
   auto& of_rank = table.texts("of_rank", Role::detail);
   auto& id = table.texts("id");
   auto& title = table.texts("title", Role::value);
   auto& category = table.texts("category", Role::detail);
+  auto& per = table.texts("per", Role::detail);
   auto& low = table.ints("saving_low", Unit::ns);
   auto& high = table.ints("saving_high", Unit::ns);
   auto& after_low = table.ints("after_low", Unit::ns, Role::detail);
@@ -146,12 +143,13 @@ void add_findings(report::Table& table, const std::vector<Finding>& findings, bo
     id.push_back(f.id);
     title.push_back(f.title);
     category.push_back(f.category);
+    per.emplace_back(Evidence(reports, f.rank, several).fact("complete_steps") > 0 ? "step" : "recording");
     low.push_back(f.saving_low);
     high.push_back(f.saving_high);
     after_low.push_back(f.after_low);
     after_high.push_back(f.after_high);
-    when.emplace_back(f.next ? "next" : "now");
-    confidence.emplace_back(word_of(f.confidence));
+    when.emplace_back(f.small ? "small" : f.next ? "next" : "now");
+    confidence.emplace_back(name_of(f.confidence));
     because.push_back(f.because);
     evidence.push_back(f.evidence);
     remedy.push_back(f.remedy);
@@ -206,7 +204,21 @@ Reports gather(const analyze::Derived& derived, const report::Params& params, un
   return reports;
 }
 
-report::Report verdict(const analyze::Derived& derived, const Reports& reports, unsigned threads) {
+Judged judge(const analyze::Derived& derived, const Evidence& evidence, const trace::Rank& rank,
+             unsigned threads) {
+  Judged judged;
+  judged.health = check_health(evidence);
+  const Permission permission = permission_of(judged.health);
+  judged.bound = bound_of(evidence, permission);
+  judged.findings = found_in(evidence, judged.bound, permission, judged.health);
+  attach_symptoms(judged.findings);
+  merge_remedies(judged.findings);
+  if (!judged.findings.empty())
+    judged.together = price(judged.findings, evidence, derived.replayed(rank), threads);
+  return judged;
+}
+
+report::Report verdict(const analyze::Derived& derived, const Reports& reports, unsigned threads, bool all) {
   const trace::Trace& trace = derived.trace();
   const bool several = trace.ranks.size() > 1;
   Tables tables;
@@ -223,9 +235,7 @@ report::Report verdict(const analyze::Derived& derived, const Reports& reports, 
   auto& evidence_column = tables.verdict.texts("evidence", Role::detail);
   for (const trace::Rank& rank : trace.ranks) {
     const Evidence evidence(reports, rank.rank, several, &derived.replayed(rank));
-    const std::vector<Health> health = check_health(evidence);
-    const Permission permission = permission_of(health);
-    const Bound bound = bound_of(evidence, permission);
+    auto [health, bound, of_rank, together] = judge(derived, evidence, rank, threads);
     rank_column.push_back(rank.rank < 0 ? report::kNoInt : rank.rank);
     bound_column.emplace_back(name_of(bound));
     const std::int64_t steps = evidence.fact("complete_steps");
@@ -233,23 +243,18 @@ report::Report verdict(const analyze::Derived& derived, const Reports& reports, 
     steps_column.push_back(steps);
     evidence_column.emplace_back(evidence_of(bound));
     all_health.insert(all_health.end(), health.begin(), health.end());
-    std::vector<Finding> of_rank = found_in(evidence, bound, permission, health);
-    attach_symptoms(of_rank);
-    merge_remedies(of_rank);
-    Together together;
-    if (!of_rank.empty()) together = price(of_rank, evidence, derived.replayed(rank), threads);
-    const Outcome outcome =
-        outcome_of(evidence, bound, !of_rank.empty(), any_worth(of_rank, evidence.step_length()));
+    const bool shown = std::any_of(of_rank.begin(), of_rank.end(), [](const Finding& f) { return !f.small; });
+    const Outcome outcome = outcome_of(evidence, bound, shown, any_worth(of_rank, evidence.step_length()));
     outcome_column.emplace_back(name_of(outcome));
-    headline_column.push_back(headline(evidence, bound, health) +
-                              (of_rank.empty() ? closing(evidence, outcome) : ""));
+    headline_column.push_back(headline(evidence, bound, health) + (shown ? "" : closing(evidence, outcome)));
     together_low.push_back(together.low);
     together_high.push_back(together.high);
+    if (!all) std::erase_if(of_rank, [](const Finding& f) { return f.small; });
     findings.insert(findings.end(), std::make_move_iterator(of_rank.begin()),
                     std::make_move_iterator(of_rank.end()));
   }
   std::stable_sort(findings.begin(), findings.end(), ranks_before);
-  add_findings(tables.findings, findings, several);
+  add_findings(tables.findings, findings, reports, several);
   add_health(tables.health, all_health, several);
   report::Report report{"verdict", {}, {}};
   report.tables = {std::move(tables.verdict), std::move(tables.findings), std::move(tables.health)};

@@ -82,7 +82,7 @@ report::Report run(const Analysis& analysis, const Derived& derived, const repor
   for (report::Table& table : report.tables) {
     if (!sort.empty() && report::sort_and_cut(table, sort, top))
       sorted = true;
-    else
+    else if (table.shape != report::Shape::curve)  // its first points are no ranking
       report::cut(table, top);
   }
   if (!sorted)

@@ -218,6 +218,7 @@ class KernelTable {
     blocks_per_sm_ = &table_.reals("blocks_per_sm", Unit::none);
     occupancy_ = &table_.reals("occupancy", Unit::share);
     matrix_cores_ = &table_.texts("tensor_cores", Role::detail);
+    work_ = &table_.texts("work", Role::detail);
   }
 
   void add(const Rank& rank, Group& group, std::int64_t total_of_all, const derive::KernelSetting& setting) {
@@ -242,6 +243,8 @@ class KernelTable {
     blocks_per_sm_->push_back(group.blocks_per_sm.mean());
     occupancy_->push_back(group.occupancy.mean());
     matrix_cores_->emplace_back(uses_matrix_cores(trace_.text(group.key.name), setting));
+    work_->emplace_back(derive::is_collective_kernel(trace_.text(group.key.name)) ? "communication"
+                                                                                  : "compute");
   }
 
   report::Table take() && { return std::move(table_); }
@@ -254,7 +257,7 @@ class KernelTable {
   std::optional<PropertyColumns> properties_;
   report::Ints *count_, *total_, *mean_, *p50_, *p95_, *min_, *max_;
   report::Reals *share_, *blocks_per_sm_, *occupancy_;
-  report::Texts* matrix_cores_;
+  report::Texts *matrix_cores_, *work_;
 };
 
 constexpr std::int64_t kShort[] = {2'000, 5'000, 10'000, 20'000};
@@ -424,6 +427,7 @@ constinit const About kernels_about = {
 | blocks_per_sm | mean blocks per multiprocessor, weighted with duration, over the kernels that record it |
 | occupancy | mean estimated achieved occupancy (0 … 1), weighted likewise; an estimate the recorder makes at launch, not a measurement, and 0 where it fails or rounds down |
 | tensor_cores | whether the kernel uses matrix units, by its name; empty when the name does not tell |
+| work | communication for kernels of collectives, by their names; else compute |
 
 **Short kernels**: `count` kernels shorter than `below`, `share` of all kernels, their `total` time and its `time_share` of all kernel time.
 The rows include each other.

@@ -98,6 +98,17 @@ TEST(MemoryEvents, CurveKeepsExtremes) {
 }
 
 // The oldest files have no totals and no addresses: the change is known, what lived how long is not.
+TEST(MemoryEvents, TopCutsRankingsAndNoCurve) {
+  const trace::Trace trace = test::open_events(kEvents);
+  const report::Report whole = test::answer("memory_events", trace);
+  const report::Report top = test::answer("memory_events", trace, test::params({{"top", "1"}}));
+  ASSERT_EQ(whole.tables.size(), top.tables.size());
+  for (std::size_t i = 0; i < whole.tables.size(); ++i)
+    EXPECT_EQ(top.tables[i].rows(), whole.tables[i].shape == report::Shape::curve
+                                        ? whole.tables[i].rows()
+                                        : std::min<std::size_t>(1, whole.tables[i].rows()));
+}
+
 TEST(MemoryEvents, WithoutTotals) {
   const report::Report report = test::answer("memory_events", test::open_events(R"J(
     {"ph": "i", "name": "[memory]", "s": "t", "pid": 5, "tid": 5, "ts": 1, "args": {"Device Type": 1, "Device Id": 0, "Bytes": 100}},

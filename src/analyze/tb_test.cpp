@@ -275,6 +275,60 @@ TEST(TbRecommendations, dataLoadingAboveFivePercent) {
   EXPECT_EQ(text(report, "rule", 0), "data_loading");
 }
 
+std::vector<std::string> rules_of(const std::vector<std::string>& events, int major, int minor = 0) {
+  const auto trace = open_events(
+      events,
+      fmt::format(
+          R"("deviceProperties":[{{"id":0,"totalGlobalMem":1000,"computeMajor":{},"computeMinor":{}}}],)",
+          major, minor));
+  return std::get<report::Texts>(tb_recommendations(trace, Params()).tables.at(0).column("rule")->values);
+}
+using Rules = std::vector<std::string>;
+
+TEST(TbRecommendations, dataParallelWithKernelsOfTwoDevices) {
+  const auto on = [](int device) {
+    return fmt::format(
+        R"({{"ph":"X","cat":"kernel","name":"k","pid":{0},"tid":7,"ts":10,"dur":80,"args":{{"device":{0}}}}})",
+        device);
+  };
+  const std::string forward = op("DataParallel.forward", 1, 5, 1);
+  EXPECT_EQ(rules_of({step(1, 0, 100), forward, on(0)}, 6), Rules{});
+  EXPECT_EQ(rules_of({step(1, 0, 100), on(0), on(2)}, 6), Rules{});
+  EXPECT_EQ(rules_of({step(1, 0, 100), forward, on(0), on(2)}, 6), Rules{"data_parallel"});
+}
+
+TEST(TbRecommendations, ncclForDataParallelTrainingWhereTheDeviceCan) {
+  const std::string forward = op("DistributedDataParallel.forward", 1, 5, 1);
+  EXPECT_EQ(rules_of({step(1, 0, 100), forward}, 3, 5), Rules{"nccl"});
+  EXPECT_EQ(rules_of({step(1, 0, 100), forward}, 3, 4), Rules{});
+  EXPECT_EQ(rules_of({step(1, 0, 100), forward, op("nccl:all_reduce", 8, 1, 2)}, 6), Rules{});
+}
+
+TEST(TbRecommendations, communicationAboveTenPercent) {
+  const auto reducing = [](double length) { return op("gloo:all_reduce", 1, length, 1); };
+  EXPECT_EQ(rules_of({step(1, 0, 100), reducing(10)}, 6), Rules{});
+  EXPECT_EQ(rules_of({step(1, 0, 100), reducing(11)}, 6), Rules{"communication"});
+}
+
+TEST(TbRecommendations, devicesBusyUnderHalfOfTheTime) {
+  const auto busy = [](double length) {
+    return std::vector<std::string>{step(1, 0, 100), call(1, 1, 1, 1), op("a", 0, 9, 1),
+                                    kernel("k", 10, length, 1)};
+  };
+  EXPECT_EQ(rules_of(busy(49), 6), Rules{"utilization"});
+  EXPECT_EQ(rules_of(busy(50), 6), Rules{});
+}
+
+TEST(TbRecommendations, operatorsThatCouldUseTensorCoresAndDoNot) {
+  const auto launched = [](std::string_view name) {
+    return std::vector<std::string>{step(1, 0, 100), op("aten::mm", 0, 9, 1), call(1, 1, 1, 1),
+                                    kernel(name, 10, 80, 1)};
+  };
+  EXPECT_EQ(rules_of(launched("sgemm"), 7), Rules{"tensor_cores"});
+  EXPECT_EQ(rules_of(launched("sgemm"), 6), Rules{});
+  EXPECT_EQ(rules_of(launched("volta_s884gemm"), 7), Rules{});
+}
+
 TEST(TbNames, tensorCoreListsAreThePluginsOwn) {
   const auto is = [](std::string_view name, int fact) { return (tb::facts_of(name) & fact) != 0; };
   EXPECT_TRUE(is("volta_fp16_s884gemm", tb::kTensorCoreKernel));

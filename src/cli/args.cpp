@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 
+#include "advise/analyses.h"
 #include "cli/exit.h"
 #include "cli/help.h"
 #include "cli/present.h"
@@ -47,7 +48,7 @@ Words names_of_commands() {
 
 Words names_of_analyses() {
   Words names;
-  for (const analyze::Analysis& analysis : analyze::all()) names.emplace_back(analysis.name);
+  for (const analyze::Analysis& analysis : advise::all_analyses()) names.emplace_back(analysis.name);
   return names;
 }
 
@@ -70,9 +71,9 @@ bool asks_for_help(const Words& words) {
 /// Removes the name of the analysis, the first word that is no flag, from `words`.
 std::variant<const analyze::Analysis*, Answer> take_analysis(Words& words) {
   const auto known = std::find_if(words.begin(), words.end(),
-                                  [](const std::string& w) { return analyze::find(w) != nullptr; });
+                                  [](const std::string& w) { return advise::find_analysis(w) != nullptr; });
   if (known != words.end()) {
-    const analyze::Analysis* analysis = analyze::find(*known);
+    const analyze::Analysis* analysis = advise::find_analysis(*known);
     words.erase(known);
     return analysis;
   }
@@ -100,6 +101,8 @@ void declare(CLI::App& app, const std::vector<Flag>& flags, Given& given) {
     const std::string names = (flag.letter == 0 ? "" : fmt::format("-{},", flag.letter)) + "--" + name;
     if (flag.spec.type == Type::flag)
       app.add_flag(names, given.switches[name]);
+    else if (flag.spec.type == Type::texts)
+      app.add_option(names, given.texts[name])->join(';');
     else
       app.add_option(names, given.texts[name]);
   }
@@ -168,10 +171,10 @@ std::variant<Call, Answer> parse_command(const Command& command, Words words) {
 Answer help_on(const Words& words) {
   if (words.size() < 2) return {full_help(width(environment())), kDone};
   if (const Command* command = find_command(words[1])) {
-    const analyze::Analysis* analysis = words.size() > 2 ? analyze::find(words[2]) : nullptr;
+    const analyze::Analysis* analysis = words.size() > 2 ? advise::find_analysis(words[2]) : nullptr;
     return {help_of(*command, analysis, width(environment())), kDone};
   }
-  if (const analyze::Analysis* analysis = analyze::find(words[1]))
+  if (const analyze::Analysis* analysis = advise::find_analysis(words[1]))
     return {help_of(*find_command("show"), analysis, width(environment())), kDone};
   return wrong(
       fmt::format("there is no command '{}'.{}", words[1], did_you_mean(words[1], names_of_commands())),
@@ -194,7 +197,7 @@ std::variant<Call, Answer> parse(int argc, const char* const* argv) {
   const bool any_path = std::any_of(words.begin(), words.end(), could_be_a_path);
   if (first.starts_with('-') ? first == "-" || any_path : could_be_a_path(first))
     return parse_command(*find_command("report"), std::move(words));
-  if (analyze::find(first) != nullptr)
+  if (advise::find_analysis(first) != nullptr)
     return wrong(fmt::format("'{}' is an analysis.", first),
                  fmt::format("Say: stepscope show {} TRACE", first));
   return wrong(

@@ -13,7 +13,8 @@ constexpr Flag kOutput = {
     "FILE"};
 constexpr Flag kThreads = {{"threads", Type::integer, "0", "", "use at most N threads; 0 uses all"}, 'j'};
 constexpr Flag kStep = {{"step", Type::steps, "", "", "only this step, or a range: 7, 5-8"}, 0, "STEP"};
-constexpr Flag kTop = {{"top", Type::integer, "", "", "keep the first N rows of each table; 0 keeps all"}};
+constexpr Flag kTop = {
+    {"top", Type::integer, "", "", "keep the first N rows of each table, curves aside; 0 keeps all"}};
 constexpr Flag kWhat = {
     {"what", Type::text, "events", "", "'events', or the name of an analysis"}, 0, "NAME"};
 constexpr Flag kExportFormat = {{"format", Type::choice, "", "csv|json|sqlite",
@@ -21,8 +22,13 @@ constexpr Flag kExportFormat = {{"format", Type::choice, "", "csv|json|sqlite",
                                 'f'};
 constexpr Flag kTables = {{"tables", Type::flag, "", "", "list the tables and their columns"}};
 
+constexpr Flag kScale = {
+    {"scale", Type::texts, "", "", "WHAT=FACTOR, e.g. comm=0; may be given several times"}, 0, "WHAT=FACTOR"};
+
 constexpr Flag kReportFlags[] = {kStep, kTop, kFormat, kOutput, kThreads};
 constexpr Flag kShowFlags[] = {kFormat, kOutput, kThreads};
+constexpr Flag kExplainFlags[] = {kStep, kFormat, kOutput, kThreads};
+constexpr Flag kWhatifFlags[] = {kScale, kStep, kFormat, kOutput, kThreads};
 constexpr Flag kListFlags[] = {kFormat, kOutput};
 constexpr Flag kValidateFlags[] = {kFormat, kOutput, kThreads};
 constexpr Flag kExportFlags[] = {kWhat, kExportFormat, kOutput, kThreads};
@@ -37,6 +43,16 @@ constexpr std::string_view kShowExamples[] = {
     "stepscope show steps trace.json.gz",
     "stepscope show idle traces/ --step 7 --sort time --top 20",
     "stepscope show devices trace.json --format csv -o devices.csv",
+};
+constexpr std::string_view kExplainExamples[] = {
+    "stepscope explain I01 trace.json.gz",
+    "stepscope explain Q04 traces/",
+    "stepscope explain H03",
+};
+constexpr std::string_view kWhatifExamples[] = {
+    "stepscope whatif trace.json.gz",
+    "stepscope whatif trace.json.gz --scale data_loading=0 --scale 'kernel:/gemm|conv/=0.5'",
+    "stepscope whatif traces/ --scale comm=0 --format json",
 };
 constexpr std::string_view kListExamples[] = {"stepscope list"};
 constexpr std::string_view kValidateExamples[] = {"stepscope validate traces/"};
@@ -67,6 +83,21 @@ constexpr Command kCommands[] = {
     {"show", "one analysis, as a table or a picture", "NAME TRACE...",
      "Runs one analysis; `stepscope list` names them all and `stepscope show NAME --help` explains one.",
      kShowFlags, kShowExamples, run_show},
+    {"explain", "why a rule fired or stayed silent", "ID [TRACE...]",
+     "Shows what the rule or health row ID read of the trace, the replays behind its saving, and what "
+     "lowered "
+     "its confidence: enough to find out why an answer is wrong. Without a trace it prints the rule's text. "
+     "`stepscope show findings TRACE --all` names the ids that fired.",
+     kExplainFlags, kExplainExamples, run_explain},
+    {"whatif", "what a step would take if something in it were faster", "TRACE... --scale WHAT=FACTOR",
+     "Replays the recording with something scaled and says what a step takes then: each --scale alone and "
+     "all "
+     "together. A factor of 0 removes, 0.5 halves, 2 doubles. WHAT is data_loading, sync, alloc, launch, "
+     "compute, plain_cores, comm or copy; or kernel:NAME, host:NAME, device:NAME, op:NAME or call:NAME, "
+     "where "
+     "NAME is exact, or /a|b/ for names that contain a or b. Without --scale, it tries what usually limits. "
+     "`stepscope show whatif --help` defines each and says what the replay does not know.",
+     kWhatifFlags, kWhatifExamples, run_whatif},
     {"list", "name the analyses and what each answers", "",
      "Names every analysis that `show` and `export` know.", kListFlags, kListExamples, run_list},
     {"validate", "say how much of each file could be read", "TRACE...",
@@ -80,7 +111,7 @@ constexpr Command kCommands[] = {
     {"sql", "ask a trace in SQL", "TRACE... 'SELECT ...'",
      "Puts the tables that the query names into SQLite in memory and runs it. Analyses are tables too. "
      "Columns that end "
-     "in _ns or _bytes are printed with units.",
+     "in _ns or _bytes are printed with units; start_ns and end_ns are points in time and stay as they are.",
      kSqlFlags, kSqlExamples, run_sql},
     {"completion",
      "print a completion script for bash, zsh or fish",
@@ -96,7 +127,7 @@ constexpr Command kCommands[] = {
      {},
      {},
      run_man},
-    {"docs", "print pages of the documentation", "analyses", "", {}, {}, run_docs, true},
+    {"docs", "print pages of the documentation", "analyses|advice", "", {}, {}, run_docs, true},
 };
 
 }  // namespace

@@ -55,6 +55,8 @@ std::vector<Flag> flags_of(const Command& command, const analyze::Analysis* anal
 int run_report(const Call& call);
 int run_show(const Call& call);
 int run_list(const Call& call);
+int run_explain(const Call& call);
+int run_whatif(const Call& call);
 int run_validate(const Call& call);
 int run_export(const Call& call);
 int run_sql(const Call& call);

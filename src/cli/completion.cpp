@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "advise/analyses.h"
+#include "advise/explain.h"
 #include "cli/present.h"
 #include "cli/suggest.h"
 
@@ -27,7 +29,7 @@ std::vector<std::string> command_names() {
 
 std::vector<std::string> analysis_names() {
   std::vector<std::string> names;
-  for (const analyze::Analysis& analysis : analyze::all()) names.emplace_back(analysis.name);
+  for (const analyze::Analysis& analysis : advise::all_analyses()) names.emplace_back(analysis.name);
   return names;
 }
 
@@ -56,7 +58,7 @@ std::vector<Flag> flags_with_choices() {
   };
   for (const Command& command : commands())
     for (const Flag& flag : flags_of(command, nullptr)) add(flag);
-  for (const analyze::Analysis& analysis : analyze::all())
+  for (const analyze::Analysis& analysis : advise::all_analyses())
     for (const report::ParamSpec& spec : analysis.params) add(Flag{spec});
   return found;
 }
@@ -80,7 +82,7 @@ std::string choice_cases() {
 /// Sets `words` from $command and $analysis.
 std::string flag_cases() {
   std::string out = "  case \"$command $analysis\" in\n";
-  for (const analyze::Analysis& analysis : analyze::all())
+  for (const analyze::Analysis& analysis : advise::all_analyses())
     out += fmt::format("    \"show {}\") flags=\"{}\" ;;\n", analysis.name,
                        joined(flag_names(*find_command("show"), &analysis)));
   for (const Command& command : commands())
@@ -115,6 +117,9 @@ _stepscope() {{
   elif [ "$COMP_CWORD" -eq 2 ] && [ "$command" = show ]; then
     COMPREPLY=( $(compgen -W "{}" -- "$current") )
     return
+  elif [ "$COMP_CWORD" -eq 2 ] && [ "$command" = explain ]; then
+    COMPREPLY=( $(compgen -W "{}" -- "$current") )
+    return
   elif [ "$command" = completion ]; then
     COMPREPLY=( $(compgen -W "bash zsh fish" -- "$current") )
     return
@@ -124,7 +129,7 @@ _stepscope() {{
 complete -o filenames -F _stepscope stepscope
 )",
                      choice_cases(), joined(analysis_names()), flag_cases(), joined(command_names()),
-                     joined(analysis_names()));
+                     joined(analysis_names()), joined(advise::explainable_ids()));
 }
 
 std::string zsh() {
@@ -151,6 +156,9 @@ _stepscope() {{
   elif (( CURRENT == 3 )) && [[ "$command" == show ]]; then
     compadd -- {}
     return
+  elif (( CURRENT == 3 )) && [[ "$command" == explain ]]; then
+    compadd -- {}
+    return
   elif [[ "$command" == completion ]]; then
     compadd -- bash zsh fish
     return
@@ -169,7 +177,8 @@ fi
           cases.replace(at, 6, "choices=");
         return cases;
       }(),
-      joined(analysis_names()), flag_cases(), joined(command_names()), joined(analysis_names()));
+      joined(analysis_names()), flag_cases(), joined(command_names()), joined(analysis_names()),
+      joined(advise::explainable_ids()));
 }
 
 std::string quoted(std::string_view text) {
@@ -197,18 +206,20 @@ std::string fish() {
       out += fmt::format("complete -c stepscope -n __fish_use_subcommand -a {} -d {}\n", command.name,
                          quoted(command.one_line));
   const std::string names = joined(analysis_names());
-  for (const analyze::Analysis& analysis : analyze::all())
+  for (const analyze::Analysis& analysis : advise::all_analyses())
     out += fmt::format(
         "complete -c stepscope -n '__fish_seen_subcommand_from show; and not __fish_seen_subcommand_from {}' "
         "-a {} -d {}\n",
         names, analysis.name, quoted(analysis.one_line));
+  out += fmt::format("complete -c stepscope -n '__fish_seen_subcommand_from explain' -a '{}'\n",
+                     joined(advise::explainable_ids()));
   out += "complete -c stepscope -n '__fish_seen_subcommand_from completion' -f -a 'bash zsh fish'\n";
   for (const Command& command : commands()) {
     if (command.hidden) continue;
     for (const Flag& flag : flags_of(command, nullptr))
       put_fish_flag(out, flag, fmt::format("__fish_seen_subcommand_from {}", command.name));
   }
-  for (const analyze::Analysis& analysis : analyze::all())
+  for (const analyze::Analysis& analysis : advise::all_analyses())
     for (const report::ParamSpec& spec : analysis.params)
       put_fish_flag(out, Flag{spec}, fmt::format("__fish_seen_subcommand_from {}", analysis.name));
   return out;

@@ -1,5 +1,9 @@
 #include <fmt/format.h>
 
+#include "advise/analyses.h"
+#include "advise/constants.h"
+#include "advise/health.h"
+#include "advise/rules.h"
 #include "cli/help.h"
 #include "cli/present.h"
 
@@ -16,7 +20,7 @@ std::string page_of_analyses() {
       "\nTimes are nanoseconds, sizes bytes, shares 0 … 1. With several ranks every table begins with the "
       "column "
       "`rank`. An empty cell is not known.\n";
-  for (const analyze::Analysis& analysis : analyze::all()) {
+  for (const analyze::Analysis& analysis : advise::all_analyses()) {
     out += fmt::format("\n## {}\n\n{}.\n", analysis.name, analysis.one_line);
     if (!analysis.doc.empty()) out += fmt::format("\n{}\n", analysis.doc);
     if (!analysis.params.empty()) out += "\nOptions of its own:\n\n";
@@ -26,12 +30,39 @@ std::string page_of_analyses() {
   return out;
 }
 
+std::string page_of_advice() {
+  std::string out =
+      "# Advice\n\nThis page is printed by `stepscope docs advice`. `stepscope report TRACE` runs every "
+      "rule; "
+      "`stepscope explain ID TRACE` shows what one read and why it fired or stayed silent. A rule reads the "
+      "answers of [analyses](analyses.md), never the trace. Its saving is a difference of replays "
+      "(`whatif`): "
+      "without a change, and with the change that it names. What is drawn from device events is silent when "
+      "the recording's health forbids it.\n";
+  std::string_view category;
+  for (const advise::Rule& rule : advise::rules()) {
+    if (rule.category != category) out += fmt::format("\n## {}\n", category = rule.category);
+    out += fmt::format("\n### {}: {}\n", rule.id, rule.one_line);
+    if (!rule.doc.empty()) out += fmt::format("\n{}\n", rule.doc);
+  }
+  out += "\n## Constants\n\n| constant | value | meaning | source |\n|---|---|---|---|\n";
+  for (const advise::Constant& c : advise::kConstants)
+    out += fmt::format("| `{}` | {} | {} | {} |\n", c.name, c.value, c.meaning, c.source);
+  out +=
+      "\n## Health of the recording\n\nAsked before any rule. Class A stops the conclusions that it names, B "
+      "lowers confidence, C informs.\n\n| id | says |\n|---|---|\n";
+  for (const advise::HealthRule& row : advise::health_rules())
+    out += fmt::format("| {} | {} |\n", row.id, row.one_line);
+  return out;
+}
+
 }  // namespace
 
 int run_docs(const Call& call) {
-  if (call.words != std::vector<std::string>{"analyses"})
-    return misuse(call, "docs prints one page: analyses");
-  return put(call, page_of_analyses());
+  const std::string page = call.words.size() == 1 ? call.words.front() : "";
+  if (page == "analyses") return put(call, page_of_analyses());
+  if (page == "advice") return put(call, page_of_advice());
+  return misuse(call, "docs prints one page: analyses or advice");
 }
 
 }  // namespace stepscope::cli

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "advise/analyses.h"
 #include "cli/exit.h"
 #include "cli/output.h"
 #include "cli/present.h"
@@ -26,7 +27,7 @@ int export_sqlite(const Call& call, const trace::Trace& trace) {
   for (const write::TraceTable& table : write::trace_tables())
     if (what.empty() || what == "events")
       if (const auto error = database->add(table.name, trace)) return fail(*error);
-  for (const analyze::Analysis& analysis : analyze::all())
+  for (const analyze::Analysis& analysis : advise::all_analyses())
     if (answers_alone(analysis) && (what.empty() || what == analysis.name))
       if (const auto error = database->add(analyze::run(analysis, trace, {}))) return fail(*error);
   return kDone;
@@ -62,10 +63,10 @@ int run_export(const Call& call) {
     return misuse(call,
                   "export writes csv, json or sqlite: say --format, or -o FILE with one of these endings");
   const std::string what(call.params.text("what", "events"));
-  const analyze::Analysis* analysis = analyze::find(what);
+  const analyze::Analysis* analysis = advise::find_analysis(what);
   if (what != "events" && analysis == nullptr) {
     std::vector<std::string> names = {"events"};
-    for (const analyze::Analysis& known : analyze::all()) names.emplace_back(known.name);
+    for (const analyze::Analysis& known : advise::all_analyses()) names.emplace_back(known.name);
     return misuse(call, fmt::format("--what is 'events' or the name of an analysis, not '{}'.{}", what,
                                     did_you_mean(what, names)));
   }

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "advise/analyses.h"
 #include "cli/present.h"
 #include "cli/terminal.h"
 #include "report/utf8.h"
@@ -13,7 +14,7 @@ report::Report as_report() {
   auto& name = table.texts("name");
   auto& answers = table.texts("answers", report::Role::value);
   auto& options = table.texts("options", report::Role::detail);
-  for (const analyze::Analysis& analysis : analyze::all()) {
+  for (const analyze::Analysis& analysis : advise::all_analyses()) {
     name.emplace_back(analysis.name);
     answers.emplace_back(analysis.one_line);
     std::string flags;
@@ -27,9 +28,10 @@ report::Report as_report() {
 
 std::string as_text(int columns) {
   std::size_t widest = 0;
-  for (const analyze::Analysis& analysis : analyze::all()) widest = std::max(widest, analysis.name.size());
+  for (const analyze::Analysis& analysis : advise::all_analyses())
+    widest = std::max(widest, analysis.name.size());
   std::string out;
-  for (const analyze::Analysis& analysis : analyze::all()) {
+  for (const analyze::Analysis& analysis : advise::all_analyses()) {
     const auto lines = report::wrapped(analysis.one_line, columns - static_cast<int>(widest) - 4);
     for (std::size_t i = 0; i < lines.size(); ++i)
       out += fmt::format("  {:<{}}  {}\n", i == 0 ? analysis.name : "", widest, lines[i]);

@@ -1,6 +1,7 @@
 // The manual page as roff (man(7) macros), from the same arrays as the help texts.
 #include <fmt/format.h>
 
+#include "advise/analyses.h"
 #include "cli/help.h"
 #include "cli/present.h"
 
@@ -65,7 +66,7 @@ std::string page() {
   for (const Command& command : commands())
     if (!command.hidden) put_command(out, command);
   out += ".SH ANALYSES\nFor \\fBshow\\fR and \\fBexport \\-\\-what\\fR.\n";
-  for (const analyze::Analysis& analysis : analyze::all()) {
+  for (const analyze::Analysis& analysis : advise::all_analyses()) {
     out += fmt::format(".TP\n\\fB{}\\fR\n{}.\n", plain(analysis.name), plain(analysis.one_line));
     for (const report::ParamSpec& spec : analysis.params)
       out += fmt::format("\\fB{}\\fR: {}.\n", plain(spelled(Flag{spec})), plain(spec.help));

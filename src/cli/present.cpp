@@ -124,6 +124,10 @@ int put(const Call& call, const std::string& text) {
   return error ? fail(*error) : kDone;
 }
 
+std::string drawn(const Call& call, const report::Report& report) {
+  return report::to_text(report, style_of(call, to_file(call)));
+}
+
 int print(const std::string& text) { return put(Call{}, text); }
 
 int print(const Call& call, const report::Report& report) {
@@ -131,7 +135,7 @@ int print(const Call& call, const report::Report& report) {
   if (format == "json") return put(call, report::to_json(report));
   if (format == "html") return put(call, report::to_html(report));
   if (format == "sqlite") return misuse(call, "only `stepscope export` writes SQLite");
-  if (format == "text") return put(call, report::to_text(report, style_of(call, to_file(call))));
+  if (format == "text") return put(call, drawn(call, report));
   say_notes(report.notes);
   return put(call, report::to_csv(report));
 }

@@ -33,6 +33,8 @@ std::string title_of(const trace::Trace& trace);
 
 /// Writes to --output or stdout; returns the exit code.
 int put(const Call& call, const std::string& text);
+/// A report as text for --output or the terminal, to stand among other text.
+std::string drawn(const Call& call, const report::Report& report);
 /// To stdout, e.g. help.
 int print(const std::string& text);
 /// One report. CSV leaves its notes to stderr.

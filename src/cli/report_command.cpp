@@ -51,15 +51,19 @@ std::string traces_of(const Call& call) {
 }
 
 report::Page first_screen(const Call& call, const analyze::Derived& derived, const report::Params& params) {
-  constexpr std::size_t kMostProofs = 3;
+  constexpr std::size_t kMostProofs = 2;
   const auto threads = static_cast<unsigned>(call.params.integer("threads"));
   const advise::Reports reports = advise::gather(derived, params, threads);
   report::Page page{title_of(derived.trace()), {advise::verdict(derived, reports, threads)}, {}};
   add_whole(page, reports.steps);
   const std::string traces = traces_of(call);
-  for (const std::string& name : report::proving_analyses(report::judgement_of(page.reports)))
+  const report::Judgement judgement = report::judgement_of(page.reports);
+  for (const std::string& name : report::proving_analyses(judgement))
     if (analyze::find(name) != nullptr && page.next.size() < kMostProofs)
       page.next.push_back(fmt::format("stepscope show {} {}", name, traces));
+  const report::Table& asked = judgement.findings->rows() > 0 ? *judgement.findings : *judgement.health;
+  if (asked.rows() > 0)
+    page.next.push_back(fmt::format("stepscope explain {} {}", report::field(asked, "id", 0), traces));
   page.next.push_back(fmt::format("stepscope report {} -o report.html", traces));
   return page;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "advise/analyses.h"
 #include "cli/exit.h"
 #include "cli/present.h"
 #include "cli/progress.h"
@@ -39,7 +40,7 @@ std::string lower(std::string text) {
 std::vector<std::string> all_names() {
   std::vector<std::string> names;
   for (const write::TraceTable& table : write::trace_tables()) names.emplace_back(table.name);
-  for (const analyze::Analysis& analysis : analyze::all())
+  for (const analyze::Analysis& analysis : advise::all_analyses())
     if (answers_alone(analysis)) names.emplace_back(analysis.name);
   return names;
 }
@@ -49,7 +50,7 @@ std::optional<Error> fill(write::Database& database, const trace::Trace& trace, 
   for (const write::TraceTable& table : write::trace_tables())
     if (mentions(query, table.name))
       if (auto error = database.add(table.name, trace)) return error;
-  for (const analyze::Analysis& analysis : analyze::all())
+  for (const analyze::Analysis& analysis : advise::all_analyses())
     if (answers_alone(analysis) && mentions(query, analysis.name))
       if (auto error = database.add(analyze::run(analysis, trace, {}))) return error;
   return std::nullopt;
@@ -98,7 +99,7 @@ report::Report tables_of(const trace::Trace& trace) {
       meaning.emplace_back(c.meaning);
     }
   }
-  for (const analyze::Analysis& analysis : analyze::all()) {
+  for (const analyze::Analysis& analysis : advise::all_analyses()) {
     if (!answers_alone(analysis)) continue;
     const report::Report made = analyze::run(analysis, trace, {});
     for (std::size_t i = 0; i < made.tables.size(); ++i) {

@@ -33,6 +33,7 @@ void put_title(std::string& out, const Page& page, const Judgement& judgement) {
   out += fmt::format("<{}>{}</{}>\n", judged ? "p class=\"what\"" : "h1", escaped(page.title),
                      judged ? "p" : "h1");
   if (judged) put_html_verdict(out, *judgement.verdict);
+  if (judgement.findings != nullptr) put_html_summary(out, judgement);
   out += "</header>\n";
 }
 
@@ -56,11 +57,12 @@ void put_steps(std::string& out, const Page& page, const Judgement& judgement) {
 }
 
 void put_health(std::string& out, const Page& page, const Judgement& judgement) {
-  std::vector<std::string> lines = health_lines(judgement);
+  std::vector<std::string> lines;
+  for (const Warning& warning : warnings_of(judgement)) lines.push_back(warning.what + warning.rest);
   for (const Report& report : page.reports)
     if (judges(report)) lines.insert(lines.end(), report.notes.begin(), report.notes.end());
   if (lines.empty()) return;
-  out += "<section>\n<h2>What this recording cannot tell</h2>\n";
+  out += "<section id=\"health\">\n<h2>What this recording cannot tell</h2>\n";
   for (const std::string& line : lines) put_html_warning(out, line);
   out += "</section>\n";
 }

@@ -52,14 +52,24 @@ void put_evidence(std::string& out, const std::string& evidence, const std::vect
 
 void put_card(std::string& out, const Card& card, std::size_t number,
               const std::vector<const Report*>& sections) {
-  out += fmt::format("<li class=\"card\"><header><h3><span>{}</span>{}</h3>", number, escaped(card.title));
-  if (!card.saving.empty()) out += fmt::format("<span class=\"saves\">{}</span>", escaped(card.saving));
+  out += fmt::format("<li class=\"card\" id=\"finding-{0}\"><header><h3><span>{0}</span>{1}</h3>", number,
+                     escaped(card.title));
+  if (const std::string saving = saving_of(card); !saving.empty())
+    out += fmt::format("<span class=\"saves\">{}</span>", escaped(saving));
   out += "</header><dl>";
   put_line(out, "Do", card.remedy);
   put_evidence(out, card.evidence, sections);
   put_line(out, "Confidence", card.confidence + (card.because.empty() ? "" : ": " + card.because));
   put_line(out, "Check", card.verify);
+  put_line(out, "Rule", card.id);
   out += "</dl></li>\n";
+}
+
+/// `text` is HTML.
+std::string summary_row(std::string_view number, std::string_view range, std::string_view text,
+                        std::string_view kind) {
+  return fmt::format("<tr class=\"{}\"><td>{}</td><td class=\"saves\">{}</td><td>{}</td></tr>\n", kind,
+                     number, escaped(range), text);
 }
 
 void put_sentence(std::string& out, const Sentence& sentence, std::string_view tag) {
@@ -95,21 +105,46 @@ void put_html_verdict(std::string& out, const Table& table) {
   out += "</details>\n";
 }
 
+void put_html_summary(std::string& out, const Judgement& judgement) {
+  const std::vector<Card> cards = cards_of(judgement);
+  if (cards.empty())
+    out +=
+        fmt::format("<h2>{}</h2>\n<p>{}</p>\n", heading_of(When::now), escaped(nothing_to_change(judgement)));
+  Sum sum = together(judgement);
+  const auto put_sum = [&] {
+    if (!sum.range.empty())
+      out += summary_row("", sum.range, fmt::format("{}: {}", escaped(sum.whose), escaped(sum.steps)), "sum");
+    sum.range.clear();
+  };
+  for (std::size_t i = 0; i < cards.size(); ++i) {
+    const Card& card = cards[i];
+    if (i > 0 && card.when != cards[i - 1].when) {
+      put_sum();
+      out += "</table>\n";
+    }
+    if (i == 0 || card.when != cards[i - 1].when)
+      out += fmt::format(
+          "<h2>{}{}</h2>\n<table class=\"summary\">\n", heading_of(card.when),
+          i == 0 && card.per_step ? "<span class=\"quiet\">and what it saves per step</span>" : "");
+    std::string text = fmt::format("<a href=\"#finding-{}\">{}</a>", i + 1, escaped(card.title));
+    if (card.after == kNothing) text += " <span>nothing after those above</span>";
+    out += summary_row(std::to_string(i + 1), range_of(card), text, "");
+  }
+  put_sum();
+  if (!cards.empty()) out += "</table>\n";
+  if (const std::size_t count = warnings_of(judgement).size(); count > 0)
+    out +=
+        fmt::format("<p class=\"more\"><a href=\"#health\">{} thing{} this recording cannot tell</a></p>\n",
+                    count, count == 1 ? "" : "s");
+}
+
 void put_html_findings(std::string& out, const Judgement& judgement,
                        const std::vector<const Report*>& sections) {
   const std::vector<Card> cards = cards_of(judgement);
-  out += "<section>\n<h2>What to change</h2>\n";
-  if (cards.empty()) out += "<p>" + escaped(nothing_to_change(judgement)) + "</p>\n";
-  out += "<ol class=\"findings\">\n";
-  for (std::size_t i = 0; i < cards.size(); ++i) {
-    if (cards[i].next && (i == 0 || !cards[i - 1].next))
-      out += fmt::format("</ol>\n<h2>{}</h2>\n<ol class=\"findings\" start=\"{}\">\n", kNextHeading, i + 1);
-    put_card(out, cards[i], i + 1, sections);
-  }
-  out += "</ol>\n";
-  if (const std::string sum = together(judgement); !sum.empty())
-    out += fmt::format("<p class=\"more\">{}.</p>\n", escaped(sum));
-  out += "</section>\n";
+  if (cards.empty()) return;
+  out += "<section>\n<h2>How and why</h2>\n<ol class=\"findings\">\n";
+  for (std::size_t i = 0; i < cards.size(); ++i) put_card(out, cards[i], i + 1, sections);
+  out += "</ol>\n</section>\n";
 }
 
 void put_html_warning(std::string& out, std::string_view text) {

@@ -41,6 +41,8 @@ bool put_html_matrix(std::string& out, const Table& table);
 bool put_html_flame(std::string& out, const Table& table);
 
 void put_html_verdict(std::string& out, const Table& table);
+/// Findings, a line each with a link to its card, what they save together, and the recording's health.
+void put_html_summary(std::string& out, const Judgement& judgement);
 /// Cards; an analysis named as evidence is a link where `sections` has it.
 void put_html_findings(std::string& out, const Judgement& judgement,
                        const std::vector<const Report*>& sections);

@@ -36,6 +36,13 @@ ol.findings{margin:0;padding:0;list-style:none;display:grid;gap:14px}
 .card h3{margin:0;font-size:16px;flex:1 1 24em}
 .card h3 span{color:var(--soft);font-weight:400;margin-right:8px}
 .saves{font-weight:650;color:var(--good);font-variant-numeric:tabular-nums;white-space:nowrap}
+.summary{width:auto;margin:0 0 14px;font-size:15px}
+.summary td{padding:3px 14px 3px 0}
+.summary td:first-child{color:var(--soft)}
+.summary tr:nth-child(even){background:none}
+.summary span{color:var(--soft);font-size:14px;margin-left:6px}
+.summary .sum td{border-top:1px solid var(--line)}
+header h2{margin-top:18px;margin-bottom:6px}
 .card dl{display:grid;grid-template-columns:max-content 1fr;gap:5px 14px;margin:10px 0 0;font-size:14.5px}
 .card dt{color:var(--soft)}
 .card dd{margin:0;overflow-wrap:anywhere}

@@ -83,7 +83,9 @@ TEST(Html, FindingsComeBeforeTheContents) {
   ASSERT_NE(contents, std::string::npos);
   for (const char* first : {"<h1>", "Average step", "What to change", "cannot tell"})
     EXPECT_LT(html.find(first), contents) << first;
-  EXPECT_EQ(html.find("<a "), html.find("<a href=", contents));
+  EXPECT_LT(html.find("<a href=\"#finding-1\">"), html.find("id=\"finding-1\""));
+  EXPECT_LT(html.find("<a href=\"#health\">"), html.find("id=\"health\""));
+  EXPECT_EQ(html.find("<a href=\"#of-"), html.find("<a href=", contents));
 }
 
 TEST(Html, EvidenceLeadsToItsSection) {

@@ -31,13 +31,6 @@ std::string range_text(double low, double high, Unit unit) {
   return split_unit(most).second == suffix ? std::string(digits) + "–" + most : least + " – " + most;
 }
 
-/// Whether the steps of the rank of a finding are marked; without a verdict they are taken to be.
-bool has_steps(const Table* verdict, const std::string& rank) {
-  for (std::size_t row = 0; verdict != nullptr && row < verdict->rows(); ++row)
-    if (rank.empty() || field(*verdict, "rank", row) == rank) return field(*verdict, "steps", row) != "0";
-  return true;
-}
-
 using Rows = std::vector<std::size_t>;
 
 /// The rows of a table with the same key, in the order of their first ones. Rows without one stay alone.
@@ -95,31 +88,30 @@ std::string said_of_ranks(const Table& table, const Rows& rows, std::string_view
   return fmt::format("Ranks {}{}: {}", listed_ranks(ranks), whose, said);
 }
 
-bool is_next(const Table& findings, std::size_t row) { return field(findings, "when", row) == "next"; }
+When when_of(const Table& findings, std::size_t row) {
+  const std::string when = field(findings, "when", row);
+  return when == "next" ? When::next : when == "small" ? When::small : When::now;
+}
 
-/// ", then 12–13 ms": what of a finding that does not limit now is saved once those above are done; or that
-/// nothing is.
+/// What of a finding that does not limit now is saved once those above are done; kNothing of any.
 std::string saving_after(const Table& findings, std::size_t row) {
   const Column* high = findings.column("after_high");
   if (high == nullptr || high->missing(row)) return "";
-  if (!(number_at(*high, row) > 0)) return ", nothing after those above";
-  if (!is_next(findings, row)) return "";
-  return ", then " +
-         range_text(number_at(*findings.column("after_low"), row), number_at(*high, row), high->unit);
+  if (!(number_at(*high, row) > 0)) return std::string(kNothing);
+  if (when_of(findings, row) != When::next) return "";
+  return range_text(number_at(*findings.column("after_low"), row), number_at(*high, row), high->unit);
 }
 
-std::string saving_of(const Judgement& judgement, const Rows& rows) {
-  const Column* low = judgement.findings->column("saving_low");
-  const Column* high = judgement.findings->column("saving_high");
+std::string range_of(const Table& findings, const Rows& rows) {
+  const Column* low = findings.column("saving_low");
+  const Column* high = findings.column("saving_high");
   if (high == nullptr || high->missing(rows.front())) return "";
   double least = low == nullptr ? 0 : number_at(*low, rows.front()), most = 0;
   for (const std::size_t row : rows) {
     least = std::min(least, low == nullptr ? 0 : number_at(*low, row));
     most = std::max(most, number_at(*high, row));
   }
-  const bool per_step = has_steps(judgement.verdict, field(*judgement.findings, "of_rank", rows.front()));
-  return "saves " + range_text(least, most, high->unit) + (per_step ? " per step" : "") +
-         saving_after(*judgement.findings, rows.front());
+  return range_text(least, most, high->unit);
 }
 
 /// The remedy of the gravest row of "Health" when the recording cannot carry a conclusion.
@@ -185,36 +177,56 @@ Judgement judgement_of(std::span<const Report> reports) {
   return judgement;
 }
 
+std::string saving_of(const Card& card) {
+  if (card.range.empty()) return "";
+  return "saves " + card.range + (card.per_step ? " per step" : "") +
+         (card.after.empty()       ? ""
+          : card.after == kNothing ? ", nothing after those above"
+                                   : ", then " + card.after);
+}
+
+const std::string& range_of(const Card& card) {
+  return card.when == When::next && card.after != kNothing && !card.after.empty() ? card.after : card.range;
+}
+
+std::string_view heading_of(When when) {
+  return when == When::now    ? "What to change"
+         : when == When::next ? "Next, once that is done"
+                              : "Too small to matter";
+}
+
 std::vector<Card> cards_of(const Judgement& judgement) {
   std::vector<Card> cards;
   if (judgement.findings == nullptr) return cards;
   const Table& table = *judgement.findings;
   for (const Rows& rows : rows_by(table, id_of)) {
     const std::size_t row = rows.front();
-    cards.push_back({said_of_ranks(table, rows, "title"), saving_of(judgement, rows),
-                     field(table, "remedy", row), field(table, "confidence", row),
-                     field(table, "because", row), field(table, "evidence", row), field(table, "verify", row),
-                     is_next(table, row)});
+    cards.push_back({id_of(table, row), field(table, "title", row), said_of_ranks(table, rows, "title"),
+                     range_of(table, rows), saving_after(table, row), field(table, "remedy", row),
+                     field(table, "confidence", row), field(table, "because", row),
+                     field(table, "evidence", row), field(table, "verify", row), when_of(table, row),
+                     field(table, "per", row) != "recording"});
   }
   return cards;
 }
 
-std::string together(const Judgement& judgement) {
+Sum together(const Judgement& judgement) {
   const Table* verdict = judgement.verdict;
   const Column* high = verdict == nullptr ? nullptr : verdict->column("together_high");
   for (std::size_t row = 0; high != nullptr && row < verdict->rows(); ++row) {
     if (high->missing(row)) continue;
     const double most = number_at(*high, row), least = number_at(*verdict->column("together_low"), row);
-    std::string text =
-        verdict->rows() > 1 ? fmt::format("Rank {}, all", field(*verdict, "rank", row)) : "All";
-    text += " of the above together: saves " + range_text(least, most, high->unit);
+    Sum sum{verdict->rows() > 1 ? fmt::format("rank {}, all together", field(*verdict, "rank", row))
+                                : "all together",
+            range_text(least, most, high->unit), ""};
     const Column* step = verdict->column("step");
-    if (step == nullptr || step->missing(row)) return text;
+    if (step == nullptr || step->missing(row)) return sum;
     const double now = number_at(*step, row);
-    return text + fmt::format(" per step ({} → {})", format_value(*step, row),
-                              range_text(now - most, now - least, step->unit));
+    sum.steps =
+        format_value(*step, row) + " → " + range_text(now - most, now - least, step->unit) + " per step";
+    return sum;
   }
-  return "";
+  return {};
 }
 
 std::vector<Sentence> sentences_of(const Table& verdict) {
@@ -230,25 +242,27 @@ std::string nothing_to_change(const Judgement& judgement) {
                         : "First record again: " + remedy;
 }
 
-std::vector<std::string> health_lines(const Judgement& judgement) {
-  std::vector<std::string> lines;
-  if (judgement.health == nullptr) return lines;
+std::vector<Warning> warnings_of(const Judgement& judgement) {
+  std::vector<Warning> warnings;
+  if (judgement.health == nullptr) return warnings;
   const Table& health = *judgement.health;
   const bool changes = judgement.findings != nullptr && judgement.findings->rows() > 0;
   const std::string said = changes ? "" : record_first(judgement);
   for (const Rows& rows : rows_by(health, id_of)) {
-    std::string line = said_of_ranks(health, rows, "what");
-    if (!line.ends_with('.')) line += '.';
+    Warning warning{id_of(health, rows.front()), field(health, "what", rows.front()),
+                    said_of_ranks(health, rows, "what"), ""};
+    if (!warning.what.ends_with('.')) warning.what += '.';
     const std::string affected = field(health, "suffers", rows.front());
     const std::string remedy = field(health, "remedy", rows.front());
-    if (!affected.empty()) line += " Affects " + affected + ".";
-    if (!remedy.empty() && remedy != said) line += " " + remedy;
-    lines.push_back(std::move(line));
+    if (!affected.empty()) warning.rest += " Affects " + affected + ".";
+    if (!remedy.empty() && remedy != said) warning.rest += " " + remedy;
+    warnings.push_back(std::move(warning));
   }
-  return lines;
+  return warnings;
 }
 
 std::string title_of_whole(const Judgement& judgement, const Table& whole) {
+  if (whole.title != "Average step") return whole.title;
   for (std::size_t row = 0; judgement.verdict != nullptr && row < judgement.verdict->rows(); ++row)
     if (field(*judgement.verdict, "steps", row) != "0") return whole.title;
   return judgement.verdict == nullptr ? whole.title : "The whole recording";

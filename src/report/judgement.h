@@ -2,6 +2,7 @@
 // finding knows which analyses prove it.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,13 +23,26 @@ struct Proof {
 /// The pieces of `evidence`, which stand between semicolons.
 std::vector<Proof> proofs_of(std::string_view evidence);
 
+/// Whether a finding limits now, once those above are done, or saves too little to be shown unasked.
+enum class When : std::uint8_t { now, next, small };
+std::string_view heading_of(When when);
+
+inline constexpr std::string_view kNothing = "nothing";
+
 /// A finding; the same one of several ranks is one card, with the numbers of the rank that gains most.
 struct Card {
-  std::string title;   ///< with its ranks when there are several
-  std::string saving;  ///< "saves 58–70 ms per step", "saves up to 70 ms" without step marks, or ""
+  std::string id;
+  std::string said, title;  ///< what the finding says; the same behind its ranks when there are several
+  std::string range;        ///< of the saving: "58–70 ms", "up to 70 ms", or ""
+  std::string after;        ///< once those above are done: kNothing; of what is next: "12–13 ms"; else ""
   std::string remedy, confidence, because, evidence, verify;
-  bool next = false;  ///< does not limit now: once those above are done
+  When when = When::now;
+  bool per_step = true;  ///< the saving; false: of the whole recording, which has no step marks
 };
+/// "saves 58–70 ms per step", "saves up to 2.7 ms per step, then 12–13 ms", "saves up to 70 ms", or "".
+std::string saving_of(const Card& card);
+/// The number of a summary: what is next saves once those above are done.
+const std::string& range_of(const Card& card);
 
 /// What the tables of one page or report say together. Absent tables are nullptr.
 struct Judgement {
@@ -47,19 +61,27 @@ std::vector<Sentence> sentences_of(const Table& verdict);
 
 std::vector<Card> cards_of(const Judgement& judgement);
 
-/// "All of these together: saves 45–65 ms per step (178 ms → 113–133 ms)" per rank that has several, "" if
-/// none.
-std::string together(const Judgement& judgement);
-/// The heading of findings that do not limit now.
-inline constexpr std::string_view kNextHeading = "Next, once that is done";
+/// What all findings that limit now save, made together.
+struct Sum {
+  std::string whose;  ///< "all together", "rank 3, all together"
+  std::string range;  ///< "45–65 ms", "" when there is nothing to add up
+  std::string steps;  ///< "178 ms → 110–130 ms per step", "" without step marks
+};
+/// Of the first rank that has several findings.
+Sum together(const Judgement& judgement);
 
 /// The sentence in place of findings: that there is nothing to change, or what to record first.
 std::string nothing_to_change(const Judgement& judgement);
 
-/// "Health" as sentences, one per id: what, what it affects, what to do unless that was said already.
-std::vector<std::string> health_lines(const Judgement& judgement);
+/// A row of "Health", or the same one of several ranks.
+struct Warning {
+  std::string id;
+  std::string said, what;  ///< a sentence; the same behind its ranks when there are several
+  std::string rest;        ///< behind it: what it affects, what to do unless that was said already
+};
+std::vector<Warning> warnings_of(const Judgement& judgement);
 
-/// The heading of the picture of a whole: of what is no step when none is marked, the table's own otherwise.
+/// The heading of the picture of a whole: the table's own, but no step when none is marked.
 std::string title_of_whole(const Judgement& judgement, const Table& whole);
 
 /// The analyses that prove the findings, then those behind the verdict; each once.

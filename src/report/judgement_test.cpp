@@ -35,6 +35,12 @@ Table health(Texts grades, Texts remedies) {
   return table;
 }
 
+std::vector<std::string> said(const Judgement& judgement) {
+  std::vector<std::string> lines;
+  for (const Warning& warning : warnings_of(judgement)) lines.push_back(warning.what + warning.rest);
+  return lines;
+}
+
 TEST(Judgement, ListsRanks) {
   EXPECT_EQ(listed_ranks({3}), "3");
   EXPECT_EQ(listed_ranks({1, 0}), "0 and 1");
@@ -49,12 +55,12 @@ TEST(Judgement, SavingsAreRangesOfTwoDigits) {
                                {59300000, 8700000, 1200000, 5010000, kNoInt, 8000});
   const std::vector<Card> cards = cards_of({nullptr, &table, nullptr});
   ASSERT_EQ(cards.size(), 6u);
-  EXPECT_EQ(cards[0].saving, "saves 35–59 ms per step");
-  EXPECT_EQ(cards[1].saving, "saves up to 8.7 ms per step");
-  EXPECT_EQ(cards[2].saving, "saves 900 µs – 1.2 ms per step");
-  EXPECT_EQ(cards[3].saving, "saves 5 ms per step");
-  EXPECT_EQ(cards[4].saving, "");
-  EXPECT_EQ(cards[5].saving, "saves up to 8 µs per step");
+  EXPECT_EQ(saving_of(cards[0]), "saves 35–59 ms per step");
+  EXPECT_EQ(saving_of(cards[1]), "saves up to 8.7 ms per step");
+  EXPECT_EQ(saving_of(cards[2]), "saves 900 µs – 1.2 ms per step");
+  EXPECT_EQ(saving_of(cards[3]), "saves 5 ms per step");
+  EXPECT_EQ(saving_of(cards[4]), "");
+  EXPECT_EQ(saving_of(cards[5]), "saves up to 8 µs per step");
 }
 
 TEST(Judgement, WhatDoesNotLimitNowAndWhatAllGiveTogether) {
@@ -68,14 +74,14 @@ TEST(Judgement, WhatDoesNotLimitNowAndWhatAllGiveTogether) {
   ranks.ints("together_low", Unit::ns, Role::detail) = {45000000};
   ranks.ints("together_high", Unit::ns, Role::detail) = {65000000};
   const std::vector<Card> cards = cards_of({&ranks, &table, nullptr});
-  EXPECT_EQ(cards[0].saving, "saves 35–59 ms per step");
-  EXPECT_FALSE(cards[0].next);
-  EXPECT_EQ(cards[1].saving, "saves up to 2.7 ms per step, then 12–13 ms");
-  EXPECT_TRUE(cards[1].next);
-  EXPECT_EQ(together({&ranks, &table, nullptr}),
-            "All of the above together: saves 45–65 ms per step (178 ms → 110–130 ms)");
+  EXPECT_EQ(saving_of(cards[0]), "saves 35–59 ms per step");
+  EXPECT_EQ(cards[0].when, When::now);
+  EXPECT_EQ(saving_of(cards[1]), "saves up to 2.7 ms per step, then 12–13 ms");
+  EXPECT_EQ(cards[1].when, When::next);
+  EXPECT_EQ(together({&ranks, &table, nullptr}).range, "45–65 ms");
+  EXPECT_EQ(together({&ranks, &table, nullptr}).steps, "178 ms → 110–130 ms per step");
   std::get<Ints>(ranks.columns.back().values) = {kNoInt};
-  EXPECT_EQ(together({&ranks, &table, nullptr}), "");
+  EXPECT_EQ(together({&ranks, &table, nullptr}).range, "");
 }
 
 TEST(Judgement, OneCardForTheSameFindingOfSeveralRanks) {
@@ -85,16 +91,16 @@ TEST(Judgement, OneCardForTheSameFindingOfSeveralRanks) {
   const std::vector<Card> cards = cards_of({nullptr, &table, nullptr});
   ASSERT_EQ(cards.size(), 2u);
   EXPECT_EQ(cards[0].title, "Ranks 0–2 (numbers of rank 1): 858 µs");
-  EXPECT_EQ(cards[0].saving, "saves 140–690 µs per step");
+  EXPECT_EQ(saving_of(cards[0]), "saves 140–690 µs per step");
   EXPECT_EQ(cards[1].title, "Rank 0: slow");
 }
 
 TEST(Judgement, NoStepsNoSavingPerStep) {
-  const Table table = findings({"0", "1"}, {"a", "b"}, {"t", "t"}, {0, 0}, {1000000, 2000000});
-  const Table ranks = verdict({"host-bound", "host-bound"}, {0, 4});
-  const std::vector<Card> cards = cards_of({&ranks, &table, nullptr});
-  EXPECT_EQ(cards[0].saving, "saves up to 1 ms");
-  EXPECT_EQ(cards[1].saving, "saves up to 2 ms per step");
+  Table table = findings({"0", "1"}, {"a", "b"}, {"t", "t"}, {0, 0}, {1000000, 2000000});
+  table.texts("per", Role::detail) = {"recording", "step"};
+  const std::vector<Card> cards = cards_of({nullptr, &table, nullptr});
+  EXPECT_EQ(saving_of(cards[0]), "saves up to 1 ms");
+  EXPECT_EQ(saving_of(cards[1]), "saves up to 2 ms per step");
 }
 
 TEST(Judgement, RanksJudgedAlikeShareASentence) {
@@ -117,13 +123,13 @@ TEST(Judgement, SaysWhatToRecordWhenNothingCanBeConcluded) {
   EXPECT_EQ(nothing_to_change({&device, &none, &well}),
             "Nothing that this recording can prove worth changing.");
   // What was said there is not said again.
-  EXPECT_EQ(health_lines({&unknown, &none, &sick}),
+  EXPECT_EQ(said({&unknown, &none, &sick}),
             (std::vector<std::string>{"No steps. prof.step()", "Records are missing."}));
 }
 
 TEST(Judgement, HealthNamesRanksTogether) {
   const Report report = test::made_verdict();
-  EXPECT_EQ(health_lines(judgement_of({&report, 1})),
+  EXPECT_EQ(said(judgement_of({&report, 1})),
             (std::vector<std::string>{
                 "Ranks 0 and 1: The file ends early. Affects every total. Let the job finish.",
                 "Rank 0: No Python stacks. Affects source lines. with_stack=True"}));

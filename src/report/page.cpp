@@ -55,6 +55,19 @@ std::vector<std::string> facts_of(const Table& verdict, std::size_t row) {
   return facts;
 }
 
+namespace {
+
+/// "kernel", "idle input": all texts that name the row.
+std::string name_of_part(const Table& table, std::size_t row) {
+  std::string name;
+  for (const Column& c : table.columns)
+    if (c.role == Role::key && is_text(c) && !c.missing(row))
+      name += (name.empty() ? "" : " ") + format_value(c, row);
+  return name;
+}
+
+}  // namespace
+
 std::vector<Part> parts_of(const Table& table) {
   const std::vector<const Column*> shares =
       columns_where(table, [](const Column& c) { return c.role == Role::share; });
@@ -70,7 +83,7 @@ std::vector<Part> parts_of(const Table& table) {
     const double share = number_at(*shares[0], row);
     if (share < 0) return {};
     sum += share;
-    parts.push_back({format_value(*name, row), share, amount == nullptr ? "" : format_value(*amount, row)});
+    parts.push_back({name_of_part(table, row), share, amount == nullptr ? "" : format_value(*amount, row)});
   }
   if (sum < 0.98 || sum > 1.005) return {};
   return parts;

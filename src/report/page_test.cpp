@@ -100,5 +100,18 @@ TEST(Heat, PlacesEachPairOnce) {
   EXPECT_FALSE(heat_of(twice.tables[0], 100, 100).has_value());
 }
 
+TEST(Page, PartsAreNamedByAllTheirTexts) {
+  Table table{"Ledger", Shape::bars, {}};
+  table.texts("state") = {"compute", "idle", "idle"};
+  table.texts("cause") = {"", "input", "op"};
+  table.ints("time", Unit::ns) = {50, 30, 20};
+  table.reals("share", Unit::share, Role::share) = {0.5, 0.3, 0.2};
+  const std::vector<Part> parts = parts_of(table);
+  ASSERT_EQ(parts.size(), 3u);
+  EXPECT_EQ(parts[0].name, "compute");
+  EXPECT_EQ(parts[1].name, "idle input");
+  EXPECT_EQ(parts[2].name, "idle op");
+}
+
 }  // namespace
 }  // namespace stepscope::report

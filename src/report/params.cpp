@@ -33,7 +33,8 @@ bool parse_steps(std::string_view value) {
 constexpr ParamSpec kCommon[] = {
     {"step", ParamSpec::Type::steps, "", "",
      "only this step (7) or these (7-9), by their numbers in the trace"},
-    {"top", ParamSpec::Type::integer, "0", "", "keep the first N rows; 0 keeps all"},
+    {"top", ParamSpec::Type::integer, "0", "",
+     "keep the first N rows of each table, curves aside; 0 keeps all"},
     {"sort", ParamSpec::Type::text, "", "", "sort by this column, largest first"},
 };
 

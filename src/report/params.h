@@ -11,7 +11,8 @@
 namespace stepscope::report {
 
 struct ParamSpec {
-  enum class Type : std::uint8_t { flag, integer, percentage, text, choice, steps };
+  /// texts: a text that may be given several times; its values are joined by ';'.
+  enum class Type : std::uint8_t { flag, integer, percentage, text, texts, choice, steps };
   std::string_view name;  ///< kebab-case, e.g. "tb-compat"
   Type type;
   std::string_view fallback;  ///< value when not given; "" for a flag that is off

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "report/text_parts.h"
 #include "report/units.h"
 #include "report/utf8.h"
@@ -31,7 +33,7 @@ void put_by_place(Sheet& sheet, const Judgement& judgement, const Table& table, 
     case Place::health:
       return put_health(sheet, judgement);
     case Place::findings:
-      return put_findings(sheet, judgement, brief);
+      return put_findings(sheet, judgement);
     default:
       return put_table(sheet, table);
   }
@@ -41,8 +43,15 @@ void put_notes(Sheet& sheet, const std::vector<std::string>& notes) {
   for (const std::string& note : notes) sheet.paragraph("! ", note, kWarningInk);
 }
 
-/// On a page: tables that divide a whole are one bar, the others as usual.
+/// On a page: tables that divide a whole are one bar, findings have a summary that ends with the first
+/// screen, the others are as usual.
 void put_in_page(Sheet& sheet, const Judgement& judgement, const Table& table) {
+  constexpr std::ptrdiff_t kScreen = 24;
+  if (place_of(table) == Place::findings) {
+    const auto above = std::count(sheet.out.begin(), sheet.out.end(), '\n');
+    const auto room = static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, kScreen - above));
+    return put_reasons(sheet, judgement, put_summary(sheet, judgement, room));
+  }
   const std::vector<Part> parts = parts_of(table);
   if (parts.empty()) return put_by_place(sheet, judgement, table, true);
   put_title(sheet, title_of_whole(judgement, table));

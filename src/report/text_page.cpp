@@ -13,54 +13,75 @@ namespace {
 
 constexpr std::size_t kOpenFindings = 5;
 constexpr std::size_t kOpenSentences = 4;
-constexpr std::size_t kBriefLines = 3;
+constexpr std::size_t kBriefLines = 2;
 constexpr int kLeastTitle = 28;  // cells a title keeps beside its saving
 
-/// `line`, that goes on, in at most `room` cells: it loses whole words.
+/// The lines of a card, each as far to the right as the title; the first one behind the number and the id.
+class CardLines {
+ public:
+  CardLines(Sheet& sheet, const Card& card, std::size_t number)
+      : sheet_(sheet), front_(fmt::format("{:>2}  {}  ", number, card.id)), indent_(cells_of(front_)) {}
+  int indent() const { return indent_; }
+  void line(const std::string& text) {
+    sheet_.line(front_ + text);
+    front_.assign(static_cast<std::size_t>(indent_), ' ');
+  }
+  /// `text` behind a short name, at most `most` lines.
+  void labelled(std::string_view label, const std::string& text, std::size_t most) {
+    if (text.empty()) return;
+    constexpr int kLabel = 7;
+    const int room = sheet_.style.width - indent_ - kLabel;
+    std::vector<std::string> lines = wrapped(one_line(text), room);
+    if (most != 0 && lines.size() > most) {
+      lines.resize(most);
+      lines.back() = broken_off(lines.back(), room);
+    }
+    for (std::size_t i = 0; i < lines.size(); ++i)
+      line((i == 0 ? sheet_.ink.dim(fmt::format("{:<{}}", label, kLabel)) : std::string(kLabel, ' ')) +
+           lines[i]);
+  }
+
+ private:
+  Sheet& sheet_;
+  std::string front_;
+  const int indent_;
+};
+
+/// Beside or below its saving.
+void put_title(CardLines& lines, const Sheet& sheet, const Card& card) {
+  const std::string saving = saving_of(card);
+  const int whole = sheet.style.width - lines.indent(), beside = whole - cells_of(saving) - 2;
+  const bool own_line = beside < kLeastTitle;
+  const int room = saving.empty() || own_line ? whole : beside;
+  const std::vector<std::string> title = wrapped(one_line(card.title), room);
+  for (std::size_t i = 0; i < title.size(); ++i) {
+    std::string line = sheet.ink.bold(title[i]);
+    if (i == 0 && !saving.empty() && !own_line)
+      line += std::string(static_cast<std::size_t>(room - cells_of(title[i]) + 2), ' ') + saving;
+    lines.line(line);
+  }
+  if (own_line && !saving.empty()) lines.line(saving);
+}
+
+/// `brief`: only what to do is never cut. `titled`: with its title and saving.
+void put_card(Sheet& sheet, const Card& card, std::size_t number, bool titled, bool brief) {
+  CardLines lines(sheet, card, number);
+  if (titled) put_title(lines, sheet, card);
+  const std::size_t most = brief ? kBriefLines : 0;
+  lines.labelled("do", card.remedy, 0);
+  lines.labelled("why", card.confidence + " confidence" + (card.because.empty() ? "" : ": " + card.because),
+                 most);
+  lines.labelled("see", card.evidence, most);
+  if (!brief) lines.labelled("check", card.verify, 0);
+}
+
+}  // namespace
+
 std::string broken_off(std::string line, int room) {
   for (std::size_t space = 0; cells_of(line) + 2 > room && (space = line.rfind(' ')) != line.npos;)
     line.resize(space);
   return clipped(line + " …", room);
 }
-
-/// `text` behind a short name, at most `most` lines.
-void put_labelled(Sheet& sheet, std::string_view label, const std::string& text, std::size_t most) {
-  if (text.empty()) return;
-  constexpr int kIndent = 4, kLabel = 7;
-  std::vector<std::string> lines = wrapped(one_line(text), sheet.style.width - kIndent - kLabel);
-  if (most != 0 && lines.size() > most) {
-    lines.resize(most);
-    lines.back() = broken_off(lines.back(), sheet.style.width - kIndent - kLabel);
-  }
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    const std::string front =
-        i == 0 ? sheet.ink.dim(fmt::format("{:<{}}", label, kLabel)) : std::string(kLabel, ' ');
-    sheet.line(std::string(kIndent, ' ') + front + lines[i]);
-  }
-}
-
-void put_card(Sheet& sheet, const Card& card, std::size_t number, bool brief) {
-  const std::string front = fmt::format("{:>2}  ", number);
-  const int beside = sheet.style.width - 4 - cells_of(card.saving) - 2;
-  const bool own_line = beside < kLeastTitle;
-  const int room = card.saving.empty() || own_line ? sheet.style.width - 4 : beside;
-  const std::vector<std::string> title = wrapped(one_line(card.title), room);
-  for (std::size_t i = 0; i < title.size(); ++i) {
-    std::string line = (i == 0 ? front : std::string(4, ' ')) + sheet.ink.bold(title[i]);
-    if (i == 0 && !card.saving.empty() && !own_line)
-      line += std::string(static_cast<std::size_t>(room - cells_of(title[i]) + 2), ' ') + card.saving;
-    sheet.line(line);
-  }
-  if (own_line && !card.saving.empty()) sheet.line(std::string(4, ' ') + card.saving);
-  const std::size_t most = brief ? kBriefLines : 0;
-  put_labelled(sheet, "do", card.remedy, 0);
-  put_labelled(sheet, "why",
-               card.confidence + " confidence" + (card.because.empty() ? "" : ": " + card.because), most);
-  put_labelled(sheet, "see", card.evidence, most);
-  if (!brief) put_labelled(sheet, "check", card.verify, 0);
-}
-
-}  // namespace
 
 void Sheet::paragraph(std::string_view first, std::string_view text, int colour) {
   const int indent = cells_of(first);
@@ -86,25 +107,34 @@ void put_verdict(Sheet& sheet, const Table& table, bool brief) {
     sheet.line(fmt::format("+ {} more verdicts of other ranks", sentences.size() - shown));
 }
 
-void put_findings(Sheet& sheet, const Judgement& judgement, bool brief) {
-  sheet.line(sheet.ink.bold("What to change"));
+void put_findings(Sheet& sheet, const Judgement& judgement) {
   const std::vector<Card> cards = cards_of(judgement);
-  if (cards.empty()) return sheet.paragraph("  ", nothing_to_change(judgement));
-  const std::size_t open = brief ? std::min(cards.size(), kOpenFindings) : cards.size();
-  std::string sum = together(judgement);
+  if (cards.empty()) {
+    sheet.line(sheet.ink.bold(heading_of(When::now)));
+    sheet.paragraph("  ", nothing_to_change(judgement));
+  }
   for (std::size_t i = 0; i < cards.size(); ++i) {
-    if (cards[i].next && !std::exchange(sum, "").empty()) sheet.paragraph("    ", together(judgement));
-    if (cards[i].next && (i == 0 || !cards[i - 1].next)) sheet.line(sheet.ink.bold(kNextHeading));
-    if (i < open)
-      put_card(sheet, cards[i], i + 1, brief);
+    if (i == 0 || cards[i].when != cards[i - 1].when) sheet.line(sheet.ink.bold(heading_of(cards[i].when)));
+    put_card(sheet, cards[i], i + 1, true, false);
+  }
+}
+
+void put_reasons(Sheet& sheet, const Judgement& judgement, const std::vector<bool>& told) {
+  const std::vector<Card> cards = cards_of(judgement);
+  if (cards.empty()) return;
+  sheet.line();
+  sheet.line(sheet.ink.bold("How and why"));
+  for (std::size_t i = 0; i < cards.size(); ++i) {
+    if (i < kOpenFindings)
+      put_card(sheet, cards[i], i + 1, !told[i], true);
     else
       sheet.paragraph("    also: ", cards[i].title);
   }
-  if (!sum.empty()) sheet.paragraph("    ", sum);
 }
 
 void put_health(Sheet& sheet, const Judgement& judgement) {
-  for (const std::string& line : health_lines(judgement)) sheet.paragraph("! ", line, kWarningInk);
+  for (const Warning& warning : warnings_of(judgement))
+    sheet.paragraph("! ", warning.what + warning.rest, kWarningInk);
 }
 
 }  // namespace stepscope::report

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "report/ink.h"
 #include "report/judgement.h"
@@ -26,6 +27,9 @@ struct Sheet {
   void paragraph(std::string_view first, std::string_view text, int colour = kPlainInk);
 };
 
+/// `line`, which goes on, in at most `room` cells: it loses whole words.
+std::string broken_off(std::string line, int room);
+
 /// Rows and columns; trees are indented, bars drawn behind the first share.
 void put_grid(Sheet& sheet, const Table& table);
 /// One stacked bar per row, with a legend.
@@ -39,8 +43,13 @@ bool put_matrix(Sheet& sheet, const Table& table);
 
 /// Ranks that are judged alike share a sentence; with `brief` four at most.
 void put_verdict(Sheet& sheet, const Table& table, bool brief);
-/// Cards; with `brief` at most five, and only what to do is never cut.
-void put_findings(Sheet& sheet, const Judgement& judgement, bool brief);
+/// Cards under the headings of when they count.
+void put_findings(Sheet& sheet, const Judgement& judgement);
 void put_health(Sheet& sheet, const Judgement& judgement);
+/// Findings, what they save together and the recording's health, a line or two each, in at most `room` lines
+/// where that can be. Which findings it tells in full.
+std::vector<bool> put_summary(Sheet& sheet, const Judgement& judgement, std::size_t room);
+/// What to do about the first five findings, and why; those not `told` with their titles.
+void put_reasons(Sheet& sheet, const Judgement& judgement, const std::vector<bool>& told);
 
 }  // namespace stepscope::report

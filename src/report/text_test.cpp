@@ -154,6 +154,28 @@ TEST(Text, FirstScreenFitsEightyByForty) {
   EXPECT_LE(lines_of(to_text(test::made_page(), {80, false, 40})).size(), 40u);
 }
 
+// What limits, the findings and the health of the recording stand on one screen; why and how below.
+TEST(Text, TheVerdictFitsEightyByTwentyFour) {
+  Page page = test::made_page();
+  Report& verdict = page.reports[0];
+  for (const int findings : {0, 1, 3, 20}) {
+    for (Column& c : verdict.tables[1].columns)
+      std::visit(
+          [&](auto& values) {
+            values.resize(
+                static_cast<std::size_t>(findings),
+                values.empty() ? typename std::decay_t<decltype(values)>::value_type{} : values.front());
+          },
+          c.values);
+    Texts& ids = std::get<Texts>(verdict.tables[1].columns[2].values);
+    for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = fmt::format("X{:02}", i);
+    const std::string text = to_text(page, {80, false, 40});
+    const std::vector<std::string> lines = lines_of(text.substr(0, text.find("\nHow and why")));
+    EXPECT_LE(lines.size(), findings > 0 ? 24u : lines.size()) << text;
+    EXPECT_NE(text.substr(0, text.find("\nHow and why")).find("! Q01"), std::string::npos) << text;
+  }
+}
+
 TEST(Text, HostileDepthsAreBounded) {
   Table table{"Deep", Shape::tree, {}};
   auto& name = table.texts("name");

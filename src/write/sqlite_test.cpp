@@ -72,6 +72,15 @@ TEST(Sqlite, ColumnsGetTypesAndUnits) {
   EXPECT_EQ(answer->columns[5].unit, report::Unit::bytes);
 }
 
+TEST(Sqlite, PointsInTimeAreNoLengths) {
+  const auto answer = asked(
+      two_events(), "SELECT start_ns, max(end_ns) AS last_end_ns, sum(duration_ns) AS total_ns FROM event");
+  ASSERT_TRUE(answer.ok());
+  EXPECT_EQ(answer->columns[0].unit, report::Unit::none);
+  EXPECT_EQ(answer->columns[1].unit, report::Unit::none);
+  EXPECT_EQ(answer->columns[2].unit, report::Unit::ns);
+}
+
 TEST(Sqlite, OnlyReadingIsAllowed) {
   const trace::Trace trace = two_events();
   for (const char* query :

@@ -15,6 +15,7 @@ import tempfile
 import unittest
 
 PROGRAM = os.path.abspath(sys.argv.pop(1))
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
 def made_trace(steps=3):
@@ -100,6 +101,72 @@ class Folder(unittest.TestCase):
         return os.path.join(self.folder, name)
 
 
+class Advice(Folder):
+    """Findings, why a rule spoke, and what a change would save, of the generated sample whose input is slow."""
+
+    sample = os.path.join(ROOT, "examples", "samples", "generated_slow_input.json.gz")
+
+    def rows(self, *words):
+        code, out, _ = run(*words, "--format", "json")
+        self.assertEqual(code, 0, words)
+        return {
+            table["title"]: [dict(zip([c["name"] for c in table["columns"]], row)) for row in table["rows"]]
+            for table in json.loads(out)["tables"]
+        }
+
+    def test_findings_are_a_ranked_table(self):
+        found = self.rows("show", "findings", self.sample)["Findings"]
+        self.assertEqual((found[0]["rank"], found[0]["id"], found[0]["per"], found[0]["when"]), (1, "I01", "step", "now"))
+        for name in ("title", "category", "saving_low", "saving_high", "after_low", "after_high", "confidence", "evidence",
+                     "remedy", "verify"):
+            self.assertIsNotNone(found[0][name], name)
+        everything = self.rows("show", "findings", self.sample, "--all")["Findings"]
+        self.assertEqual(everything[: len(found)], found)
+        self.assertTrue(all(row["when"] == "small" for row in everything[len(found):]))
+        _, out, _ = run("sql", self.sample, "SELECT id FROM findings", "--format", "csv")
+        self.assertEqual(out.split(), ["id", *(row["id"] for row in found)])
+
+    def test_the_plugins_recommendations(self):
+        rules = self.rows("show", "findings", self.sample, "--tb-compat")
+        self.assertEqual([row["rule"] for rows in rules.values() for row in rows][0], "data_loading")
+
+    def test_explain_what_fired(self):
+        tables = self.rows("explain", "i01", self.sample)
+        self.assertEqual(self.rows("explain", self.sample, "I01"), tables)
+        self.assertEqual(tables["Outcome"][0]["outcome"], "fires")
+        read = {row["asked"]: row["number"] for row in tables["Inputs"]}
+        self.assertGreater(read["idle(input)"], 0)
+        numbers = {row["number_of"]: row["number"] for row in tables["Numbers"]}
+        found = self.rows("show", "findings", self.sample)["Findings"][0]
+        self.assertEqual(numbers["alone, high"], found["saving_high"])
+        self.assertLessEqual(numbers["alone, high"], numbers["bound: T - compute time"])
+        self.assertEqual(tables["Confidence"][0]["confidence"], found["confidence"])
+
+    def test_explain_what_is_silent(self):
+        tables = self.rows("explain", "S01", self.sample)
+        self.assertEqual(tables["Outcome"][0]["outcome"], "silent")
+        self.assertIn("idle(sync)", [row["asked"] for row in tables["Inputs"]])
+        self.assertEqual(self.rows("explain", "Q04", self.sample)["Outcome"][0]["outcome"], "silent")
+        self.assertEqual(list(self.rows("explain", "S01")), ["Rule", "Constants"])
+
+    def test_whatif_takes_several_scales(self):
+        words = ("whatif", self.sample, "--scale", "data_loading=0", "--scale", "kernel:nosuch=0.5")
+        rows = self.rows(*words)["What would change"]
+        self.assertEqual([row["change"] for row in rows], ["data_loading=0", "kernel:nosuch=0.5", "all together"])
+        self.assertEqual(rows[0]["saving"], rows[2]["saving"])
+        _, out, _ = run(*words)
+        self.assertIn("replayed without changes", out)
+        self.assertRegex(out, r"data_loading=0 +\S+ ms → \S+ ms, saves \S+ ms")
+        self.assertIn("nothing of that kind", out)
+        self.assertEqual(run("show", *words)[0], 0)
+
+    def test_the_verdict_is_one_screen(self):
+        screen = run("report", self.sample, env={"COLUMNS": "80"})[1].splitlines()[:24]
+        for word in ("Host-bound", " 1  I01", "What to change"):
+            self.assertIn(word, "\n".join(screen))
+        self.assertTrue(any(line.startswith(("! Q", "How and why")) for line in screen), screen)
+
+
 class Usage(Folder):
     def test_nothing_given_teaches(self):
         code, out, err = run()
@@ -115,7 +182,7 @@ class Usage(Folder):
             self.assertIn("Commands:", out)
 
     def test_help_of_every_command(self):
-        for command in ("report", "show", "list", "validate", "export", "sql", "completion", "man"):
+        for command in ("report", "show", "explain", "whatif", "list", "validate", "export", "sql", "completion", "man"):
             for words in ([command, "--help"], ["help", command]):
                 code, out, err = run(*words)
                 self.assertEqual((code, err), (0, ""), words)
@@ -157,6 +224,11 @@ class Usage(Folder):
             (["show", "call_tree", self.trace, "--min-share", "abc"], "percentage"),
             (["show", self.trace], f"stepscope show steps {self.trace}"),
             (["show", self.trace], "synchronizations"),
+            (["explain"], "I01"),
+            (["explain", "IO1", self.trace], "Did you mean 'I01'?"),
+            (["whatif"], "needs a trace"),
+            (["whatif", self.trace, "--scale", "matmul=0"], "'matmul' is none of data_loading"),
+            (["whatif", self.trace, "--scale", "comm"], "needs a factor"),
         ):
             code, out, err = run(*words)
             self.assertEqual((code, out), (2, ""), words)
@@ -275,9 +347,11 @@ class Reports(Folder):
     def test_report_as_json_holds_every_analysis(self):
         code, text, _ = run("report", self.trace, "--format", "json")
         self.assertEqual(code, 0)
-        names = [report["report"] for report in json.loads(text)["reports"]]
+        reports = json.loads(text)["reports"]
+        names = [report["report"] for report in reports]
         self.assertEqual(names[0], "verdict")
-        self.assertTrue(set(self.analyses) - {"event"} <= set(names), names)
+        self.assertEqual([table["title"] for table in reports[0]["tables"]], ["Verdict", "Findings", "Health"])
+        self.assertTrue(set(self.analyses) - {"event", "findings"} <= set(names), names)
 
     def test_html_is_one_file_without_scripts(self):
         path = self.path("page.html")
@@ -477,6 +551,10 @@ class Generated(Folder):
             self.assertEqual(done.stderr.decode(), "")
 
     def test_docs(self):
+        code, out, _ = run("docs", "advice")
+        self.assertEqual(code, 0)
+        for word in ("### I01: ", "## Constants", "kLoaderShare", "| Q04 |"):
+            self.assertIn(word, out)
         code, out, _ = run("docs", "analyses")
         self.assertEqual(code, 0)
         for name in self.analyses:

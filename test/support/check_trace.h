@@ -1,7 +1,7 @@
 // The invariants of a Trace and of every analysis' answer to it. They hold whatever the input was.
 #pragma once
 
-#include "analyze/analyses.h"
+#include "advise/analyses.h"
 #include "base/check.h"
 #include "support/dump.h"
 
@@ -56,7 +56,7 @@ inline void check_trace(const trace::Trace& trace) {
 /// out.
 inline std::string dump_answers(const trace::Trace& trace) {
   std::string out;
-  for (const analyze::Analysis& analysis : analyze::all()) {
+  for (const analyze::Analysis& analysis : advise::all_analyses()) {
     const report::Report report = analyze::run(analysis, trace, {});
     for (const report::Table& table : report.tables) {
       for (const report::Column& column : table.columns) {
@@ -74,7 +74,8 @@ inline std::string dump_answers(const trace::Trace& trace) {
 
 /// Every analysis answers, and its columns have equal lengths.
 inline void check_analyses(const trace::Trace& trace) {
-  for (const analyze::Analysis& analysis : analyze::all()) check_report(analyze::run(analysis, trace, {}));
+  for (const analyze::Analysis& analysis : advise::all_analyses())
+    check_report(analyze::run(analysis, trace, {}));
 }
 
 }  // namespace stepscope::test

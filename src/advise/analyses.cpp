@@ -1,0 +1,73 @@
+#include "advise/analyses.h"
+
+#include <vector>
+
+#include "advise/verdict.h"
+#include "analyze/list.h"
+#include "analyze/tb.h"
+
+namespace stepscope::advise {
+namespace {
+
+using report::ParamSpec;
+using report::Report;
+
+constexpr ParamSpec kParams[] = {
+    {"all", ParamSpec::Type::flag, "", "", "with findings that save under 1 % of a step or 50 µs"},
+    analyze::kTbCompat,
+};
+
+constexpr analyze::About kAbout = {
+    R"(What the rules of `docs/advice.md` found in each rank, each with a range of what its repair saves. `report` shows the same
+under the verdict; `stepscope explain ID TRACE` shows what a rule looked at.
+
+| column | is |
+|---|---|
+| `rank` | position: 1 has the largest expected saving, the middle of its range weighed by confidence (high 1, medium 0.7, low 0.4). What limits now comes first |
+| `of_rank` | the rank of the job, when several are open |
+| `id`, `category`, `title` | the rule, its family, the sentence |
+| `per` | whose time is saved: a `step`'s, or the whole `recording`'s when no steps are marked |
+| `saving_low`, `saving_high` | ns: the replay without changes minus the replay with the change in its least and its ideal form; where the recording cannot be replayed, the rule's estimate. Empty: a fact without a saving |
+| `after_low`, `after_high` | ns: the same once all findings above are done |
+| `when` | `now`: it limits; `next`: once those above are done; `small`: under 1 % of a step or 50 µs, only with `--all` |
+| `confidence`, `because` | high, medium or low, and why |
+| `evidence` | the analyses, rows and times that show it |
+| `remedy`, `verify` | what to change, and what must be different afterwards |
+
+With `--tb-compat`: the recommendations of the TensorBoard plugin's overview by its seven rules and thresholds.)",
+    kParams};
+
+Report findings(const analyze::Derived& derived, const report::Params& params) {
+  if (params.flag("tb-compat")) return analyze::tb_recommendations(derived.trace(), params);
+  const auto threads = static_cast<unsigned>(params.integer("threads"));
+  report::Params uncut = params;
+  uncut.set("top", "0");
+  Report judged = verdict(derived, gather(derived, uncut, threads), threads, params.flag("all"));
+  const report::Table& verdicts = judged.tables[0];
+  report::Table& found = judged.tables[1];
+  Report report{"findings", {}, std::move(judged.notes)};
+  if (found.rows() == 0)
+    for (const std::string& headline : *texts_of(verdicts, "headline")) report.notes.push_back(headline);
+  report.tables.push_back(std::move(found));
+  return report;
+}
+
+}  // namespace
+
+std::span<const analyze::Analysis> all_analyses() {
+  static const std::vector<analyze::Analysis> all = [] {
+    std::vector<analyze::Analysis> out = {
+        {"findings", "what to change, ranked by what it saves", kAbout.doc, kAbout.params, findings}};
+    out.insert(out.end(), analyze::all().begin(), analyze::all().end());
+    return out;
+  }();
+  return all;
+}
+
+const analyze::Analysis* find_analysis(std::string_view name) {
+  for (const analyze::Analysis& analysis : all_analyses())
+    if (analysis.name == name) return &analysis;
+  return nullptr;
+}
+
+}  // namespace stepscope::advise

@@ -1,0 +1,15 @@
+// Every analysis that front ends list: those of the trace, and those of the advice before them.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "analyze/analyses.h"
+
+namespace stepscope::advise {
+
+std::span<const analyze::Analysis> all_analyses();
+/// nullptr if there is none of that name.
+const analyze::Analysis* find_analysis(std::string_view name);
+
+}  // namespace stepscope::advise

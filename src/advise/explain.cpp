@@ -1,0 +1,221 @@
+#include "advise/explain.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "advise/rules.h"
+#include "advise/say.h"
+#include "analyze/replayed_rank.h"
+#include "report/statistics.h"
+
+namespace stepscope::advise {
+namespace {
+
+using analyze::ReplayedRank;
+using analyze::Scale;
+using report::kNoInt;
+using report::kNoReal;
+using report::Unit;
+
+/// A rule that may give findings of another id names it in its line: "(I02)".
+const Rule* rule_of(std::string_view id) {
+  for (const Rule& rule : rules())
+    if (rule.id == id) return &rule;
+  for (const Rule& rule : rules())
+    if (rule.one_line.find(fmt::format("({})", id)) != std::string_view::npos) return &rule;
+  return nullptr;
+}
+
+const HealthRule* health_rule_of(std::string_view id) {
+  for (const HealthRule& rule : health_rules())
+    if (rule.id == id) return &rule;
+  return nullptr;
+}
+
+class Numbers {
+ public:
+  void time(std::string what, std::int64_t value) {
+    if (value != kNoInt)
+      rows.push_back({std::move(what), "", ns(value), static_cast<double>(value), Unit::ns});
+  }
+  void share(std::string what, double value) {
+    rows.push_back({std::move(what), "", report::format_value(value, Unit::share), value, Unit::share});
+  }
+  void text(std::string what, std::string value) {
+    rows.push_back({std::move(what), "", std::move(value), kNoReal, Unit::none});
+  }
+  std::vector<Asked> rows;
+};
+
+std::string spelled(const std::vector<Scale>& scales) {
+  std::string out;
+  for (const Scale& scale : scales) out += (out.empty() ? "" : "; ") + scale.text;
+  return out;
+}
+
+void add_change(Numbers& out, const std::string& name, const std::vector<Scale>& scales,
+                const ReplayedRank& replayed) {
+  if (scales.empty()) return;
+  const analyze::Change change = replayed.change_of(scales);
+  out.text(name, change.found ? spelled(scales) : spelled(scales) + " (nothing of that name)");
+  if (!change.found || !replayed.usable()) return;
+  const std::int64_t length = replayed.length(change);
+  out.time("step with the " + name, report::mean(length, replayed.steps()));
+  out.time("saved by the " + name, report::mean(replayed.identity() - length, replayed.steps()));
+}
+
+void add_replay(Numbers& out, const Evidence& evidence, const ReplayedRank& replayed) {
+  out.time("step in the window (T)", evidence.step_length());
+  if (!replayed.has_device()) return out.text("replay", "no device events to replay");
+  out.time("recorded step, replayed part", report::mean(replayed.recorded(), replayed.steps()));
+  out.time("step replayed unchanged", report::mean(replayed.identity(), replayed.steps()));
+  out.share("error of that replay", replayed.error());
+  out.text("savings come from", replayable(evidence, replayed) ? "the replay" : "the rule's estimate");
+}
+
+/// `raw` as the rule gave it, `f` as it was priced.
+std::vector<Asked> numbers_of(const Finding& raw, const Finding& f, const Evidence& evidence,
+                              const ReplayedRank& replayed, const Together& together) {
+  Numbers out;
+  add_replay(out, evidence, replayed);
+  if (f.saving_high == kNoInt) return out.rows;
+  add_change(out, "ideal change", f.ideal, replayed);
+  add_change(out, "mild change", f.mild, replayed);
+  if (!f.ideal.empty() && f.mild.empty()) out.share("low end, of the ideal saving", f.pessimism);
+  if (f.ideal.empty() || !replayable(evidence, replayed)) {
+    out.time("the rule's estimate, low", raw.saving_low);
+    out.time("the rule's estimate, high", raw.saving_high);
+  }
+  if (f.shortens_kernels)
+    out.text("bound", "none, the change shortens kernels");
+  else
+    out.time("bound: T - compute time", most_saving(evidence));
+  out.time("less is not shown", least_saving(evidence));
+  out.time("alone, low", f.saving_low);
+  out.time("alone, high", f.saving_high);
+  out.time("after those above, low", f.after_low);
+  out.time("after those above, high", f.after_high);
+  out.time("all together, low", together.low);
+  out.time("all together, high", together.high);
+  return std::move(out.rows);
+}
+
+std::vector<std::string> reasons_of(const Finding& raw, const Finding& f) {
+  std::vector<std::string> reasons = {raw.because};
+  if (raw.confidence != f.confidence)
+    reasons.front().insert(0, fmt::format("{} by the rule: ", name_of(raw.confidence)));
+  std::string_view rest = std::string_view(f.because).substr(std::min(raw.because.size(), f.because.size()));
+  while (!rest.empty()) {
+    const std::size_t from = rest.starts_with("; ") ? 2 : 0,
+                      end = std::min(rest.find("; ", from), rest.size());
+    reasons.emplace_back(rest.substr(from, end - from));
+    rest.remove_prefix(end);
+  }
+  return reasons;
+}
+
+std::string last_read(const std::vector<Asked>& inputs) {
+  return inputs.empty() ? ""
+                        : fmt::format(" It stopped after {} = {}.", inputs.back().what, inputs.back().value);
+}
+
+void fires(Explained& out, const Finding& raw, const Judged& judged, std::size_t place,
+           const Evidence& evidence, const ReplayedRank& replayed) {
+  const Finding& f = judged.findings[place];
+  out.outcome = f.small ? "small" : "fires";
+  out.sentence = f.small ? fmt::format("Fires, but saves too little to be shown: {}.", f.title)
+                         : fmt::format("Fires: {}.", f.title);
+  out.numbers = numbers_of(raw, f, evidence, replayed, judged.together);
+  out.confidence = name_of(f.confidence);
+  out.because = reasons_of(raw, f);
+}
+
+void explain_rule(Explained& out, const Rule& rule, std::string_view id, Judged judged,
+                  const Evidence& evidence, const ReplayedRank& replayed) {
+  std::sort(judged.findings.begin(), judged.findings.end(), ranks_before);
+  const bool undecided = rule.needs_device && judged.bound == Bound::unknown;
+  if (undecided || judged.bound == Bound::too_little) {
+    out.outcome = "not asked";
+    out.sentence = "Not asked. " + headline(evidence, judged.bound, judged.health);
+    return;
+  }
+  out.inputs.push_back({"the verdict", "verdict", std::string(name_of(judged.bound)), kNoReal, Unit::none});
+  const std::optional<Finding> raw = rule.find(evidence.logged(out.inputs), judged.bound);
+  const auto at = std::find_if(judged.findings.begin(), judged.findings.end(),
+                               [&](const Finding& f) { return f.id == id; });
+  if (raw && raw->id == id && at != judged.findings.end())
+    return fires(out, *raw, judged, static_cast<std::size_t>(at - judged.findings.begin()), evidence,
+                 replayed);
+  for (const Finding& f : judged.findings)
+    if (raw && raw->id == id && f.evidence.find(fmt::format("; {}: ", id)) != std::string::npos) {
+      out.outcome = "fires";
+      out.sentence = fmt::format("Fires, and is told within {}: {}.", f.id, raw->title);
+      return;
+    }
+  out.outcome = "silent";
+  out.sentence = raw ? fmt::format("Silent: the rule found {} in its place.", raw->id)
+                     : "Silent." + last_read(out.inputs);
+}
+
+void explain_health(Explained& out, const HealthRule& rule, const Evidence& evidence) {
+  const std::optional<Health> row = rule.check(evidence.logged(out.inputs));
+  out.outcome = row ? "fires" : "silent";
+  if (!row) {
+    out.sentence = "Silent." + last_read(out.inputs);
+    return;
+  }
+  const char* does = row->grade == HealthClass::A   ? "stops what rests on it"
+                     : row->grade == HealthClass::B ? "lowers confidence"
+                                                    : "informs";
+  out.sentence = fmt::format("Fires, class {} ({}): {} Affects {}. {}", static_cast<char>(row->grade), does,
+                             row->what, row->suffers, row->remedy);
+}
+
+}  // namespace
+
+std::string id_of(std::string_view typed) {
+  std::string id(typed);
+  for (char& c : id)
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  return id;
+}
+
+std::vector<std::string> explainable_ids() {
+  std::vector<std::string> ids;
+  for (const Rule& rule : rules()) {
+    ids.emplace_back(rule.id);
+    const std::size_t also = rule.one_line.rfind('(');
+    if (also != std::string_view::npos && rule.one_line.size() == also + 5)
+      ids.emplace_back(rule.one_line.substr(also + 1, 3));
+  }
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  for (const HealthRule& rule : health_rules()) ids.emplace_back(rule.id);
+  return ids;
+}
+
+Entry entry_of(std::string_view id) {
+  if (const Rule* rule = rule_of(id)) return {id, rule->category, rule->one_line, rule->doc};
+  const HealthRule* row = health_rule_of(id);
+  return {id, "health", row == nullptr ? "" : row->one_line, ""};
+}
+
+std::vector<Explained> explain(std::string_view id, const analyze::Derived& derived, const Reports& reports,
+                               unsigned threads) {
+  std::vector<Explained> out;
+  for (const trace::Rank& rank : derived.trace().ranks) {
+    const ReplayedRank& replayed = derived.replayed(rank);
+    const Evidence evidence(reports, rank.rank, derived.trace().ranks.size() > 1, &replayed);
+    Explained of_rank;
+    of_rank.rank = rank.rank;
+    if (const Rule* rule = rule_of(id))
+      explain_rule(of_rank, *rule, id, judge(derived, evidence, rank, threads), evidence, replayed);
+    else if (const HealthRule* row = health_rule_of(id))
+      explain_health(of_rank, *row, evidence);
+    out.push_back(std::move(of_rank));
+  }
+  return out;
+}
+
+}  // namespace stepscope::advise

@@ -1,0 +1,79 @@
+// `stepscope whatif TRACE --scale ...`: the analysis of that name, as sentences for people.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyze/whatif_changes.h"
+#include "cli/present.h"
+#include "cli/terminal.h"
+#include "report/page.h"
+#include "report/utf8.h"
+
+namespace stepscope::cli {
+namespace {
+
+using report::field;
+using report::Table;
+
+std::string owner(const Table& table, std::size_t row) {
+  const std::string rank = field(table, "rank", row);
+  return rank.empty() ? "" : fmt::format("rank {}, ", rank);
+}
+
+std::string check_line(const Table& checks, std::size_t row) {
+  const std::string error = field(checks, "error", row);
+  if (error.empty()) return "";
+  return fmt::format("{}step {}; replayed without changes {}, {} off.\n", owner(checks, row),
+                     field(checks, "recorded", row), field(checks, "identity", row), error);
+}
+
+/// What the change makes of a step, "" when its replay was refused.
+std::string effect(const Table& changes, std::size_t row, const std::string& now) {
+  if (field(changes, "found", row) != "yes") return "nothing of that kind in the recording";
+  if (field(changes, "step", row).empty()) return "";
+  return fmt::format("{} → {}, saves {} ({})", now, field(changes, "step", row),
+                     field(changes, "saving", row), field(changes, "share", row));
+}
+
+/// `asked`: by the user, who wants to know of each change.
+std::string as_text(const report::Report& report, bool asked) {
+  const Table &checks = report.tables[0], &changes = report.tables[1];
+  int widest = 0;
+  for (std::size_t row = 0; row < changes.rows(); ++row)
+    widest = std::max(widest, report::cells_of(report::one_line(field(changes, "change", row))));
+  std::string out;
+  for (std::size_t rank = 0; rank < checks.rows(); ++rank) {
+    out += (rank == 0 ? "" : "\n") + check_line(checks, rank);
+    for (std::size_t row = 0; row < changes.rows(); ++row) {
+      if (field(changes, "rank", row) != field(checks, "rank", rank)) continue;
+      const std::string name = report::one_line(field(changes, "change", row));
+      const std::string said = effect(changes, row, field(checks, "identity", rank));
+      if (said.empty() || (!asked && field(changes, "found", row) != "yes")) continue;
+      out += fmt::format("  {}{}  {}\n", name,
+                         std::string(static_cast<std::size_t>(widest - report::cells_of(name)), ' '), said);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+int run_whatif(const Call& call) {
+  if (call.words.empty())
+    return misuse(call, "whatif needs a trace: a file, a directory, or - for standard input");
+  if (const auto scales = analyze::parse_scales(call.params.text("scale")); !scales)
+    return misuse(call, "--scale: " + scales.error().message);
+  auto trace = open_trace(call, call.words);
+  if (!trace) return fail(trace.error());
+  say_unread(*trace);
+  const report::Report report = analyze::run(*analyze::find("whatif"), *trace, call.params);
+  if (format_of(call) != "text") return print(call, report);
+  const bool asked = call.params.has("scale");
+  std::string out = as_text(report, asked);
+  for (const std::string& note : report.notes) out += note + '\n';
+  if (!asked)
+    out += "Ask for changes of your own: --scale 'kernel:/gemm/=0.5'; `stepscope whatif --help` has more.\n";
+  return put(call, out);
+}
+
+}  // namespace stepscope::cli
