@@ -37,8 +37,9 @@ def scored(outcome, source):
 def row(name, goal, figure, spell, met):
     if figure.value is None:
         return (name, goal, "–", "–", "nothing to count")
-    return (name, goal, spell(figure.value), f"{spell(figure.low)} to {spell(figure.high)}",
-            "met" if met(figure.value) else "**falls short**")
+    interval = "–" if figure.low is None else f"{spell(figure.low)} to {spell(figure.high)}"
+    verdict = "" if met is None else "met" if met(figure.value) else "**falls short**"
+    return (name, goal, spell(figure.value), interval, verdict)
 
 
 def goals(outcome, source):
@@ -98,7 +99,8 @@ def calibration(outcome):
         of_level = [one for one in said if one.level == level]
         goal = wanted[level]
         figure = resampled(of_level, lambda r: share(r, lambda one: one.right))
-        rows.append((*row(level, f"≥ {percent(goal)}" if goal else "–", figure, percent, lambda v: goal is None or v >= goal),
+        rows.append((*row(level, f"≥ {percent(goal)}" if goal else "–", figure, percent,
+                          None if goal is None else lambda v, goal=goal: v >= goal),
                      figure.count))
     return ("## Is the confidence deserved?\n\nOf the first findings of faulty runs, and of every finding where nothing of the "
             "kind is wrong, the share that is right.\n\n" +
@@ -203,7 +205,7 @@ def steady(outcome):
 
 
 def head(outcome):
-    fewer = f" ({outcome.recorded_seeds} seeds of each real program)" if outcome.recorded_seeds != outcome.seeds else ""
+    fewer = f" (seeds of real programs: {outcome.recorded_seeds})" if outcome.recorded_seeds != outcome.seeds else ""
     return ("# Does advice name what is wrong?\n\n"
             f"Written by `make explain-bench SEEDS={outcome.seeds} SOURCES=\"{outcome.sources}\"` on {outcome.begin}, commit "
             f"{outcome.commit}{fewer}; nothing in it is typed by hand.\n\nCauses are planted (`bench/explain/causes.txt`), each beside its "

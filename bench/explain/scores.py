@@ -16,7 +16,7 @@ class Figure:
 
 
 def resampled(items, of):
-    """`of` over items, and its 95 % interval over seeds drawn with replacement."""
+    """`of` over items, and its 95 % interval over seeds drawn with replacement; one seed has none."""
     value = of(items)
     if value is None:
         return Figure(None, None, None, 0)
@@ -24,6 +24,8 @@ def resampled(items, of):
     for item in items:
         by_seed.setdefault(item.seed, []).append(item)
     seeds, draw, values = sorted(by_seed), random.Random(6), []
+    if len(seeds) < 2:
+        return Figure(value, None, None, len(items))
     for _ in range(DRAWS):
         chosen = of([item for seed in draw.choices(seeds, k=len(seeds)) for item in by_seed[seed]])
         if chosen is not None:
