@@ -127,6 +127,9 @@ std::string style_sheet() {
                    "svg .on-{0}{{fill:var(--on-{0});stroke:var(--{0})}}",
                    name);
   }
+  // Its hatch is lines on the page, so its words are the page's too.
+  fmt::format_to(std::back_inserter(out), "svg .on-{}{{fill:var(--ink);stroke:var(--page)}}",
+                 paint_of(Family::waiting).name);
   return out;
 }
 
