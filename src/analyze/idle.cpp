@@ -130,7 +130,7 @@ void add_totals(TotalTable& out, const Rank& rank, const std::vector<IdlePiece>&
 }
 
 void add_rank(const Derived& derived, const Rank& rank, CauseTable& causes, TotalTable& totals,
-              GapTable& gaps) {
+              GapTable& gaps, report::Table& places) {
   const StepChoice& choice = derived.choice();
   const auto& devices = derived.busy(rank);
   const Interval window = window_of(rank, choice);
@@ -174,6 +174,7 @@ void add_rank(const Derived& derived, const Rank& rank, CauseTable& causes, Tota
   for (auto piece = longest.begin(); piece != cut; ++piece)
     add_gap(gaps, derived.trace(), rank, *piece, devices[static_cast<std::size_t>(piece->device)].device,
             origin_of(rank));
+  add_idle_places(places, derived, rank, steps);
 }
 
 }  // namespace
@@ -209,10 +210,7 @@ report::Report idle(const Derived& derived, const report::Params&) {
   TotalTable totals(trace);
   GapTable gaps(trace);
   report::Table places = idle_place_table(trace);
-  for (const Rank& rank : trace.ranks) {
-    add_rank(derived, rank, causes, totals, gaps);
-    add_idle_places(places, derived, rank);
-  }
+  for (const Rank& rank : trace.ranks) add_rank(derived, rank, causes, totals, gaps, places);
   report::Report report{"idle", {}, {}};
   if (causes.table.rows() == 0)
     report.notes.push_back(

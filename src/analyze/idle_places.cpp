@@ -1,8 +1,8 @@
 #include "analyze/idle_places.h"
 
 #include <algorithm>
-#include <map>
 #include <tuple>
+#include <unordered_map>
 
 #include "analyze/question.h"
 #include "derive/idle_place.h"
@@ -57,18 +57,29 @@ struct Key {
   IdleCause cause;
   trace::StringId place, region;
   Where where;
-  friend auto operator<=>(const Key&, const Key&) = default;
+  friend bool operator==(const Key&, const Key&) = default;
+};
+struct KeyHash {
+  std::size_t operator()(const Key& k) const {
+    const std::uint64_t names = std::uint64_t{k.place} << 32 | k.region;
+    return (names ^ std::uint64_t{static_cast<std::uint8_t>(k.cause)} << 8 ^
+            static_cast<std::uint64_t>(k.where)) *
+               0x9E3779B97F4A7C15ULL >>
+           7;
+  }
 };
 struct Sum {
   std::int64_t count = 0, time = 0, longest = 0;
   Row row = kNoRow;  ///< of the longest part
 };
 
-std::map<Key, Sum> summed(const trace::Trace& trace, const Rank& rank, const std::vector<IdlePiece>& pieces) {
+using Sums = std::unordered_map<Key, Sum, KeyHash>;
+
+Sums summed(const trace::Trace& trace, const Rank& rank, const std::vector<IdlePiece>& pieces) {
   const trace::EventTable& e = rank.events;
   const std::vector<Around> around = around_pieces(rank, pieces);
   const auto name = [&](Row row) { return row == kNoRow ? trace::kEmptyString : e.name[row]; };
-  std::map<Key, Sum> sums;
+  Sums sums;
   for (const derive::IdlePlace& place : derive::idle_places(trace, rank, pieces)) {
     const IdlePiece& piece = pieces[place.piece];
     const Row launch = piece.ender == kNoRow ? kNoRow : e.launch[piece.ender];
@@ -84,13 +95,6 @@ std::map<Key, Sum> summed(const trace::Trace& trace, const Rank& rank, const std
     sum.row = place.row;
   }
   return sums;
-}
-
-std::int64_t steps_in(const Derived& derived, const Rank& rank) {
-  std::int64_t steps = 0;
-  for (const StepSpan& s : step_spans(rank))
-    steps += derived.choice().includes(rank.steps[s.index]) && !(s.partial && derived.choice().all());
-  return steps;
 }
 
 }  // namespace
@@ -110,7 +114,7 @@ report::Table idle_place_table(const trace::Trace& trace) {
   return table;
 }
 
-void add_idle_places(report::Table& table, const Derived& derived, const Rank& rank) {
+void add_idle_places(report::Table& table, const Derived& derived, const Rank& rank, std::int64_t steps) {
   const trace::Trace& trace = derived.trace();
   const auto devices = static_cast<std::int64_t>(derived.busy(rank).size());
   if (devices == 0) return;
@@ -126,7 +130,6 @@ void add_idle_places(report::Table& table, const Derived& derived, const Rank& r
   });
   if (order.size() > kMostPlaces) order.resize(kMostPlaces);
   derive::SourceLines lines(trace, rank);
-  const std::int64_t steps = steps_in(derived, rank);
   const auto column = [&](std::string_view name) -> report::Column& {
     return *std::find_if(table.columns.begin(), table.columns.end(),
                          [&](const report::Column& c) { return c.name == name; });
