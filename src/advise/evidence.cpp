@@ -37,9 +37,9 @@ const report::Reals* reals_of(const Table& table, std::string_view column) {
 const Texts* texts_of(const Table& table, std::string_view column) { return values_of<Texts>(table, column); }
 
 Evidence::Evidence(const Reports& reports, std::int64_t rank, bool several_ranks,
-                   const analyze::ReplayedRank* replayed)
-    : reports_(reports), rank_(rank), several_(several_ranks), launched_(std::size(kAskedRanges)) {
-  if (replayed != nullptr) launched_ = replayed->launched_in(kAskedRanges);
+                   std::span<const analyze::Launched> launched)
+    : reports_(reports), rank_(rank), several_(several_ranks), launched_(launched.begin(), launched.end()) {
+  launched_.resize(std::size(kAskedRanges));
 }
 
 bool Evidence::of_rank(const Table& table, std::size_t row) const {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,7 @@ namespace stepscope::advise {
 struct Reports {
   report::Report overview, steps, idle, ledger, devices, kernels, products, copies, collectives, input_wait,
       memory_events, synchronizations, launches, operators;  // operators: only where some rank has no device
+  std::vector<std::vector<analyze::Launched>> launched;  ///< by rank's place in the trace and kAskedRanges
 };
 
 /// Parts of names of host ranges that rules ask about; all are looked for in one pass.
@@ -44,9 +46,9 @@ struct Asked {
 /// One rank's view of the reports.
 class Evidence {
  public:
-  /// `replayed`: the rank's; without it nothing is known of what ranges launched.
+  /// `launched`: the rank's, by kAskedRanges; without it nothing is known of what ranges launched.
   Evidence(const Reports& reports, std::int64_t rank, bool several_ranks,
-           const analyze::ReplayedRank* replayed = nullptr);
+           std::span<const analyze::Launched> launched = {});
 
   /// The same, which notes in `log` all that it is asked, each thing once; `log` outlives it.
   Evidence logged(std::vector<Asked>& log) const {

@@ -206,7 +206,9 @@ std::vector<Explained> explain(std::string_view id, const analyze::Derived& deri
   std::vector<Explained> out;
   for (const trace::Rank& rank : derived.trace().ranks) {
     const ReplayedRank& replayed = derived.replayed(rank);
-    const Evidence evidence(reports, rank.rank, derived.trace().ranks.size() > 1, &replayed);
+    const std::vector<trace::Rank>& ranks = derived.trace().ranks;
+    const Evidence evidence(reports, rank.rank, ranks.size() > 1,
+                            reports.launched[static_cast<std::size_t>(&rank - ranks.data())]);
     Explained of_rank;
     of_rank.rank = rank.rank;
     if (const Rule* rule = rule_of(id))

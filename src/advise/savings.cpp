@@ -90,6 +90,7 @@ class Pricing {
  private:
   struct Priced {
     Change ideal, mild;
+    std::int64_t saved = 0;  ///< ns per step, by the ideal change alone
   };
 
   std::int64_t saved(const Change& change) const {
@@ -143,7 +144,7 @@ class Pricing {
   }
   void replay(Finding& f, Priced& priced) const {
     priced.ideal = replayed_.change_of(f.ideal);
-    f.saving_high = saved(priced.ideal);
+    f.saving_high = priced.saved = saved(priced.ideal);
     if (f.mild.empty()) {
       f.saving_low = part(f.saving_high, f.pessimism);
     } else {
@@ -172,12 +173,18 @@ class Pricing {
     findings_ = std::move(sorted);
   }
 
-  /// Savings once the findings above are done: differences of replays with more and more changes.
+  /// Savings once the findings above are done: differences of replays with more and more changes. Findings
+  /// that limit now and save too little to be shown are left as they are.
   void after() {
+    const auto counts = [&](const Finding& f) {
+      return by_replay(f) && (f.next || f.saving_high >= least_saving(evidence_));
+    };
+    const auto first = static_cast<std::size_t>(std::find_if(findings_.begin(), findings_.end(), counts) -
+                                                findings_.begin());
     std::vector<Change> so_far(findings_.size()), mildly(findings_.size());
     Change all;
     for (std::size_t i = 0; i < findings_.size(); ++i) {
-      if (!by_replay(findings_[i])) continue;
+      if (!counts(findings_[i])) continue;
       mildly[i] = all;
       mildly[i].add(priced_[i].mild);
       all.add(priced_[i].ideal);
@@ -185,14 +192,14 @@ class Pricing {
     }
     std::vector<std::int64_t> total(findings_.size()), mild_total(findings_.size());
     parallel_for(findings_.size(), threads_, [&](std::size_t i) {
-      if (!by_replay(findings_[i])) return;
-      total[i] = saved(so_far[i]);
+      if (!counts(findings_[i])) return;
+      total[i] = i == first ? priced_[i].saved : saved(so_far[i]);
       if (findings_[i].next && !findings_[i].mild.empty()) mild_total[i] = saved(mildly[i]);
     });
     std::int64_t before = 0;
     for (std::size_t i = 0; i < findings_.size(); ++i) {
       Finding& f = findings_[i];
-      if (!by_replay(f)) continue;
+      if (!counts(f)) continue;
       f.after_high = std::max<std::int64_t>(0, total[i] - before);
       const double ratio = f.saving_high > 0 ? report::ratio(f.saving_low, f.saving_high) : f.pessimism;
       f.after_low = f.next && !f.mild.empty()

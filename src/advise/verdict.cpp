@@ -176,11 +176,23 @@ void add_health(report::Table& table, const std::vector<Health>& rows, bool seve
 
 }  // namespace
 
+namespace {
+
+bool has_no_device_work(const trace::Rank& rank) {
+  const auto rows = rank.device_rows();
+  return std::none_of(rows.begin(), rows.end(),
+                      [&](trace::Row row) { return is_device_work(rank.events.kind[row]); });
+}
+
+}  // namespace
+
 Reports gather(const analyze::Derived& derived, const report::Params& params, unsigned threads) {
   Reports reports;
   std::vector<std::pair<const char*, report::Report*>> wanted = {
       {"ledger", &reports.ledger},  // what takes longest begins first
+      {"idle", &reports.idle},
       {"memory_events", &reports.memory_events},
+      {"launches", &reports.launches},
       {"products", &reports.products},
       {"copies", &reports.copies},
       {"collectives", &reports.collectives},
@@ -189,15 +201,14 @@ Reports gather(const analyze::Derived& derived, const report::Params& params, un
       {"devices", &reports.devices},
       {"kernels", &reports.kernels},
       {"synchronizations", &reports.synchronizations},
-      {"input_wait", &reports.input_wait},
-      {"launches", &reports.launches},
-      {"idle", &reports.idle}};
+      {"input_wait", &reports.input_wait}};
   const std::vector<trace::Rank>& ranks = derived.trace().ranks;
-  if (std::any_of(ranks.begin(), ranks.end(), [&](const trace::Rank& r) { return derived.busy(r).empty(); }))
+  if (std::any_of(ranks.begin(), ranks.end(), has_no_device_work))
     wanted.emplace_back("operators", &reports.operators);
+  reports.launched.resize(ranks.size());
   parallel_for(wanted.size() + ranks.size(), thread_count(threads), [&](std::size_t i) {
     if (i < ranks.size())
-      derived.replayed(ranks[i]);
+      reports.launched[i] = derived.replayed(ranks[i]).launched_in(kAskedRanges);
     else if (const analyze::Analysis* analysis = analyze::find(wanted[i - ranks.size()].first))
       *wanted[i - ranks.size()].second = analysis->run(derived, params);
   });
@@ -234,7 +245,8 @@ report::Report verdict(const analyze::Derived& derived, const Reports& reports, 
   auto& together_high = tables.verdict.ints("together_high", Unit::ns, Role::detail);
   auto& evidence_column = tables.verdict.texts("evidence", Role::detail);
   for (const trace::Rank& rank : trace.ranks) {
-    const Evidence evidence(reports, rank.rank, several, &derived.replayed(rank));
+    const Evidence evidence(reports, rank.rank, several,
+                            reports.launched[static_cast<std::size_t>(&rank - trace.ranks.data())]);
     auto [health, bound, of_rank, together] = judge(derived, evidence, rank, threads);
     rank_column.push_back(rank.rank < 0 ? report::kNoInt : rank.rank);
     bound_column.emplace_back(name_of(bound));

@@ -69,8 +69,8 @@ std::vector<Launched> ReplayedRank::launched_in(std::span<const std::string_view
   const trace::EventTable& e = rank_.events;
   PartsOfName parts_of(trace_, parts);
   std::vector<Launched> launched(parts.size());
-  std::vector<std::uint32_t> inside(e.size());
-  for (trace::Row row = 0; row < e.size(); ++row) {
+  std::vector<std::uint32_t> inside(rank_.first_device_row());
+  for (const trace::Row row : rank_.host_rows()) {
     if (!is_host_range(e.kind[row])) continue;
     const std::uint32_t below = e.parent[row] == trace::kNoRow ? 0 : inside[e.parent[row]];
     const std::uint32_t own = parts_of(e.name[row]);

@@ -3,20 +3,11 @@
 #include <cstdint>
 #include <cstdlib>
 
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
 #ifdef __linux__
 #include <sys/mman.h>
 #endif
 
 namespace stepscope {
-
-void release_free_memory() {
-#ifdef __GLIBC__
-  malloc_trim(0);
-#endif
-}
 
 #if defined(__SANITIZE_ADDRESS__)
 #define STEPSCOPE_PLAIN_MEMORY 1

@@ -9,9 +9,6 @@
 
 namespace stepscope {
 
-/// Gives memory that was freed back to the operating system.
-void release_free_memory();
-
 /// From this size on memory comes from the operating system itself, on large pages where it has them (a page
 /// fault for every 4 KiB costs as much as filling them), and goes back when it is freed.
 inline constexpr std::size_t kMappedFrom = std::size_t{1} << 21;

@@ -52,13 +52,24 @@ void HostScale::flatten(Thread& thread) {
   thread.raw.clear();
 }
 
-std::vector<HostScale::Stretch>::const_iterator HostScale::ending_after(const Thread& thread, Time time) {
-  return std::upper_bound(thread.flat.begin(), thread.flat.end(), time,
-                          [](Time t, const Stretch& s) { return t < s.span.end; });
+std::vector<HostScale::Stretch>::const_iterator HostScale::ending_after(Thread& thread, Time time) {
+  constexpr std::size_t kNear = 4;
+  const std::vector<Stretch>& flat = thread.flat;
+  const auto at = [&](std::size_t i) { return flat.begin() + static_cast<std::ptrdiff_t>(i); };
+  const bool behind = thread.at == 0 || flat[thread.at - 1].span.end <= time;
+  for (std::size_t i = thread.at; behind && i < std::min(thread.at + kNear, flat.size()); ++i) {
+    if (time >= flat[i].span.end) continue;
+    thread.at = i;
+    return at(i);
+  }
+  const auto found = std::upper_bound(behind ? at(thread.at) : flat.begin(), flat.cend(), time,
+                                      [](Time t, const Stretch& s) { return t < s.span.end; });
+  thread.at = static_cast<std::size_t>(found - flat.begin());
+  return found;
 }
 
-Time HostScale::saved_before(trace::TrackId id, Time time) const {
-  const Thread& thread = threads_[id];
+Time HostScale::saved_before(trace::TrackId id, Time time) {
+  Thread& thread = threads_[id];
   if (thread.flat.empty()) return 0;
   const auto at = ending_after(thread, time);
   if (at == thread.flat.end()) {
@@ -68,8 +79,8 @@ Time HostScale::saved_before(trace::TrackId id, Time time) const {
   return at->saved_before + (time > at->span.begin ? saved_in(time - at->span.begin, at->factor) : 0);
 }
 
-double HostScale::factor_at(trace::TrackId id, Time time) const {
-  const Thread& thread = threads_[id];
+double HostScale::factor_at(trace::TrackId id, Time time) {
+  Thread& thread = threads_[id];
   const auto at = ending_after(thread, time);
   return at != thread.flat.end() && at->span.begin <= time ? at->factor : 1;
 }

@@ -27,9 +27,10 @@ class HostScale {
     for (Thread& thread : threads_) flatten(thread);
   }
 
-  /// ns by which the thread's work until `time` is shorter than recorded; negative when it is longer.
-  timeline::Time saved_before(trace::TrackId thread, timeline::Time time) const;
-  double factor_at(trace::TrackId thread, timeline::Time time) const;
+  /// ns by which the thread's work until `time` is shorter than recorded; negative when it is longer. Times
+  /// that are asked for in order cost little: where a thread's last one was is remembered.
+  timeline::Time saved_before(trace::TrackId thread, timeline::Time time);
+  double factor_at(trace::TrackId thread, timeline::Time time);
 
  private:
   struct Stretch {
@@ -39,10 +40,11 @@ class HostScale {
   };
   struct Thread {
     std::vector<Stretch> raw, flat;
+    std::size_t at = 0;  ///< of the last time, in `flat`
   };
   static void flatten(Thread& thread);
   /// The first stretch that ends behind `time`.
-  static std::vector<Stretch>::const_iterator ending_after(const Thread& thread, timeline::Time time);
+  static std::vector<Stretch>::const_iterator ending_after(Thread& thread, timeline::Time time);
 
   std::vector<Thread> threads_;
 };

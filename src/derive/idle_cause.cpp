@@ -227,6 +227,7 @@ std::vector<IdlePiece> idle_pieces(const trace::Trace& trace, const Rank& rank,
   const std::vector<Gap> gaps =
       gaps_of(rank, devices, window, launchers.empty() ? kNoThread : launchers.front());
   std::vector<IdlePiece> pieces;
+  pieces.reserve(gaps.size() * 2);  // most gaps have a late and a pending part
   const std::map<TrackId, Doing> threads = what_threads_did(trace, rank, launchers, gaps);
   GapWalk walk(rank, threads, pieces);
   for (const Gap& gap : gaps) walk.add(gap);

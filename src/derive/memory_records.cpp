@@ -50,6 +50,19 @@ std::vector<Row> ranges_of_records(const trace::Rank& rank, const std::vector<Ro
   return ranges;
 }
 
+/// The records of one memory as they are collected.
+struct OneMemory {
+  MemoryRecords records;
+  std::vector<std::int64_t> addresses;
+  std::size_t expected = 0;
+
+  void reserve() {
+    records.row.reserve(expected), records.range.reserve(expected), records.bytes.reserve(expected);
+    records.allocated.reserve(expected), records.reserved.reserve(expected), records.change.reserve(expected);
+    addresses.reserve(expected);
+  }
+};
+
 std::int64_t bounded_sum(std::int64_t a, std::int64_t b) {
   std::int64_t sum = 0;
   return __builtin_add_overflow(a, b, &sum) ? a : sum;
@@ -91,19 +104,21 @@ std::vector<MemoryRecords> memory_records(const trace::Trace& trace, const trace
     std::uint32_t source, at;  // position in rows
   };
   std::vector<When> order;
+  order.reserve(rows.size());
   for (std::uint32_t i = 0; i < rows.size(); ++i)
     order.push_back({e.start[rows[i]], args.index.integer_or(rows[i], -1), e.source[rows[i]], i});
   sort_runs(order, [](const When& a, const When& b) {
     return std::tie(a.time, a.index, a.source) < std::tie(b.time, b.index, b.source);
   });
 
-  std::map<std::pair<std::int64_t, std::int64_t>, std::pair<MemoryRecords, std::vector<std::int64_t>>>
-      devices;
+  std::map<std::pair<std::int64_t, std::int64_t>, OneMemory> devices;
+  for (const Row row : rows) ++devices[{args.type.integer_or(row, 0), args.id.integer_or(row, -1)}].expected;
+  for (auto& [key, device] : devices) device.reserve();
   for (const When& when : order) {
     const Row row = rows[when.at];
     const auto bytes = args.bytes.integer(row);
     const MemoryDevice device{args.type.integer_or(row, 0), args.id.integer_or(row, -1)};
-    auto& [records, addresses] = devices[{device.type, device.id}];
+    auto& [records, addresses, expected] = devices[{device.type, device.id}];
     records.device = device;
     if (trace.name(rank, row) == "[OutOfMemory]") {
       ++records.out_of_memory;
@@ -120,8 +135,8 @@ std::vector<MemoryRecords> memory_records(const trace::Trace& trace, const trace
   }
   std::vector<MemoryRecords> out;
   for (auto& [key, device] : devices) {
-    pair_frees(device.first, device.second);
-    out.push_back(std::move(device.first));
+    pair_frees(device.records, device.addresses);
+    out.push_back(std::move(device.records));
   }
   std::stable_partition(out.begin(), out.end(),
                         [](const MemoryRecords& records) { return !records.device.host(); });

@@ -58,7 +58,7 @@ class Walk {
 
  private:
   /// When the thread is where it was at `time`.
-  Time clock(TrackId thread, Time time) const {
+  Time clock(TrackId thread, Time time) {
     return time - scale_.saved_before(thread, time) + shift_[thread];
   }
   void set_clock(TrackId thread, Time recorded, Time now) {
@@ -120,7 +120,7 @@ class Walk {
   const EventTable& e_;
   const ReplayPlan& plan_;
   const Changes& changes_;
-  const HostScale scale_;
+  HostScale scale_;
   std::vector<Time> shift_;       // by track: what its waits gained or lost, besides scaled work
   std::vector<Time> call_shift_;  // by call: its thread's shift when it launched
   Replayed out_;

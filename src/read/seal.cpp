@@ -236,7 +236,6 @@ void place_rows(std::vector<Batch>& batches, trace::Rank& rank, unsigned threads
       [&] { scatter(batches, positions, total, &EventTable::source, e.source); },
   };
   parallel_for(columns.size(), threads, [&](std::size_t i) { columns[i](); });
-  release_free_memory();
 }
 
 /// Flow ends name streams by pid and tid too: they belong to the stream's track, not to a host thread of
@@ -283,7 +282,6 @@ void seal(trace::Trace& trace, ParsedFile file, unsigned threads) {
     for (std::uint32_t& at : batch.events.args_at) at += first_value[b];
     for (HalfEvent& half : batch.halves) half.args_at += first_value[b];
   });
-  release_free_memory();
   pair_halves(trace, rank, batches);
   drop_absurd_durations(rank, batches, threads);
 

@@ -21,8 +21,19 @@ void IntervalSet::append(Interval next) {
 IntervalSet IntervalSet::of(std::vector<Interval> any) {
   const auto earlier = [](const Interval& a, const Interval& b) { return a.begin < b.begin; };
   sort_runs(any, earlier);
+  auto last = any.begin();  // of the parts, which take the place of what they came from
+  bool none = true;
+  for (const Interval next : any) {
+    if (next.length() == 0) continue;
+    if (!none && next.begin <= last->end)
+      last->end = std::max(last->end, next.end);
+    else
+      *(none ? last : ++last) = next;
+    none = false;
+  }
+  any.erase(none ? last : last + 1, any.end());
   IntervalSet set;
-  for (const Interval& next : any) set.append(next);
+  set.parts_ = std::move(any);
   return set;
 }
 
