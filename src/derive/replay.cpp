@@ -58,9 +58,7 @@ class Walk {
 
  private:
   /// When the thread is where it was at `time`.
-  Time clock(TrackId thread, Time time) {
-    return time - scale_.saved_before(thread, time) + shift_[thread];
-  }
+  Time clock(TrackId thread, Time time) { return time - scale_.saved_before(thread, time) + shift_[thread]; }
   void set_clock(TrackId thread, Time recorded, Time now) {
     shift_[thread] =
         std::clamp(now - (recorded - scale_.saved_before(thread, recorded)), -kFarthest, kFarthest);
