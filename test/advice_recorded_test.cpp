@@ -31,7 +31,11 @@ struct Known {
 };
 const Known kKnown[] = {
     {"tb_samples/resnet50_num_workers_0/", "host-bound", "I01", {"H03", "H04", "P01"}, {"H01", "S01", "I02"}},
-    {"tb_samples/resnet50_num_workers_4/", "mixed", "C01", {"H04", "H03"}, {"I01", "I02", "S01", "H01"}},
+    {"tb_samples/resnet50_num_workers_4/",
+     "mixed",
+     "C01",
+     {"H04", "H03", "P01"},
+     {"I01", "I02", "S01", "H01"}},
     {"v100_ns_resolution/", "device-bound", "P01", {}, {"H01", "H09", "N10", "K01", "C07"}},
     {"v100_memory_events/",
      "host-bound",

@@ -112,6 +112,8 @@ class Pricing {
     for (Finding& f : findings_)
       if (!by_replay(f) && !f.ideal.empty() && f.saving_high != kNoInt && replayed_.has_device()) doubt(f);
     leave_to_others(priced);
+    for (Finding& f : findings_)  // faster kernels may save nothing before the host is faster
+      f.next |= f.shortens_kernels && by_replay(f) && f.saving_high < least_saving(evidence_);
     sort(priced);
   }
   /// Late idle time that changes of more specific host work would take away is theirs, not that of slow
