@@ -18,6 +18,9 @@ struct Reports {
       memory_events, synchronizations, launches, operators;  // operators: only where some rank has no device
 };
 
+/// The node that adds to a gradient.
+inline constexpr std::string_view kAccumulate = "torch::autograd::AccumulateGrad";
+
 /// Parts of names of host ranges that rules ask about; all are looked for in one pass.
 inline constexpr std::string_view kAskedRanges[] = {
     "Optimizer.step#",
@@ -30,6 +33,7 @@ inline constexpr std::string_view kAskedRanges[] = {
     "_dynamo/convert_frame.py",
     "triton/compiler/",
     "ModuleLoad",
+    kAccumulate,
 };
 
 /// A fact, share or table that was asked of an Evidence, and the answer.
