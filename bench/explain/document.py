@@ -1,4 +1,6 @@
 """Turns what one run of the benchmark saw into a Markdown document: goals next to results, and what falls short."""
+from pathlib import Path
+
 import scores
 from scores import LEVELS, resampled, share
 
@@ -207,8 +209,9 @@ def steady(outcome):
 def head(outcome):
     fewer = f" (seeds of real programs: {outcome.recorded_seeds})" if outcome.recorded_seeds != outcome.seeds else ""
     return ("# Does advice name what is wrong?\n\n"
-            f"Written by `make explain-bench SEEDS={outcome.seeds} SOURCES=\"{outcome.sources}\"` on {outcome.begin}, commit "
-            f"{outcome.commit}{fewer}; nothing in it is typed by hand.\n\nCauses are planted (`bench/explain/causes.txt`), each beside its "
+            f"Written by `bench/explain/run.sh --seeds {outcome.seeds} --first-seed {outcome.first_seed} --sources \"{outcome.sources}\"` on "
+            f"{outcome.begin}, commit {outcome.commit}{fewer}; only the reasons under *What falls short* are typed by hand "
+            "(`bench/explain/short.md`).\n\nCauses are planted (`bench/explain/causes.txt`), each beside its "
             "repaired twin; recordings that look like a cause and are none, or cannot be judged, are traps "
             "(`bench/explain/traps.txt`). The measured saving is the step with the fault minus the step of the twin. A finding "
             "is notable when the low end of its saving is at least 1 % of the step and it limits now. Seeds vary sizes, step "
@@ -222,10 +225,14 @@ def left_out(outcome):
     return "## Not run\n\n" + "\n".join(f"- {source} {name}: {reason}" for source, name, reason in outcome.skipped)
 
 
+def reasons():
+    return "## What falls short, and why\n\n" + (Path(__file__).parent / "short.md").read_text().strip()
+
+
 def document(outcome):
     parts = [head(outcome)]
     for source in "GRD":
         if any(run.source == source for run in outcome.runs):
             parts += [f"## Source {source}, {SOURCES[source]}", goals(outcome, source), by_cause(outcome, source)]
-    parts += [calibration(outcome), steady(outcome), left_out(outcome), failing(outcome)]
+    parts += [reasons(), calibration(outcome), steady(outcome), left_out(outcome), failing(outcome)]
     return "\n\n".join(part for part in parts if part) + "\n"

@@ -22,6 +22,7 @@ from tables import COMBINED, causes, traps
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=5, help="jobs per cause (5)")
+    parser.add_argument("--first-seed", type=int, default=1, help="of the generated jobs (1); 1 to 3 are used to develop rules")
     parser.add_argument("--recorded-seeds", type=int, help="jobs per real program (as --seeds)")
     parser.add_argument("--sources", default="G R", help='which of "G R D" (generated, recorded on the CPU, on a device)')
     parser.add_argument("--causes", default="", help="numbers of causes, e.g. 1,9; without it all")
@@ -69,7 +70,7 @@ def measured(options):
     commit = subprocess.run(["git", "-C", str(answers.ROOT), "rev-parse", "--short", "HEAD"], capture_output=True,
                             text=True, check=False).stdout.strip()
     recorded_seeds = options.recorded_seeds or options.seeds
-    outcome = Outcome(options.seeds, recorded_seeds, options.sources, datetime.date.today().isoformat(), commit)
+    outcome = Outcome(options.seeds, recorded_seeds, options.sources, datetime.date.today().isoformat(), commit, options.first_seed)
     chosen = [cause for cause in causes() if not options.causes or str(cause.number) in options.causes.split(",")]
     if options.smoke:
         generated.LONGEST_MS = 12
@@ -77,7 +78,7 @@ def measured(options):
     with tempfile.TemporaryDirectory(prefix="explain-") as temporary:
         folder = Path(temporary)
         if "G" in options.sources:
-            generate(outcome, chosen, range(1, 2 if options.smoke else options.seeds + 1), folder, options.smoke)
+            generate(outcome, chosen, range(options.first_seed, options.first_seed + (1 if options.smoke else options.seeds)), folder, options.smoke)
             steady.check(outcome, folder, chosen, say)
         for source in "RD":
             if source in options.sources and not options.smoke:

@@ -9,6 +9,7 @@ class Outcome:
     sources: str
     begin: str
     commit: str
+    first_seed: int = 1
     runs: list = field(default_factory=list)
     caught: list = field(default_factory=list)  # by traps
     pairs: list = field(default_factory=list)

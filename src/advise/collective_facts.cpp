@@ -29,10 +29,22 @@ std::vector<CollectiveRow> collectives_of(const Evidence& e) {
   return rows;
 }
 
+namespace {
+/// What one operator reduces for the next cannot wait for others to be sent with it; gradients can.
+bool reduces_gradients(const Evidence& e) {
+  const Table* table = table_of(e.reports().collectives, "Reductions in the backward pass");
+  for (std::size_t row = 0; table != nullptr && row < table->rows(); ++row)
+    if (e.mine(*table, row)) return true;
+  return false;
+}
+}  // namespace
+
 std::optional<TinyCollectives> tiny_collectives(const Evidence& e) {
   std::vector<CollectiveRow> rows = collectives_of(e);
-  std::erase_if(rows, [](const CollectiveRow& row) {
-    return row.bytes >= 0 ? row.bytes >= kSmallMessage : row.median >= kShortCollective;
+  const bool gradients = reduces_gradients(e);
+  std::erase_if(rows, [&](const CollectiveRow& row) {
+    const bool brief = row.median < kShortCollective && (gradients || row.bytes < 0);
+    return !brief && (row.bytes < 0 || row.bytes >= kSmallMessage);
   });
   std::sort(rows.begin(), rows.end(),
             [](const CollectiveRow& a, const CollectiveRow& b) { return a.median < b.median; });
@@ -85,7 +97,7 @@ std::optional<LateReduction> late_reduction(const Evidence& e) {
   if (shares.empty()) return std::nullopt;
   std::sort(shares.begin(), shares.end());
   late.before = shares[shares.size() / 2];
-  if (late.before <= kLateReduction || e.share(late.exposed) < kInformedShare) return std::nullopt;
+  if (late.before <= kLateReduction || late.exposed == 0) return std::nullopt;
   const auto steps = static_cast<std::int64_t>(shares.size());
   late.exposed /= steps;
   late.could_hide /= steps;

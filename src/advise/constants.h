@@ -16,7 +16,6 @@ namespace stepscope::advise {
   X(double, kStarvedPessimism, 0.5, "of the ideal saving: more workers", "chosen: the cores may be used up") \
   X(double, kSyncPessimism, 0.3, "of the ideal saving: no wait", "chosen: the next read may block instead") \
   X(double, kScalarShare, 0.02, "of the window: idle time in and after reads of values", "one read a step costs 20 to 500 µs; this keeps it out") \
-  X(double, kManyScalarShare, 0.01, "of the window: likewise, with many reads a step", "chosen") \
   X(std::int64_t, kManyWaits, 10, "waits per step: about one a layer", "chosen") \
   X(double, kSyncShare, 0.03, "of the window: idle time in and after waits that the program asks for", "2.6 % in an inference server that has to return its results") \
   X(double, kShapeShare, 0.01, "of the window: idle time in and after waits for the size of a result", "chosen") \
@@ -101,6 +100,7 @@ namespace stepscope::advise {
   X(double, kBorderPessimism, 0.5, "of the ideal saving: work between steps made asynchronous or rarer", "chosen") \
   X(double, kPreprocessPessimism, 0.5, "of the ideal saving: tensor work moved into workers or onto the device", "chosen") \
   X(std::int64_t, kTinyKernel, 10'000, "ns: half of a loop's device events are shorter", "chosen: a launch costs about as much") \
+  X(std::int64_t, kLayerWork, 100'000, "ns: device work of a round beyond which it is a layer", "chosen: a layer of a small model") \
   X(double, kLoopShare, 0.03, "of the window: idle inside loops of operators", "chosen") \
   X(double, kLoopPessimism, 0.5, "of the loop's idle time: rounds made half as many", "chosen") \
   X(double, kQueryShare, 0.01, "of the window: host time in queries of the runtime", "counts alone mislead: 1,434 queries a step cost 0.4 ms of 124") \
@@ -117,7 +117,7 @@ namespace stepscope::advise {
   X(std::int64_t, kWaitsToCompare, 8, "waits for data", "chosen: fewer have no pattern") \
   X(double, kBurstShare, 0.03, "of the window: exposed waits that come in bursts", "chosen") \
   X(double, kBurstLeast, 0.3, "of the exposed waits: evened out in part", "chosen") \
-  X(double, kBurstMost, 0.9, "of the exposed waits: evened out", "chosen") \
+  X(double, kBurstMost, 1, "of the exposed waits: evened out", "0.99 to 1.01 in simulated jobs with the same mean load") \
   X(std::int64_t, kStepsToTrust, 3, "steps for the word that nothing is wrong", "chosen") \
   X(std::int64_t, kWindowToTrust, 20'000'000, "ns: a single window for that word", "chosen") \
   X(double, kFineIdle, 0.10, "of the window: idle where nothing is wrong", "the bound test's limit") \

@@ -17,15 +17,30 @@ using report::Table;
 using report::Texts;
 using report::Unit;
 
-double kind_share(const Evidence& e, std::initializer_list<std::string_view> kinds) {
+namespace {
+
+/// Σ over rows of these kinds of their share of compute time × `part`.
+template <class Part>
+double sum_of_kinds(const Evidence& e, std::initializer_list<std::string_view> kinds, Part part) {
   const Table* table = table_of(e.reports().kernels, "Kinds of compute kernels");
   double sum = 0;
   if (table == nullptr) return sum;
   const Texts& names = *texts_of(*table, "kind");
   for (std::size_t row = 0; row < names.size(); ++row)
     if (e.mine(*table, row) && std::find(kinds.begin(), kinds.end(), names[row]) != kinds.end())
-      sum += (*reals_of(*table, "share"))[row];
+      sum += (*reals_of(*table, "share"))[row] * part(*table, row);
   return sum;
+}
+
+}  // namespace
+
+double kind_share(const Evidence& e, std::initializer_list<std::string_view> kinds) {
+  return sum_of_kinds(e, kinds, [](const Table&, std::size_t) { return 1.0; });
+}
+
+double chained_share(const Evidence& e, std::initializer_list<std::string_view> kinds) {
+  return sum_of_kinds(
+      e, kinds, [](const Table& table, std::size_t row) { return (*reals_of(table, "chained_share"))[row]; });
 }
 
 double small_grid_share(const Evidence& e) {

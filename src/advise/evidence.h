@@ -20,6 +20,9 @@ struct Reports {
   std::vector<std::vector<analyze::Launched>> launched;  ///< by rank's place in the trace and kAskedRanges
 };
 
+/// The node that adds to a gradient.
+inline constexpr std::string_view kAccumulate = "torch::autograd::AccumulateGrad";
+
 /// Parts of names of host ranges that rules ask about; all are looked for in one pass.
 inline constexpr std::string_view kAskedRanges[] = {
     "Optimizer.step#",
@@ -32,6 +35,7 @@ inline constexpr std::string_view kAskedRanges[] = {
     "_dynamo/convert_frame.py",
     "triton/compiler/",
     "ModuleLoad",
+    kAccumulate,
 };
 
 /// A fact, share or table that was asked of an Evidence, and the answer.

@@ -29,11 +29,13 @@ struct Finding {
   std::int64_t after_low = report::kNoInt,
                after_high = report::kNoInt;  ///< the same once the findings above are done; absent: not known
   bool next = false;                         ///< does not limit now
-  bool small = false;                        ///< not worth showing
+  double least_after = 0;             ///< share of the step as it is then: what a `next` one has to save
+  bool small = false;                 ///< not worth showing
   std::vector<analyze::Scale> ideal;  ///< the change, for replay; none: the saving is the rule's estimate
   std::vector<analyze::Scale> mild;   ///< its least form; none: `pessimism` times what the change saves
   double pessimism = 1;
-  std::int64_t leftover = 0;      ///< idle time per step that more specific causes may claim first, ns
+  std::int64_t claimed = 0;   ///< idle time per step that the change ends, where it also shortens kernels, ns
+  std::int64_t leftover = 0;  ///< idle time per step that more specific causes may claim first, ns
   bool shortens_kernels = false;  ///< the change makes compute kernels shorter
   Confidence confidence = Confidence::low;
   std::string because;   ///< why this confidence

@@ -75,10 +75,10 @@ std::int64_t waited_gathers(const Evidence& e) {
 }
 
 constexpr std::string_view kTinyDoc =
-    R"(Looks for at least `kManyCollectives` collectives per step that are below `kSmallMessage` or, where sizes are not recorded, shorter than `kShortCollective` (median), and that
+    R"(Looks for at least `kManyCollectives` collectives per step that are below `kSmallMessage` or, where gradients are reduced or sizes are not recorded, shorter than `kShortCollective` (median), and that
 cost `kCollectiveShare` of the window exposed or on the host (`collectives`). Saving: replay with a tenth to half of the host time in `c10d::` ranges;
-unless the host limits, also with collectives at 0.2 to 0.7 of their length. Tensor-parallel inference issues 70 per step by design: those
-stay under the share.)";
+unless the host limits, also with collectives at 0 (buckets hide behind the backward pass) to 0.7 of their length. Tensor-parallel inference issues 70 per step by design, of larger
+messages that the next operator waits for: nothing else could go with them.)";
 
 std::optional<Finding> many_collectives(const Evidence& e, Bound bound) {
   const std::optional<TinyCollectives> tiny = tiny_collectives(e);
@@ -89,8 +89,8 @@ std::optional<Finding> many_collectives(const Evidence& e, Bound bound) {
                       fmt::format("{} collectives per step, median {}: they cost latency, not bandwidth",
                                   format_value(tiny->count / e.steps(), Unit::count), ns(tiny->median)));
   const std::int64_t cost = (host ? tiny->host : tiny->exposed) / e.steps();
-  save(f, cost, 0.3, 0.8);
-  const std::string_view kernels = host ? "" : "; comm=0.2", kernels_mild = host ? "" : "; comm=0.7";
+  save(f, cost, 0.3, 1);
+  const std::string_view kernels = host ? "" : "; comm=0", kernels_mild = host ? "" : "; comm=0.7";
   change(f, fmt::format("host:/c10d::|_c10d_functional::/=0.1{}", kernels),
          fmt::format("host:/c10d::|_c10d_functional::/=0.5{}", kernels_mild));
   f.confidence = Confidence::high;
@@ -141,18 +141,18 @@ std::optional<Finding> slow_transfers(const Evidence& e, Bound bound) {
 
 constexpr std::string_view kLateDoc =
     R"(Looks for all-reduces and reduce-scatters whose first one starts when more than `kLateReduction` of the backward pass's kernel time is over (`collectives`: before_share, median
-over steps), and that are exposed for `kInformedShare` of the window. Saving: the smaller of the exposed time and of the backward time that could hide it
-× 0.5 to 0.9. Silent when the host limits, and when links are slow (N03): starting earlier does not help a transfer that takes
-longer than the backward pass.)";
+over steps), and that are exposed. Saving: the smaller of the exposed time and of the backward time that could hide it
+× 0.5 to 1. Silent when the host limits, when many small collectives explain it (N02), and when links are slow (N03):
+starting earlier does not help a transfer that takes longer than the backward pass.)";
 
 std::optional<Finding> late_start(const Evidence& e, Bound bound) {
   const std::optional<LateReduction> late = late_reduction(e);
-  if (!late || bound == Bound::host || slow_links(e)) return std::nullopt;
+  if (!late || bound == Bound::host || slow_links(e) || tiny_collectives(e)) return std::nullopt;
   Finding f =
       finding(e, "N06", "communication",
               fmt::format("Gradients are reduced only after {} of the backward pass: {} per step are exposed",
                           percent(late->before), ns(late->exposed)));
-  save(f, std::min(late->exposed, late->could_hide), 0.5, 0.9);
+  save(f, std::min(late->exposed, late->could_hide), 0.5, 1);
   f.confidence = Confidence::medium;
   f.because = "kernels of the backward pass ran before the first reduction could hide behind them";
   f.evidence = "collectives: reductions in the backward pass";
@@ -228,8 +228,9 @@ prefetch (N07). Saving: replay with collectives at 0.2 to 0.8 of their length. O
 
 std::optional<Finding> exposed_communication(const Evidence& e, Bound bound) {
   const std::int64_t exposed = e.fact("exposed_communication");
+  const std::optional<LateReduction> late = late_reduction(e);
   if (e.share(exposed) < kInformedShare || bound == Bound::host || tiny_collectives(e) || slow_links(e) ||
-      late_reduction(e) || waited_gathers(e))
+      (late && e.share(late->exposed * e.steps()) >= kInformedShare) || waited_gathers(e))
     return std::nullopt;
   const double hidden = e.fact("communication") > 0
                             ? 1 - static_cast<double>(exposed) / static_cast<double>(e.fact("communication"))

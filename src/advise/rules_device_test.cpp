@@ -96,6 +96,13 @@ TEST(DeviceRules, PointwiseChain) {
   EXPECT_FALSE(has(chain, "C08"));  // the casts are in the chains
 }
 
+// 30 neighbours of one grid fuse into one kernel: 29 of 30 × 100 µs go.
+TEST(DeviceRules, AChainIsWorthAllButOneOfItsKernels) {
+  const std::string grid = R"(, "grid": [1024, 1, 1])";
+  const Step chain{{{70, kGemm}, {30, kMul, 100, "kernel", grid}}};
+  EXPECT_NEAR(std::stod(cell(chain, "K01", "saving_high")), 2'900'000, 100);
+}
+
 TEST(DeviceRules, Casts) {
   EXPECT_TRUE(has({{{95, kGemm}, {5, kCast}}}, "C08"));
   EXPECT_FALSE(has({{{96, kGemm}, {4, kCast}}}, "C08"));
@@ -164,6 +171,9 @@ TEST(DeviceRules, DoublePrecision) {
   EXPECT_TRUE(has({{{98, kGemm}, {2, "void vectorized_elementwise_kernel<4, FillFunctor<double>>"}}}, "P03"));
   EXPECT_FALSE(
       has({{{98, kGemm}, {2, "void FusedAdamMathFunctor<float, 4>(float*, double, double)"}}}, "P03"));
+  const Step product{{{70, kGemm}, {30, "Cijk_Alik_Bljk_DB_MT64x64x16_SE_K1_VAW1"}}};
+  EXPECT_TRUE(has(product, "P03"));
+  EXPECT_FALSE(has(product, "P01"));  // autocast leaves it as it is
 }
 
 /// Products of these sizes in that type, each launched by aten::mm.
@@ -231,6 +241,11 @@ TEST(DeviceRules, ManyCollectives) {
   EXPECT_TRUE(has(reduces(50, 1000), "N02"));
   EXPECT_FALSE(has(reduces(49, 1000), "N02"));
   EXPECT_FALSE(has(reduces(50, 250'000), "N02"));  // 1 MB each
+  Step gradients{
+      {{60, kGemm}, {50, "ncclDevKernel_AllReduce", 20, "kernel", collective("allreduce", 250'000, 8)}}};
+  gradients.op = "autograd::engine::evaluate_function: MmBackward0";
+  EXPECT_TRUE(has(gradients, "N02"));  // behind the backward pass: brief, and they could go together
+  EXPECT_FALSE(has(gradients, "N06"));
 }
 
 // 40 MB among 2 ranks in 4 ms: 40 MB × 2 × 1/2 / 4 ms = 10 GB/s of 100; nine tenths of 4 ms are beyond that.
@@ -265,7 +280,7 @@ Step backward(int before) {
 }
 
 TEST(DeviceRules, LateReduction) {
-  EXPECT_EQ(cell(backward(60), "N06", "saving_high"), "1800000");
+  EXPECT_EQ(cell(backward(60), "N06", "saving_high"), "2000000");
   EXPECT_TRUE(has(backward(43), "N06"));
   EXPECT_FALSE(has(backward(42), "N06"));  // 70 % exactly
 }

@@ -10,6 +10,7 @@
 #include "advise/families.h"
 #include "advise/places.h"
 #include "advise/say.h"
+#include "report/statistics.h"
 
 namespace stepscope::advise {
 namespace {
@@ -34,6 +35,7 @@ std::int64_t late_launching(const Evidence& e, Bound bound) {
   std::int64_t late = 0;
   for (const char* cause : {"launch", "runtime", "op", "python", "annotation", "untraced"})
     late += e.idle(cause);
+  late += static_cast<std::int64_t>(e.bound_share("latency") * static_cast<double>(e.window()));
   const bool limits = bound == Bound::host && e.share(late) >= kLateIdleShare &&
                       e.fact("kernels") / e.steps() >= kFewestKernels &&
                       e.bound_share("prompt") >= kPromptShare;
@@ -112,7 +114,7 @@ bool is_waiting_frame(std::string_view frame) {
 
 /// The line of the program with most idle time, all places there together.
 struct Line {
-  std::string name;
+  std::string name, frame;  ///< as people write it; as it is recorded
   std::int64_t time = 0;
   bool waits = false;
 };
@@ -121,6 +123,7 @@ Line dearest_line(const std::vector<Place>& places) {
   for (const Place& place : places) {
     Line& line = lines[place.spoken()];
     line.name = place.spoken();
+    if (line.time == 0) line.frame = place.name;
     line.waits |= line.time == 0 && is_waiting_frame(place.name);  // the first place has most time
     line.time += place.time;
   }
@@ -143,6 +146,8 @@ std::optional<Finding> python_bound(const Evidence& e, Bound bound) {
                   line.waits ? "while Python itself waits in" : "for Python code in", line.name));
   const double recorded = std::max(0.0, 1 - e.share(e.fact("profiler_estimate")));
   save(f, line.time / e.steps(), kPythonLeast * recorded, kPythonMost);
+  f.ideal = {scale_of(analyze::Scale::What::quiet, line.frame, 0)};
+  f.pessimism = kPythonLeast * recorded;
   f.confidence = Confidence::medium;
   f.because = "recording with stacks slows Python down, so its share without recording is smaller";
   f.evidence = fmt::format("idle: cause python, {} in the window, {} of it there (idle time by place)",
@@ -162,7 +167,7 @@ std::optional<Finding> python_bound(const Evidence& e, Bound bound) {
   return f;
 }
 
-std::optional<Finding> optimizer_loop(const Evidence& e, Bound) {
+std::optional<Finding> optimizer_loop(const Evidence& e, Bound bound) {
   const analyze::Launched steps = e.launched_in("Optimizer.step#");
   if (steps.ranges == 0 || steps.events < kManyLaunches * steps.ranges || steps.median >= kShortKernel)
     return std::nullopt;
@@ -170,7 +175,9 @@ std::optional<Finding> optimizer_loop(const Evidence& e, Bound) {
                       fmt::format("The optimizer launches {} kernels per step, half of them shorter than {}",
                                   format_value(steps.events / steps.ranges, Unit::count), ns(steps.median)));
   save(f, 0, 0, 0);
-  change(f, "host:/Optimizer.step#/=0.15", "host:/Optimizer.step#/=0.5");
+  f.shortens_kernels = bound != Bound::host;  // a host that limits gains nothing by shorter kernels
+  const std::string_view what = f.shortens_kernels ? "op" : "host";
+  change(f, fmt::format("{}:/Optimizer.step#/=0.15", what), fmt::format("{}:/Optimizer.step#/=0.5", what));
   f.confidence = Confidence::high;
   f.because = "multi-tensor optimizers need about 30 launches for any model";
   f.evidence = "launches: calls; call_tree: Optimizer.step";
@@ -179,14 +186,25 @@ std::optional<Finding> optimizer_loop(const Evidence& e, Bound) {
   return f;
 }
 
-std::optional<Finding> zero_fill(const Evidence& e, Bound) {
+/// A gradient that is not there is taken over, not added to: of several backward passes per step the first
+/// one adds nothing then. The node and its host time stay: it takes the gradient over.
+std::string without_adding(const Evidence& e, const analyze::Launched& fills) {
+  const analyze::Launched adds = e.launched_in(kAccumulate);
+  if (adds.events == 0 || adds.ranges == 0) return "";
+  const double left = std::max(0.0, 1 - report::ratio(fills.events, adds.ranges));
+  return fmt::format("; device:{}={}", kAccumulate, left);
+}
+
+std::optional<Finding> zero_fill(const Evidence& e, Bound bound) {
   const analyze::Launched fills = e.launched_in("Optimizer.zero_grad#");
   if (fills.ranges == 0 || fills.events < kManyFills * fills.ranges) return std::nullopt;
   Finding f = finding(e, "H04", "host",
                       fmt::format("zero_grad writes zeros with {} device events per step",
                                   format_value(fills.events / fills.ranges, Unit::count)));
   save(f, 0, 0, 0);
-  change(f, "op:/Optimizer.zero_grad#/=0", kZeroFillPessimism);
+  f.shortens_kernels = bound != Bound::host;
+  change(f, "op:/Optimizer.zero_grad#/=0" + (f.shortens_kernels ? without_adding(e, fills) : ""),
+         kZeroFillPessimism);
   f.confidence = Confidence::high;
   f.because = "gradients set to None need none of them";
   f.evidence = "launches: calls; call_tree: Optimizer.zero_grad";
@@ -218,26 +236,29 @@ constexpr Rule kRules[] = {
      R"(Looks at: what ranges `Optimizer.step#…` launch. Fires with kManyLaunches device events an optimizer step and more, half of them
 shorter than kShortKernel.
 
-Saving: replay with the host's time in these ranges at 0.15 to 0.5: multi-tensor optimizers need about 30 launches.
+Saving: replay with these ranges at 0.15 to 0.5, and what they launch as well unless the host limits: multi-tensor optimizers need
+about 30 launches, and the shortest kernels take longer to start than to work.
 
 Silent on: fused and foreach optimizers; loops that the device hides, as their saving is under a hundredth of the step;
 optimizers whose kernels are long.)"},
     {"H04", "host", "gradients are filled with zeros", true, zero_fill,
      R"(Looks at: what ranges `Optimizer.zero_grad#…` launch. Fires with kManyFills device events each and more.
 
-Saving: replay without these ranges and what they launched; low is kZeroFillPessimism of it.
+Saving: replay without these ranges and what they launched, and, unless the host limits, without the kernels that
+add to a gradient what would be its first value; low is kZeroFillPessimism of it.
 
 Silent on: gradients set to None.)"},
     {"H02", "host", "the device waits for Python code", true, python_bound,
      R"(Looks at: *Idle time by place* of `idle`, cause `python`: only Python was running. Fires when that is kPythonShare of the
 window or more, outside the borders of steps, and one line of the program holds kTopFrameShare of it.
 
-Saving: a share of that line's idle time, from kPythonLeast × (1 − what recording cost) to kPythonMost.
+Saving: replay without that line's frames, where they launch nothing; else kPythonMost of its idle time. Low is kPythonLeast ×
+(1 − what recording cost) of it.
 
 Silent on: Python spread thinly over the framework (H01); recordings without stacks; bound words other than host-bound and
 mixed. A frame that itself waits (lock, queue, sleep) gets another sentence.)"},
     {"H01", "host", "kernels are issued too slowly", true, launch_bound,
-     R"(Looks at: `idle`, causes `launch`, `runtime`, `op`, `python`, `annotation` and `untraced`; `prompt` of `ledger`. Fires when the
+     R"(Looks at: `idle`, causes `launch`, `runtime`, `op`, `python`, `annotation` and `untraced`, and `latency` of `ledger`; `prompt` of `ledger`. Fires when the
 program is host-bound, these causes hold kLateIdleShare of the window, kernels are kFewestKernels a step and more, and
 kPromptShare of them start within 10 µs of their launch: nothing was queued before them.
 

@@ -134,27 +134,31 @@ bool always_late(const Evidence& e) {
 
 std::optional<Finding> slow_loader(const Evidence& e, Bound bound) {
   const bool host_only = bound == Bound::host_only;
-  const std::int64_t waited = host_only ? e.fact("host_data_loading") : e.idle("input");
-  if (e.share(waited) < kLoaderShare) return std::nullopt;
-  const std::int64_t per_step = waited / e.steps();
   const bool in_main = loader_kind(e).find("single") != std::string::npos;
+  const bool hidden = in_main && !host_only && e.share(e.idle("input")) < kLoaderShare;
+  const std::int64_t waited = host_only || hidden ? e.fact("host_data_loading") : e.idle("input");
+  if (hidden ? waited == 0 : e.share(waited) < kLoaderShare) return std::nullopt;
+  const std::int64_t per_step = waited / e.steps();
   if (!in_main && (!always_late(e) || restarts(loader_waits(e)).size() >= 2)) return std::nullopt;
   Finding f =
       finding(e, in_main ? "I01" : "I02", "input",
               fmt::format("{} of {} per step: {} {}", ns(per_step), ns(e.step_length()),
                           host_only ? "the program" : "the device",
-                          in_main ? "waits while the training process itself loads data (num_workers=0)"
-                                  : "waits for the data loader"));
-  save(f, per_step, in_main ? kWorkerPessimism : kStarvedPessimism, 1.0);
+                          hidden    ? "hides that the training process itself loads data (num_workers=0)"
+                          : in_main ? "waits while the training process itself loads data (num_workers=0)"
+                                    : "waits for the data loader"));
+  save(f, hidden ? 0 : per_step, in_main ? kWorkerPessimism : kStarvedPessimism, 1.0);
   change(f, "data_loading=0", in_main ? kWorkerPessimism : kStarvedPessimism);
+  f.next = hidden;
+  f.least_after = kLoaderShare;
   f.confidence = in_main ? Confidence::high : Confidence::medium;
   f.because =
       in_main ? "the loader's class runs in the training process, and the wait is measured where the device "
                 "is idle"
               : "the wait is measured where the device is idle; why the workers are late is not in this file";
   f.evidence = fmt::format("{} in the window ({})", ns(waited), percent(e.share(waited)));
-  f.evidence = host_only ? "input_wait: per step, " + f.evidence
-                         : "idle: cause input, " + f.evidence + "; input_wait: per step";
+  f.evidence = host_only || hidden ? "input_wait: per step, " + f.evidence
+                                   : "idle: cause input, " + f.evidence + "; input_wait: per step";
   if (host_only) f.because = "the loader's range is in the file; no device is recorded";
   const std::int64_t rest = std::max<std::int64_t>(1, e.step_length() - per_step);
   const std::int64_t workers = std::clamp<std::int64_t>((per_step + rest - 1) / rest + 1, 2, 32);
@@ -198,12 +202,13 @@ constexpr Rule kRules[] = {
      slow_loader,
      R"(Looks at: `idle`, cause `input` (`host_data_loading` of `overview`, where no device is recorded); `input_wait` for the kind of
 loader. Fires from kLoaderShare of the window on: I01 for a loader that runs in the training process, I02 for worker processes,
-those only when half of the steps wait so long.
+those only when half of the steps wait so long. Loading in the training process that the device hides is a candidate too: replay
+tells whether it limits next.
 
 Saving: replay without data loading. Low is kWorkerPessimism of it (I01: workers slow the main process down) or
 kStarvedPessimism (I02).
 
-Silent on: loading that the device hides; waits of single batches (I04) and of restarted workers (I03).)"},
+Silent on: loading that the device hides, unless it would limit once other findings are done; waits of single batches (I04) and of restarted workers (I03).)"},
     {"I03", "input", "workers are started again for every pass", false, worker_restart,
      R"(Looks at: *Each wait* of `input_wait`, loaders with worker processes. Fires when at least two waits take kRestart and kRestartTimes the
 median wait, each behind an earlier wait of the same step: the one that ended the loop before.

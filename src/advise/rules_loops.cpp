@@ -36,7 +36,9 @@ std::optional<Finding> repeated_ops(const Evidence& e, Bound bound) {
   std::size_t dearest = loops->rows();
   for (std::size_t row = 0; row < loops->rows(); ++row) {
     if (!e.mine(*loops, row) || has_own_rule(text("unit", row), text("parent", row), text("region", row)) ||
-        number("events", row) < number("times", row) || number("p50", row) >= kTinyKernel)
+        number("events", row) < number("times", row) || number("p50", row) >= kTinyKernel ||
+        number("waits", row) >= number("times", row) ||
+        number("device", row) > kLayerWork * number("times", row))
       continue;
     if (dearest == loops->rows() || number("idle", row) > number("idle", dearest)) dearest = row;
   }
@@ -51,7 +53,12 @@ std::optional<Finding> repeated_ops(const Evidence& e, Bound bound) {
           "A loop of {} × {}{} launches {} device events per step where a few would do",
           format_value(rounds, Unit::count), unit, place,
           format_value(std::max<std::int64_t>(1, number("events", dearest) / e.steps()), Unit::count)));
-  save(f, idle / e.steps(), kLoopPessimism, 1 - 2 / static_cast<double>(std::max<std::int64_t>(rounds, 3)));
+  const double left = 2 / static_cast<double>(std::max<std::int64_t>(rounds, 3));
+  save(f, (idle + number("device", dearest)) / e.steps(), kLoopPessimism, 1 - left);
+  f.ideal = {scale_of(analyze::Scale::What::loop, text("unit", dearest), left)};
+  f.mild = {scale_of(analyze::Scale::What::loop, text("unit", dearest), kLoopPessimism)};
+  f.shortens_kernels = true;
+  f.claimed = static_cast<std::int64_t>(static_cast<double>(idle / e.steps()) * (1 - left));
   f.confidence = Confidence::medium;
   f.because = fmt::format(
       "the same operators follow each other below {}, and half of what they launch is shorter "
@@ -86,7 +93,8 @@ std::optional<Finding> many_queries(const Evidence& e, Bound) {
                 fmt::format("{} calls of {} per step take {} of host time",
                             format_value(count / e.steps(), Unit::count), name, ns(total / e.steps())));
     save(f, total / e.steps(), kQueryPessimism, 1);
-    change(f, fmt::format("host:{}=0", name), kQueryPessimism);
+    f.ideal = {scale_of(analyze::Scale::What::host, name, 0)};
+    f.pessimism = kQueryPessimism;
     f.confidence = Confidence::medium;
     f.because = "it is asked at least once per kernel";
     f.evidence = "launches: other calls of the runtime";
@@ -106,11 +114,11 @@ constexpr Rule kRules[] = {
     {"H05", "host", "a loop launches many small kernels", true, repeated_ops,
      R"(Looks at: *Loops of operators that launch* of `launches`: 1 to 8 operators 10 times and more in a row below one range. Fires for
 the loop with most `idle`, when the program is host-bound or mixed, each round launches something, half of it is shorter than
-kTinyKernel, and the device is idle in kLoopShare of the window there.
+kTinyKernel, the device works for no more than kLayerWork a round, and is idle in kLoopShare of the window there.
 
-Saving: from kLoopPessimism of that idle time to all but two rounds of it.
+Saving: replay with the loop's operators and what they launch at kLoopPessimism of their time to two rounds of it.
 
-Silent on: layers of a model, whose rounds differ or run longer kernels; optimizer, zero_grad, buckets and broadcasts of data
+Silent on: layers of a model, whose rounds differ or run longer kernels; loops that wait in each round (S01, S03); optimizer, zero_grad, buckets and broadcasts of data
 parallelism, which have rules of their own; loops that launch nothing.)"},
     {"H06", "host", "the runtime is asked the same again and again", true, many_queries,
      R"(Looks at: *Other calls of the runtime by name* of `launches`: queries of properties, attributes, events, streams and occupancy.

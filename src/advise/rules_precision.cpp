@@ -13,11 +13,21 @@ namespace {
 
 using report::Table;
 
+/// What lies between products reads and writes half the bytes in half precision.
+constexpr std::string_view kShorterActivations = "; kind:/pointwise|norm|softmax|copy|reduction/=0.5";
+
 constexpr std::string_view kPlainDoc =
     R"(Looks for matrix products and convolutions on plain cores (`devices`: plain_core_share, by kernel names) that take at least `kPlainCoreShare` of compute time, on a device
-that has matrix units. Saving: replay with these kernels `kLeastSpeedUp` to `kMostSpeedUp` times as fast, so that the host limits then where it does: in
+that has matrix units. Saving: replay with these kernels `kLeastSpeedUp` to `kMostSpeedUp` times as fast, at
+most as many as bf16's peak is above that of plain cores where the device has both (`devices`: plain_gain; what lies between products then moves half the bytes), so that the host limits then where it does: in
 a recording bound by the host this is what comes next. Launch calls that wait for a full queue cost the host nothing in that
 replay. Silent at the 0 to 5 % of mixed-precision programs.)";
+
+/// How many times as fast the device's peaks allow, `otherwise` where they are not known or allow less.
+double most_gain(const Table& devices, std::string_view column, std::size_t row, double otherwise) {
+  const auto* gains = reals_of(devices, column);
+  return gains != nullptr && (*gains)[row] > otherwise ? (*gains)[row] : otherwise;
+}
 
 std::optional<Finding> plain_cores(const Evidence& e, Bound bound) {
   const Table* devices = table_of(e.reports().devices, "Devices");
@@ -34,8 +44,9 @@ std::optional<Finding> plain_cores(const Evidence& e, Bound bound) {
         fmt::format(
             "{} of kernel time ({} per step) is matrix work on plain cores; this device has matrix units",
             percent((*plain)[row]), ns(time)));
-    save(f, time, 1 - 1 / kLeastSpeedUp, 1 - 1 / kMostSpeedUp);
-    change(f, fmt::format("plain_cores={}", 1 / kMostSpeedUp),
+    const double gain = most_gain(*devices, "plain_gain", row, kMostSpeedUp);
+    save(f, time, 1 - 1 / kLeastSpeedUp, 1 - 1 / gain);
+    change(f, fmt::format("plain_cores={}{}", 1 / gain, gain > kMostSpeedUp ? kShorterActivations : ""),
            fmt::format("plain_cores={}", 1 / kLeastSpeedUp));
     f.shortens_kernels = true;
     device_only(f, bound);
@@ -52,40 +63,33 @@ std::optional<Finding> plain_cores(const Evidence& e, Bound bound) {
 }
 
 constexpr std::string_view kDoubleDoc =
-    R"(Looks for kernels whose names say double (`<double`, dgemm, d884, Tensile's _DB_) and that take at least `kDoubleShare` of kernel time. Saving: replay
-with them `kLeastDouble` to `kMostDouble` times as fast. Silent for double numbers that only travel as a scalar argument of a kernel in
+    R"(Looks for kernels whose names say double (`<double`, dgemm, d884, Tensile's _DB_) and that take at least `kDoubleShare` of compute time (`devices`: fp64_share). Saving: replay
+with them `kLeastDouble` to `kMostDouble` times as fast, or what the device's peaks allow (fp64_gain). Silent for double numbers that only travel as a scalar argument of a kernel in
 another type, as a learning rate does.)";
 
-/// By the first type a kernel is made for; scalars come behind it.
-bool is_double(std::string_view kernel) {
-  const auto has = [&](std::string_view part) { return kernel.find(part) != std::string_view::npos; };
-  return has("<double") || has("dgemm") || has("d884") || (has("Cijk_") && has("_DB_"));
-}
-
 std::optional<Finding> double_precision(const Evidence& e, Bound bound) {
-  const Table* kernels = table_of(e.reports().kernels, "Kernels by name");
-  if (kernels == nullptr) return std::nullopt;
-  const report::Texts& names = *texts_of(*kernels, "name");
+  const Table* devices = table_of(e.reports().devices, "Devices");
+  const auto* shares = devices == nullptr ? nullptr : reals_of(*devices, "fp64_share");
   double share = 0;
-  std::string top;
-  for (std::size_t row = 0; row < names.size(); ++row) {
-    if (!e.mine(*kernels, row) || !is_double(names[row])) continue;
-    if (top.empty()) top = names[row];
-    share += (*reals_of(*kernels, "share"))[row];
+  std::size_t most = 0;
+  for (std::size_t row = 0; shares != nullptr && row < shares->size(); ++row) {
+    if (!e.mine(*devices, row) || !((*shares)[row] > share)) continue;
+    share = (*shares)[row];
+    most = row;
   }
-  if (!(share >= kDoubleShare)) return std::nullopt;
+  if (share < kDoubleShare) return std::nullopt;
   const std::int64_t time = compute_time(e, share);
-  Finding f = finding(e, "P03", "precision",
-                      fmt::format("{} of kernel time ({} per step) is double precision, most of it {}",
-                                  percent(share), ns(time), report::short_name(top, 48)));
-  save(f, time, 1 - 1 / kLeastDouble, 1 - 1 / kMostDouble);
-  change(f, fmt::format("kernel:/<double|dgemm|d884/={}", 1 / kMostDouble),
-         fmt::format("kernel:/<double|dgemm|d884/={}", 1 / kLeastDouble));
+  Finding f =
+      finding(e, "P03", "precision",
+              fmt::format("{} of kernel time ({} per step) is double precision", percent(share), ns(time)));
+  const double gain = most_gain(*devices, "fp64_gain", most, kMostDouble);
+  save(f, time, 1 - 1 / kLeastDouble, 1 - 1 / gain);
+  change(f, fmt::format("fp64={}", 1 / gain), fmt::format("fp64={}", 1 / kLeastDouble));
   f.shortens_kernels = true;
   device_only(f, bound);
   f.confidence = Confidence::medium;
   if (!f.next) f.because = "kernel names show it";
-  f.evidence = "kernels: names with double";
+  f.evidence = "devices: fp64_share; kernels: names with double";
   f.remedy =
       "Find the float64 source: torch.from_numpy(a).float(), dtype=torch.float32 where tensors are made, "
       "Python numbers instead of numpy scalars.";

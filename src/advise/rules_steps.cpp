@@ -157,6 +157,19 @@ bool is_loop_work(const Place& place) {
   return false;
 }
 
+/// Takes away those with a range of their own; nothing when that is not most of their time.
+std::vector<analyze::Scale> without_named(const std::vector<Place>& pauses) {
+  std::vector<analyze::Scale> ranges;
+  std::int64_t named = 0;
+  for (const Place& pause : pauses) {
+    if (pause.name.empty() || (pause.cause != "python" && pause.cause != "annotation")) continue;
+    ranges.push_back(scale_of(analyze::Scale::What::quiet, pause.name, 0));
+    report::add_to(named, pause.time);
+  }
+  if (named * 2 <= time_of(pauses)) ranges.clear();
+  return ranges;
+}
+
 std::optional<Finding> pause_between_steps(const Evidence& e, Bound) {
   const auto least =
       std::max(kLongPause, static_cast<std::int64_t>(kLongPauseShare * static_cast<double>(e.step_length())));
@@ -185,16 +198,20 @@ std::optional<Finding> pause_between_steps(const Evidence& e, Bound) {
                                                : "the host is",
                           where));
   save(f, cost / e.steps(), kBorderPessimism, 1);
+  f.ideal = without_named(pauses);
+  f.pessimism = kBorderPessimism;
   f.confidence = most.cause == "untraced" ? Confidence::low : Confidence::medium;
   f.because = most.cause == "untraced" ? "nothing is recorded on the launching threads then"
                                        : "the host's place in that time is recorded";
   f.evidence =
       fmt::format("idle: idle time by place, {} in the window, the longest {}", ns(cost), ns(most.longest));
-  f.remedy = known != nullptr
-                 ? known->remedy
-                 : "Find what the loop does between steps (callbacks, logging, checkpoints, garbage "
-                   "collection): do it "
-                   "every N steps or on another thread. with_stack=True in a short run names the line.";
+  f.remedy =
+      known != nullptr
+          ? known->remedy
+          : "Find what the loop does there: callbacks, logging and checkpoints go to every N steps or to "
+            "another thread; for garbage collection gc.freeze() after the first step and "
+            "gc.disable(), with gc.collect() every few hundred steps. with_stack=True in a short run "
+            "names the line.";
   f.verify = "No idle time `between steps` over 3 % in `stepscope show idle`.";
   f.effort = Effort::code;
   return f;
@@ -254,7 +271,7 @@ lie in no range of the loop itself (optimizer, forward, backward, loader), and p
 kLongPauseShare of a step or more. Fires from kBorderShare of the window on, with two complete steps or more. What is open then
 says what it is: a checkpoint, logging, garbage collection, writing, metrics.
 
-Saving: that time; low is kBorderPessimism of it.
+Saving: replay without these ranges, where most of that time has a name and launches nothing; else that time. Low is kBorderPessimism of it.
 
 Silent on: gaps between steps in which the host already runs the next step's operators; waits for data, blocking calls and
 allocations, which have rules of their own.)"},

@@ -38,16 +38,15 @@ Waits waits_of_kind(const Evidence& e, WaitKind kind) {
   return waits;
 }
 
-/// The change that takes these waits away: the operators that wait, or the calls where no operator does.
-std::string without(const Waits& waits) {
-  std::vector<std::string> names;
-  for (const WaitingCall& call : waits.calls) {
-    const std::string& name = call.op.empty() ? call.call : call.op;
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-  }
-  std::string text;
-  for (const std::string& name : names) text += fmt::format("host:{}=0;", name);
-  return text;
+using analyze::Scale;
+
+/// Takes these waits away: the operators that wait, or the calls where no operator does. `what` goes of an
+/// operator: `host` its time, `waiting` what it launched as well, and the operator that calls it.
+void without(Finding& f, const Waits& waits, Scale::What what) {
+  f.pessimism = kSyncPessimism;
+  for (const WaitingCall& call : waits.calls)
+    f.ideal.push_back(call.op.empty() ? scale_of(Scale::What::host, call.call, 0)
+                                      : scale_of(what, call.op, 0));
 }
 
 Finding wait_finding(const Evidence& e, const char* id, const Waits& waits, std::string title) {
@@ -68,8 +67,7 @@ Finding wait_finding(const Evidence& e, const char* id, const Waits& waits, std:
 std::optional<Finding> scalar_read(const Evidence& e, Bound) {
   const Waits waits = waits_of_kind(e, WaitKind::scalar);
   const bool many = waits.count >= kManyWaits * e.steps();
-  if (waits.calls.empty() || e.share(waits.cost) < (many ? kManyScalarShare : kScalarShare))
-    return std::nullopt;
+  if (waits.calls.empty() || (!many && e.share(waits.cost) < kScalarShare)) return std::nullopt;
   const WaitingCall& dearest = waits.calls.front();
   Finding f = wait_finding(
       e, "S01", waits,
@@ -79,7 +77,7 @@ std::optional<Finding> scalar_read(const Evidence& e, Bound) {
           ns(waits.cost / e.steps()), ns(e.step_length()),
           format_value(std::max<std::int64_t>(1, waits.count / e.steps()), Unit::count), dearest.what,
           dearest.where));
-  change(f, without(waits), kSyncPessimism);
+  without(f, waits, Scale::What::waiting);
   return f;
 }
 
@@ -102,20 +100,21 @@ std::optional<Finding> explicit_wait(const Evidence& e, Bound) {
       wait_finding(e, "S02", waits,
                    fmt::format("{} of {} per step the device idles in and after {}{}",
                                ns(waits.cost / e.steps()), ns(e.step_length()), dearest.what, dearest.where));
-  if (!shares_names(e, waits, WaitKind::asked)) change(f, without(waits), kSyncPessimism);
+  if (!shares_names(e, waits, WaitKind::asked)) without(f, waits, Scale::What::host);
   return f;
 }
 
 std::optional<Finding> size_wait(const Evidence& e, Bound) {
   const Waits waits = waits_of_kind(e, WaitKind::shape);
-  if (waits.calls.empty() || e.share(waits.cost) < kShapeShare) return std::nullopt;
+  const bool many = waits.count >= kManyWaits * e.steps();
+  if (waits.calls.empty() || (!many && e.share(waits.cost) < kShapeShare)) return std::nullopt;
   const WaitingCall& dearest = waits.calls.front();
   Finding f = wait_finding(
       e, "S03", waits,
       fmt::format("{} of {} per step: {}{} needs the size of its result on the host, {} waits a step",
                   ns(waits.cost / e.steps()), ns(e.step_length()), dearest.what, dearest.where,
                   format_value(std::max<std::int64_t>(1, waits.count / e.steps()), Unit::count)));
-  change(f, without(waits), kSyncPessimism);
+  without(f, waits, Scale::What::waiting);
   f.confidence = Confidence::medium;
   f.effort = Effort::code;
   return f;
@@ -131,7 +130,7 @@ std::optional<Finding> copy_to_host(const Evidence& e, Bound) {
                                "step)",
                                ns(waits.cost / e.steps()), ns(e.step_length()), waits.calls.front().where,
                                format_value(waits.bytes / e.steps(), Unit::bytes)));
-  if (!shares_names(e, waits, WaitKind::to_host)) change(f, without(waits), kSyncPessimism);
+  if (!shares_names(e, waits, WaitKind::to_host)) without(f, waits, Scale::What::host);
   f.confidence = Confidence::medium;
   return f;
 }
@@ -139,10 +138,10 @@ std::optional<Finding> copy_to_host(const Evidence& e, Bound) {
 constexpr Rule kRules[] = {
     {"S01", "sync", "the host reads values from the device", true, scalar_read,
      R"(Looks at: `synchronizations`, rows whose op is `item`, `_local_scalar_dense`, `is_nonzero` or `equal`: their `cost`, idle time
-in the wait and after it until the next launch. Fires from kScalarShare of the window on, or from kManyScalarShare with
-kManyWaits waits a step and more.
+in the wait and after it until the next launch. Fires from kScalarShare of the window on, and with kManyWaits waits a step and
+more: those keep the host from getting ahead again, which only replay can tell the cost of.
 
-Saving: replay without these ranges, which then do not wait; low is kSyncPessimism of it, as the next read may block instead.
+Saving: replay without these operators and what they launch; low is kSyncPessimism of it, as the next read may block instead.
 
 Silent on: long waits for a device that works, which cost nothing; one read a step for logging.)"},
     {"S02", "sync", "the program synchronizes with the device", true, explicit_wait,
@@ -154,9 +153,9 @@ Saving: replay without these calls; where other waits use the same call, their c
 Silent on: the one synchronize that ends a recording; waits while the device works.)"},
     {"S03", "sync", "the size of a result is needed on the host", true, size_wait,
      R"(Looks at: `synchronizations`, rows whose op is `nonzero`, `index`, `masked_select`, `unique…` or `repeat_interleave`. Fires when
-their `cost` is kShapeShare of the window.
+their `cost` is kShapeShare of the window, and with kManyWaits waits a step and more, as S01 does.
 
-Saving: replay without these ranges; low is kSyncPessimism of it.
+Saving: replay without these operators and what they launch; low is kSyncPessimism of it.
 
 Silent on: the same operators while the device has work queued.)"},
     {"S04", "sync", "results are copied to the host with waiting", true, copy_to_host,

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <tuple>
 
 #include "advise/constants.h"
@@ -20,6 +21,7 @@ using report::kNoInt;
 constexpr std::int64_t kLeastSaving = 50'000;  // ns per step; less is not worth a reader's time
 constexpr double kLeastShare = 0.01;           // of a step, likewise
 constexpr double kExactError = 0.02;           // of the replay; above, confidence falls
+constexpr double kMostWidening = 0.02;         // of a saving, for how well steps repeat
 constexpr double kMostUnlinked = 0.10;         // of device events; work without its launch cannot move
 
 std::int64_t part(std::int64_t time, double share) {
@@ -51,9 +53,11 @@ std::int64_t most_saving(const Evidence& evidence) {
   return std::max<std::int64_t>(0, evidence.step_length() - evidence.fact("compute") / evidence.steps());
 }
 
-std::int64_t least_saving(const Evidence& evidence) {
-  return std::max(kLeastSaving, part(evidence.step_length(), kLeastShare));
-}
+namespace {
+std::int64_t least_of(std::int64_t step, double share) { return std::max(kLeastSaving, part(step, share)); }
+}  // namespace
+
+std::int64_t least_saving(const Evidence& evidence) { return least_of(evidence.step_length(), kLeastShare); }
 
 bool ranks_before(const Finding& a, const Finding& b) {
   if (a.small != b.small) return b.small;
@@ -66,6 +70,22 @@ bool ranks_before(const Finding& a, const Finding& b) {
 
 namespace {
 
+/// Standard error of a step's length on the device, by the median distance from the median; 0 where steps
+/// have none.
+std::int64_t step_uncertainty(const Evidence& e) {
+  const report::Table* steps = table_of(e.reports().steps, "Step time");
+  const report::Ints* lengths = steps == nullptr ? nullptr : ints_of(*steps, "device_length");
+  std::vector<std::int64_t> known;
+  for (std::size_t row = 0; lengths != nullptr && row < lengths->size(); ++row)
+    if (e.mine(*steps, row) && (*lengths)[row] != kNoInt) known.push_back((*lengths)[row]);
+  if (known.size() < 2) return 0;
+  const std::int64_t median = report::quantile(known, 0.5);
+  for (std::int64_t& length : known) length = std::abs(length - median);
+  constexpr double kOfNormal = 1.4826;  // standard deviation / median distance
+  return static_cast<std::int64_t>(kOfNormal * static_cast<double>(report::quantile(known, 0.5)) /
+                                   std::sqrt(static_cast<double>(known.size())));
+}
+
 class Pricing {
  public:
   Pricing(std::vector<Finding>& findings, const Evidence& evidence, const ReplayedRank& replayed,
@@ -76,12 +96,14 @@ class Pricing {
         threads_(thread_count(threads)),
         step_(evidence.step_length()) {
     usable_ = replayable(evidence, replayed);
+    uncertainty_ = step_uncertainty(evidence);
   }
 
   Together run() {
     alone();
     after();
-    for (Finding& f : findings_) f.small = !worth_showing(f);
+    for (Finding& f : findings_)
+      if (!f.next || !by_replay(f)) f.small = !worth_showing(f);
     for (Finding& f : findings_)
       if (f.saving_high != kNoInt && f.saving_low < part(step_, kLeastShare)) f.saving_low = 0;
     return together();
@@ -97,6 +119,14 @@ class Pricing {
     if (!change.found) return 0;
     return std::max<std::int64_t>(0, replayed_.identity() - replayed_.length(change)) / replayed_.steps();
   }
+  /// A saving is the difference of two steps, and known no better than steps repeat.
+  void widen(Finding& f) const {
+    if (f.saving_high == kNoInt) return;
+    const auto most = static_cast<std::int64_t>(kMostWidening * static_cast<double>(f.saving_high));
+    f.saving_high += std::min(most, uncertainty_);
+    if (!f.shortens_kernels) f.saving_high = std::min(f.saving_high, this->most());
+    f.saving_low -= std::min({most, uncertainty_, f.saving_low});
+  }
   bool by_replay(const Finding& f) const { return usable_ && !f.ideal.empty(); }
   std::int64_t most() const { return most_saving(evidence_); }
 
@@ -109,11 +139,11 @@ class Pricing {
       f.saving_high = std::min(f.saving_high, most());
       f.saving_low = std::min(f.saving_low, f.saving_high);
     });
+    for (Finding& f : findings_) widen(f);
     for (Finding& f : findings_)
       if (!by_replay(f) && !f.ideal.empty() && f.saving_high != kNoInt && replayed_.has_device()) doubt(f);
     leave_to_others(priced);
-    for (Finding& f : findings_)  // faster kernels may save nothing before the host is faster
-      f.next |= f.shortens_kernels && by_replay(f) && f.saving_high < least_saving(evidence_);
+    for (Finding& f : findings_) wait_for_others(f);
     sort(priced);
   }
   /// Late idle time that changes of more specific host work would take away is theirs, not that of slow
@@ -124,7 +154,9 @@ class Pricing {
     for (std::size_t i = 0; i < findings_.size(); ++i) {
       const Finding& f = findings_[i];
       if (f.next || f.leftover > 0 || f.saving_high == kNoInt || !claims_launching(f)) continue;
-      if (by_replay(f))
+      if (f.claimed > 0)
+        estimated += f.claimed;
+      else if (by_replay(f))
         others.add(priced[i].ideal);
       else
         estimated += f.saving_high;
@@ -141,11 +173,22 @@ class Pricing {
       priced.erase(priced.begin() + static_cast<std::ptrdiff_t>(i));
     }
   }
+  /// What saves next to nothing now may do so once the others are done, as host work does behind a device
+  /// that limits.
+  void wait_for_others(Finding& f) const {
+    if (f.next || !by_replay(f) || f.saving_high >= least_saving(evidence_)) return;
+    f.next = true;
+    f.because += "; it limits only once what stands above is done";
+  }
   static bool claims_launching(const Finding& f) {
     return f.category == "host" || f.category == "communication" || f.category == "graph";
   }
   void replay(Finding& f, Priced& priced) const {
     priced.ideal = replayed_.change_of(f.ideal);
+    if (!priced.ideal.found) {  // the rule's estimate stays
+      f.ideal.clear();
+      return;
+    }
     f.saving_high = priced.saved = saved(priced.ideal);
     if (f.mild.empty()) {
       f.saving_low = part(f.saving_high, f.pessimism);
@@ -175,18 +218,15 @@ class Pricing {
     findings_ = std::move(sorted);
   }
 
-  /// Savings once the findings above are done: differences of replays with more and more changes. Findings
-  /// that limit now and save too little to be shown are left as they are.
+  /// Savings once the findings above are done: differences of replays with more and more changes.
   void after() {
-    const auto counts = [&](const Finding& f) {
-      return by_replay(f) && (f.next || f.saving_high >= least_saving(evidence_));
-    };
-    const auto first = static_cast<std::size_t>(std::find_if(findings_.begin(), findings_.end(), counts) -
-                                                findings_.begin());
+    const auto first = static_cast<std::size_t>(
+        std::find_if(findings_.begin(), findings_.end(), [&](const Finding& f) { return by_replay(f); }) -
+        findings_.begin());
     std::vector<Change> so_far(findings_.size()), mildly(findings_.size());
     Change all;
     for (std::size_t i = 0; i < findings_.size(); ++i) {
-      if (!counts(findings_[i])) continue;
+      if (!by_replay(findings_[i])) continue;
       mildly[i] = all;
       mildly[i].add(priced_[i].mild);
       all.add(priced_[i].ideal);
@@ -194,15 +234,16 @@ class Pricing {
     }
     std::vector<std::int64_t> total(findings_.size()), mild_total(findings_.size());
     parallel_for(findings_.size(), threads_, [&](std::size_t i) {
-      if (!counts(findings_[i])) return;
+      if (!by_replay(findings_[i])) return;
       total[i] = i == first ? priced_[i].saved : saved(so_far[i]);
       if (findings_[i].next && !findings_[i].mild.empty()) mild_total[i] = saved(mildly[i]);
     });
     std::int64_t before = 0;
     for (std::size_t i = 0; i < findings_.size(); ++i) {
       Finding& f = findings_[i];
-      if (!counts(f)) continue;
+      if (!by_replay(f)) continue;
       f.after_high = std::max<std::int64_t>(0, total[i] - before);
+      f.small = f.next && f.after_high < least_of(step_ - before, std::max(kLeastShare, f.least_after));
       const double ratio = f.saving_high > 0 ? report::ratio(f.saving_low, f.saving_high) : f.pessimism;
       f.after_low = f.next && !f.mild.empty()
                         ? std::clamp<std::int64_t>(mild_total[i] - before, 0, f.after_high)
@@ -214,8 +255,7 @@ class Pricing {
 
   bool worth_showing(const Finding& f) const {
     if (f.saving_high == kNoInt) return true;
-    const std::int64_t least = least_saving(evidence_);
-    return f.saving_high >= least || (f.next && f.after_high != kNoInt && f.after_high >= least);
+    return f.saving_high >= least_saving(evidence_);
   }
 
   Together together() const {
@@ -244,6 +284,7 @@ class Pricing {
   const unsigned threads_;
   const std::int64_t step_;
   bool usable_ = false;
+  std::int64_t uncertainty_ = 0;  // ns of the mean step
   std::vector<Priced> priced_;
   std::int64_t limiting_ = 0;  // what the replayed ones save together, those that are next aside
 };

@@ -32,4 +32,8 @@ void change(Finding& f, std::string_view ideal, std::string_view mild) {
   f.mild = scales(mild);
 }
 
+analyze::Scale scale_of(analyze::Scale::What what, std::string_view name, double factor) {
+  return {std::string(name), what, std::string(name), {}, factor};
+}
+
 }  // namespace stepscope::advise

@@ -26,4 +26,7 @@ void save(Finding& f, std::int64_t time_per_step, double low, double high);
 void change(Finding& f, std::string_view ideal, double pessimism);
 void change(Finding& f, std::string_view ideal, std::string_view mild);
 
+/// One part of a change: what has exactly this name, which may hold any text.
+analyze::Scale scale_of(analyze::Scale::What what, std::string_view name, double factor);
+
 }  // namespace stepscope::advise

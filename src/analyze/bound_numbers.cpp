@@ -62,14 +62,24 @@ std::int64_t lag_growth(const Rank& rank, const std::vector<bool>& counted,
   return report::quantile(growth, 0.5);
 }
 
+/// Idle time that ends with work which started as soon as its launch arrived: what a host that launches
+/// one by one onto an idle device pays each time. Mean over devices.
+std::int64_t latency_of(const Derived& derived, const Rank& rank, std::size_t devices) {
+  const std::vector<bool> prompt = derive::prompt_events(derived.queue(rank), rank.events.size());
+  std::int64_t latency = 0;
+  for (const derive::IdlePiece& piece : derived.idle(rank))
+    if (piece.cause == IdleCause::pending && piece.ender != trace::kNoRow && prompt[piece.ender])
+      report::add_to(latency, piece.span.length());
+  return latency / std::max<std::int64_t>(1, static_cast<std::int64_t>(devices));
+}
+
 double prompt_share(const Rank& rank, const StepChoice& choice, const derive::LaunchQueue& queue) {
-  constexpr std::int64_t kPrompt = 10'000;  // ns; an unloaded launch starts in 2 to 5 µs, queued work later
   std::int64_t kernels = 0, prompt = 0;
   for (std::size_t i = 0; i < queue.size(); ++i) {
     if (rank.events.kind[queue.event[i]] != trace::Kind::kernel || !choice.includes(rank, queue.event[i]))
       continue;
     ++kernels;
-    prompt += queue.delay[i] <= kPrompt;
+    prompt += queue.delay[i] <= derive::kPromptDelay;
   }
   return report::ratio(prompt, kernels);
 }
@@ -96,6 +106,7 @@ BoundNumbers bound_numbers(const Derived& derived, const Rank& rank,
   numbers.steps = std::max<std::int64_t>(1, numbers.steps);
   numbers.step = report::quantile(lengths, 0.5);
   add_atoms(numbers, atoms);
+  numbers.latency = latency_of(derived, rank, atoms.size());
   const derive::LaunchQueue& queue = derived.queue(rank);
   const std::vector<derive::Waiting>& waiting = derived.waits(rank);
   const auto in_step = [&](Row row) {
@@ -113,14 +124,15 @@ BoundNumbers bound_numbers(const Derived& derived, const Rank& rank,
 }
 
 BoundWord bound_word(const BoundNumbers& n) {
-  const double late = n.share(n.late), blocked = n.share(n.blocked), idle = n.share(n.idle),
-               exposed = n.share(n.exposed_communication);
+  const double late = n.share(n.late), latency = n.share(n.latency), blocked = n.share(n.blocked),
+               idle = n.share(n.idle), exposed = n.share(n.exposed_communication);
   const double growth = n.lag_growth == kNoInt || n.step == kNoInt ? 0 : report::ratio(n.lag_growth, n.step);
-  if (late >= 0.15 && blocked <= 0.05)
+  if (late + latency >= 0.15 && blocked <= 0.05)
     return {"host-bound",
             fmt::format("the device idles {} of the window before it is asked for work, the largest cause is "
-                        "`{}`, and the host waits for the device only {}",
-                        percent(late), name_of(n.largest), percent(blocked))};
+                        "`{}`, and {} with nothing queued but work that was just launched; the host waits "
+                        "for the device only {}",
+                        percent(late), name_of(n.largest), percent(latency), percent(blocked))};
   if (exposed >= 0.10)
     return {"communication-bound",
             fmt::format("in {} of the window only communication runs", percent(exposed))};

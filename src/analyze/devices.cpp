@@ -84,8 +84,8 @@ Fill fill_of(const Rank& rank, const KernelArgs& args, const Streams& streams, I
 
 /// Time of a device's compute kernels by whether they ran on matrix units.
 struct MatrixUse {
-  std::int64_t compute = 0, matrix = 0, plain = 0,
-               unknown = 0;  ///< ns; plain: products and convolutions on plain cores
+  std::int64_t compute = 0, matrix = 0, plain = 0, fp64 = 0,
+               unknown = 0;  ///< ns; plain: products and convolutions on plain cores, fp64 aside
   bool has_units = false;
 };
 
@@ -105,7 +105,10 @@ MatrixUse matrix_use_of(const trace::Trace& trace, const Rank& rank, const Strea
     use.compute += time;
     if (kernel.cores == derive::MatrixCores::yes) use.matrix += time;
     if (kernel.cores == derive::MatrixCores::unknown) use.unknown += time;
-    if (derive::is_plain_matrix_work(kernel)) use.plain += time;
+    if (derive::is_double_precision(trace.text(name)))
+      use.fp64 += time;
+    else if (derive::is_plain_matrix_work(kernel))
+      use.plain += time;
   }
   use.has_units |= use.matrix > 0;
   return use;
@@ -125,6 +128,9 @@ struct Summary {
         tensor_core(table.reals("tensor_core_share", Unit::share, Role::share)),
         plain_core(table.reals("plain_core_share", Unit::share, Role::share)),
         unknown_core(table.reals("unknown_core_share", Unit::share, Role::detail)),
+        fp64(table.reals("fp64_share", Unit::share, Role::detail)),
+        plain_gain(table.reals("plain_gain", Unit::none, Role::detail)),
+        fp64_gain(table.reals("fp64_gain", Unit::none, Role::detail)),
         busy(table.ints("busy", Unit::ns)),
         window(table.ints("window", Unit::ns)),
         memory(table.ints("memory", Unit::bytes, Role::detail)),
@@ -134,7 +140,7 @@ struct Summary {
   report::Ints& device;
   report::Texts& name;
   report::Reals &utilization, &kernels, &exposed, &copies, &sm, &occupancy, &tensor_core, &plain_core,
-      &unknown_core;
+      &unknown_core, &fp64, &plain_gain, &fp64_gain;
   report::Ints &busy, &window, &memory;
   report::Texts& compute;
 };
@@ -204,6 +210,16 @@ void add_device(Summary& out, const trace::Trace& trace, const Rank& rank, const
   out.tensor_core.push_back(share(use.matrix, use.compute));
   out.plain_core.push_back(use.has_units ? share(use.plain, use.compute) : report::kNoReal);
   out.unknown_core.push_back(share(use.unknown, use.compute));
+  out.fp64.push_back(share(use.fp64, use.compute));
+  const auto peaks =
+      known ? derive::peaks_of(about->name, about->compute_major, about->compute_minor,
+                               static_cast<int>(about->sm_count), static_cast<double>(about->total_memory))
+            : std::nullopt;
+  const auto gain = [&](double from) {
+    return peaks && from > 0 && peaks->bf16 > 0 ? peaks->bf16 / from : report::kNoReal;
+  };
+  out.plain_gain.push_back(gain(peaks ? peaks->fp32 : 0));
+  out.fp64_gain.push_back(gain(peaks ? peaks->fp64 : 0));
   out.busy.push_back(busy.all.length_in(window));
   out.window.push_back(length);
 }
@@ -224,8 +240,10 @@ constinit const About devices_about = {
 | `sm_efficiency` | ∫ min(1, Σ blocks per SM of the kernels running) ÷ window; an estimate: all blocks count as resident for the whole kernel. Idle counts as 0 |
 | `occupancy` | Σ estimated achieved occupancy × duration ÷ Σ duration, over kernels that state it; idle is not counted |
 | `tensor_core_share` | time of compute kernels that use matrix units, by name ÷ time of compute kernels |
-| `plain_core_share` | time of products and convolutions on plain cores ÷ time of compute kernels; empty when nothing says that the device has matrix units: neither its properties nor a kernel that uses them |
+| `plain_core_share` | time of products and convolutions on plain cores, double precision aside ÷ time of compute kernels; empty when nothing says that the device has matrix units: neither its properties nor a kernel that uses them |
 | `unknown_core_share` | time of compute kernels whose name tells neither ÷ time of compute kernels |
+| `fp64_share` | time of compute kernels in double precision, by name ÷ time of compute kernels |
+| `plain_gain`, `fp64_gain` | the device's peak rate in bf16 ÷ in fp32 and in fp64 on plain cores; empty when one is not known |
 
 `busy`, `window` in ns. As the file states them: `name`, `memory` in bytes, `compute_capability` (major.minor; on AMD the gfx
 version). Empty columns were not recorded (ROCm records no occupancy).

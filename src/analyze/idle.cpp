@@ -200,7 +200,7 @@ its launch, step marks aside.
 *Idle time by place*: the same time but `pending`, by the innermost host range that was open (`place`; empty: none), on thread t, else
 on the launching thread with most launches that had one open: the 200 with most `time`, mean over devices, ns. `source`: the line
 behind the longest of its `count` parts, and `longest` its length; `region`: the outermost user range, step marks aside. `where`:
-`between steps` when a step begins inside the gap; `after loading` behind a wait for data in the gap, of ranges that end before L;
+`between steps` when a step begins inside the gap; `after loading` behind a wait for data, with nothing launched since, of ranges that end before L;
 else `in a step`.)",
     {}};
 

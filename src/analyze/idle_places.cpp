@@ -6,6 +6,7 @@
 
 #include "analyze/question.h"
 #include "derive/idle_place.h"
+#include "derive/loading.h"
 #include "derive/source_line.h"
 #include "report/statistics.h"
 
@@ -29,10 +30,36 @@ constexpr const char* kWhere[] = {"in a step", "between steps", "after loading"}
 
 struct Around {
   Where gap = Where::in_step;  ///< `between_steps` when a step begins inside its gap
-  bool after_loading = false;  ///< behind a wait for data in that gap
+  bool after_loading = false;  ///< behind a wait for data, and nothing was launched since
 };
 
-std::vector<Around> around_pieces(const Rank& rank, const std::vector<IdlePiece>& pieces) {
+/// Whether the host has launched nothing since it was last given data. A device that was still busy then
+/// goes idle in the midst of what the host does with the batch.
+class SinceLoading {
+ public:
+  SinceLoading(const trace::Trace& trace, const Rank& rank) : loading_(derive::loading_time(trace, rank)) {
+    const trace::EventTable& e = rank.events;
+    for (const Row row : rank.device_rows())
+      if (is_device_work(e.kind[row]) && e.launch[row] != kNoRow) launches_.push_back(e.start[e.launch[row]]);
+    std::sort(launches_.begin(), launches_.end());
+  }
+  bool holds(std::int64_t time) const {
+    const auto parts = loading_.parts();
+    const auto next = std::upper_bound(parts.begin(), parts.end(), time,
+                                       [](std::int64_t t, const auto& part) { return t < part.end; });
+    if (next == parts.begin() || (next - 1)->length() == 0) return false;
+    const auto launch = std::lower_bound(launches_.begin(), launches_.end(), (next - 1)->end);
+    return launch == launches_.end() || *launch >= time;
+  }
+
+ private:
+  timeline::IntervalSet loading_;
+  std::vector<std::int64_t> launches_;
+};
+
+std::vector<Around> around_pieces(const trace::Trace& trace, const Rank& rank,
+                                  const std::vector<IdlePiece>& pieces) {
+  const SinceLoading since_loading(trace, rank);
   std::vector<std::int64_t> starts;
   for (const trace::Step& step : rank.steps)
     if (step.row != kNoRow) starts.push_back(step.start);
@@ -44,11 +71,9 @@ std::vector<Around> around_pieces(const Rank& rank, const std::vector<IdlePiece>
       ++last;
     const auto step = std::upper_bound(starts.begin(), starts.end(), pieces[first].span.begin);
     const bool border = step != starts.end() && *step < pieces[last - 1].span.end;
-    bool loaded = false;
-    for (std::size_t i = first; i < last; ++i) {
-      around[i] = {border ? Where::between_steps : Where::in_step, loaded};
-      loaded |= pieces[i].cause == IdleCause::input;
-    }
+    for (std::size_t i = first; i < last; ++i)
+      around[i] = {border ? Where::between_steps : Where::in_step,
+                   pieces[i].cause != IdleCause::input && since_loading.holds(pieces[i].span.begin)};
   }
   return around;
 }
@@ -77,20 +102,20 @@ using Sums = std::unordered_map<Key, Sum, KeyHash>;
 
 Sums summed(const trace::Trace& trace, const Rank& rank, const std::vector<IdlePiece>& pieces) {
   const trace::EventTable& e = rank.events;
-  const std::vector<Around> around = around_pieces(rank, pieces);
+  const std::vector<Around> around = around_pieces(trace, rank, pieces);
   const auto name = [&](Row row) { return row == kNoRow ? trace::kEmptyString : e.name[row]; };
   Sums sums;
   for (const derive::IdlePlace& place : derive::idle_places(trace, rank, pieces)) {
     const IdlePiece& piece = pieces[place.piece];
     const Row launch = piece.ender == kNoRow ? kNoRow : e.launch[piece.ender];
-    // What is still open when the launch begins is already on its way to the device.
-    const bool ends_before = place.row == kNoRow || launch == kNoRow || e.end[place.row] <= e.start[launch];
+    // What is open until the launch begins is already on its way to the device.
+    const bool ends_before = place.row == kNoRow || launch == kNoRow || e.end[place.row] < e.start[launch];
     const Where at =
         around[place.piece].after_loading && ends_before ? Where::after_loading : around[place.piece].gap;
     Sum& sum = sums[{piece.cause, name(place.row), name(place.outermost), at}];
     ++sum.count;
     report::add_to(sum.time, place.time);
-    if (sum.row != kNoRow && place.time <= sum.longest) continue;
+    if (sum.count > 1 && place.time <= sum.longest) continue;
     sum.longest = place.time;
     sum.row = place.row;
   }

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "analyze/element_chains.h"
 #include "analyze/list.h"
 #include "analyze/question.h"
 #include "analyze/tb.h"
@@ -306,9 +307,11 @@ struct KindTable {
         count(table.ints("count", Unit::count)),
         total(table.ints("total", Unit::ns)),
         share(table.reals("share", Unit::share, Role::share)),
-        small(table.reals("small_grid_share", Unit::share, Role::detail)) {}
+        small(table.reals("small_grid_share", Unit::share, Role::detail)),
+        chained(table.reals("chained_share", Unit::share, Role::detail)) {}
 
-  void add(const trace::Trace& trace, const Rank& of, const std::vector<Group>& groups) {
+  void add(const trace::Trace& trace, const Rank& of, const std::vector<Group>& groups,
+           const ChainedTime& chains) {
     struct Sum {
       std::int64_t count = 0, total = 0, small = 0;
       double with_grid = 0;
@@ -337,6 +340,7 @@ struct KindTable {
       total.push_back(sums[k].total);
       share.push_back(report::ratio(sums[k].total, all));
       small.push_back(sums[k].with_grid > 0 ? report::ratio(sums[k].small, sums[k].total) : kNoReal);
+      chained.push_back(report::ratio(chains[k], sums[k].total));
     }
   }
 
@@ -344,7 +348,7 @@ struct KindTable {
   RankColumn rank;
   report::Texts& kind;
   report::Ints &count, &total;
-  report::Reals &share, &small;
+  report::Reals &share, &small, &chained;
 };
 
 struct CopyTable {
@@ -439,7 +443,8 @@ time of those whose size is recorded.
 made for that; pointwise works element by element and no compiler fused it, cast does so from one type to another, copy moves elements
 to another place or order, concat joins tensors, layout turns channels first into channels last or back, compiled comes from Inductor or Triton, other: the name
 does not tell. `share` = total / total of all compute kernels; `small_grid_share` = time of those with fewer blocks than
-the device has multiprocessors / total, empty where blocks are not recorded.
+the device has multiprocessors / total, empty where blocks are not recorded. `chained_share` = what goes when each run of
+element-wise kernels of one grid, next to each other on their stream, becomes one kernel: (k-1)/k of the time of a run of k / total.
 
 The TensorBoard plugin (`--tb-compat`) counts a launch without `blocks_per_sm` or `occupancy` as 0 in the means, and guesses
 `tensor_cores` from parts of names, never empty. TraceLens's `kernel_summary` divides by the window of linked events, so that its shares
@@ -464,7 +469,7 @@ report::Report kernels(const trace::Trace& trace, const report::Params& params) 
     std::int64_t total = 0;
     for (const Group& group : sorted) report::add_to(total, group.total);
     shorts.add(rank, sorted);
-    kinds.add(trace, rank, sorted);
+    kinds.add(trace, rank, sorted, chained_time(trace, rank, choice));
     const derive::KernelSetting setting = setting_of(rank);
     for (Group& group : sorted) {
       any_fill |= group.blocks_per_sm.weight > 0 || group.occupancy.weight > 0;

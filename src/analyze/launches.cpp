@@ -394,8 +394,8 @@ thread; `op`: the operator it is or is in. `next`: the event that ended it.
 
 **Loops of operators that launch**: the same 1 to 8 operators (`unit`) 10 times and more directly one after the other below one range
 (`parent`), and what they launch; loops inside such loops, and autograd's nodes, are left out. `source`: the line behind the first; `region`:
-the outermost user range, step marks aside. `loops` such runs of `times` rounds in all; `host`: from the first to the last operator's end,
-`idle`: of that, time in which a device was idle and the work that ended the gap not launched yet; `events` launched there, the sum of
+the outermost user range, step marks aside. `loops` such runs of `times` rounds in all, with `waits` calls that wait for the device; `host`: from the first to the last operator's end,
+`idle`: of that, time in which a device was idle while the host ran operators, Python or launches, or its launch was on the way to a device with nothing queued; `events` launched there, the sum of
 their durations (`device`) and the median (`p50`), ns. The 100 with most `host`.
 
 **Other calls of the runtime by name**: calls that start no device work, wait for none and allocate nothing; `total` of their durations, ns.)",

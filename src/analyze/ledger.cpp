@@ -100,6 +100,7 @@ void add_numbers(NumberTable& out, const Rank& rank, const BoundNumbers& numbers
   out.add(rank, "step", numbers.step, report::kNoReal);
   add("idle", numbers.idle);
   add("late", numbers.late);
+  add("latency", numbers.latency);
   add("blocked", numbers.blocked);
   add("exposed_communication", numbers.exposed_communication);
   out.add(rank, "lag_growth", numbers.lag_growth, report::kNoReal);
@@ -122,6 +123,7 @@ a copy or fill runs alone; `idle`, with the `cause` that `idle` explains. `time`
 | step | T: median length of a step on the device, from one step's last device event to the next one's |
 | idle | nothing runs |
 | late | of that, all causes but `pending`: the host had not asked for the work yet |
+| latency | of idle, the part of `pending` that ends with work which starts at most 10 µs after its launch: the host launches onto an idle device |
 | blocked | a thread is in a call that waits for device work: blocking calls, copy calls that stayed for their copy, launches that waited for room in the queue; not those behind the last step's mark |
 | exposed_communication | a collective runs and no compute |
 | lag_growth | median difference of the median launch delay of one step and of the next: the host runs ahead and is not stopped |
@@ -131,7 +133,7 @@ a copy or fill runs alone; `idle`, with the `cause` that `idle` explains. `time`
 
 | bound | test |
 |---|---|
-| host-bound | late ≥ 15 % and blocked ≤ 5 % |
+| host-bound | late + latency ≥ 15 % and blocked ≤ 5 % |
 | communication-bound | exposed communication ≥ 10 % |
 | device-bound | idle ≤ 10 %, or blocked ≥ 10 % and late ≤ 5 %, or lag growth ≥ 2 % of T |
 | mixed | none of these |

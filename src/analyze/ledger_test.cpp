@@ -26,11 +26,11 @@ TEST(LedgerAnalysis, OwnersAndBound) {
   EXPECT_EQ(test::cells(report.tables[1], "cause"), (Cells{"-", "sync", "refill", "op", "pending"}));
   EXPECT_EQ(test::cells(report.tables[1], "time"), (Cells{"100000", "4000", "44000", "40000", "12000"}));
   EXPECT_EQ(test::cells(report.tables[1], "per_step"), (Cells{"50000", "2000", "22000", "20000", "6000"}));
-  EXPECT_EQ(test::cells(report.tables[2], "fact"),
-            (Cells{"step", "idle", "late", "blocked", "exposed_communication", "lag_growth", "prompt"}));
+  EXPECT_EQ(test::cells(report.tables[2], "fact"), (Cells{"step", "idle", "late", "latency", "blocked",
+                                                          "exposed_communication", "lag_growth", "prompt"}));
   // T: the first step's device end is 96 from the window's start, the second's 100 later; the lower of two.
   EXPECT_EQ(test::cells(report.tables[2], "per_step"),
-            (Cells{"96000", "50000", "44000", "48000", "0", "0", "-"}));
+            (Cells{"96000", "50000", "44000", "6000", "48000", "0", "0", "-"}));
   EXPECT_EQ(test::cells(report.tables[0], "bound"), Cells{"mixed"});  // late 44 %, blocked 48 %, idle 50 %
 }
 
@@ -44,7 +44,7 @@ TEST(LedgerAnalysis, AWaitBehindTheLastStepDoesNotCount) {
     {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 95, "dur": 55, "args": {"correlation": 1}})J");
   const report::Report report = test::answer("ledger", trace);
   EXPECT_EQ(test::cells(report.tables[2], "per_step"),
-            (Cells{"150000", "95000", "90000", "0", "0", "-", "-"}));
+            (Cells{"150000", "95000", "90000", "5000", "0", "0", "-", "-"}));
   EXPECT_EQ(test::cells(report.tables[0], "bound"), Cells{"host-bound"});
 }
 

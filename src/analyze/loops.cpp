@@ -6,6 +6,7 @@
 
 #include "analyze/question.h"
 #include "derive/kernel_class.h"
+#include "derive/launch_queue.h"
 #include "derive/repeated_ops.h"
 #include "derive/source_line.h"
 #include "report/statistics.h"
@@ -24,21 +25,6 @@ using trace::Row;
 
 constexpr std::size_t kMostLoops = 100;
 
-/// "aten::select aten::mul", the first round's operators.
-std::string unit_of(const trace::Trace& trace, const Rank& rank, const RepeatedOps& run) {
-  const trace::EventTable& e = rank.events;
-  std::string text;
-  std::uint32_t seen = 0;
-  std::int64_t done = e.start[run.first];
-  for (Row row = run.first; row <= run.last && seen < run.unit; ++row) {
-    if (e.kind[row] != trace::Kind::op || e.start[row] < done) continue;
-    text += (text.empty() ? "" : " ") + std::string(trace.name(rank, row));
-    done = e.end[row];
-    ++seen;
-  }
-  return text;
-}
-
 /// The name of the range that holds a loop; "" for a step mark, which has another one in every step.
 std::string_view parent_of(const trace::Trace& trace, const Rank& rank, const RepeatedOps& run) {
   if (run.parent == kNoRow) return "";
@@ -56,7 +42,7 @@ std::string_view region_of(const trace::Trace& trace, const Rank& rank, Row row)
 }
 
 struct Sum {
-  std::int64_t loops = 0, times = 0, host = 0, idle = 0, device = 0;
+  std::int64_t loops = 0, times = 0, waits = 0, host = 0, idle = 0, device = 0;
   std::vector<std::int64_t> lengths;
   Row row = kNoRow;
 };
@@ -82,6 +68,24 @@ std::vector<std::vector<std::int64_t>> launched_by(const Rank& rank, const std::
   return lengths;
 }
 
+/// Idle time in which the host was busy launching or its launch was on the way; waits, allocations, loading
+/// and pauses in which nothing is recorded are no part of a loop's cost.
+bool is_launching(const derive::IdlePiece& piece, const std::vector<bool>& prompt) {
+  using derive::IdleCause;
+  switch (piece.cause) {
+    case IdleCause::launch:
+    case IdleCause::runtime:
+    case IdleCause::op:
+    case IdleCause::python:
+    case IdleCause::annotation:
+      return true;
+    case IdleCause::pending:
+      return piece.ender != kNoRow && prompt[piece.ender];
+    default:
+      return false;
+  }
+}
+
 /// Runs that no other run of the same thread holds.
 std::vector<RepeatedOps> outermost(const Rank& rank, std::vector<RepeatedOps> runs) {
   const trace::EventTable& e = rank.events;
@@ -98,6 +102,20 @@ std::vector<RepeatedOps> outermost(const Rank& rank, std::vector<RepeatedOps> ru
 
 }  // namespace
 
+std::string loop_unit(const trace::Trace& trace, const Rank& rank, const RepeatedOps& run) {
+  const trace::EventTable& e = rank.events;
+  std::string text;
+  std::uint32_t seen = 0;
+  std::int64_t done = e.start[run.first];
+  for (Row row = run.first; row <= run.last && seen < run.unit; ++row) {
+    if (e.kind[row] != trace::Kind::op || e.start[row] < done) continue;
+    text += (text.empty() ? "" : " ") + std::string(trace.name(rank, row));
+    done = e.end[row];
+    ++seen;
+  }
+  return text;
+}
+
 report::Table loop_table(const trace::Trace& trace) {
   report::Table table{"Loops of operators that launch", report::Shape::table, {}};
   const RankColumn rank(table, trace);
@@ -105,6 +123,7 @@ report::Table loop_table(const trace::Trace& trace) {
     table.texts(column, column[0] == 'u' ? Role::value : Role::detail);
   table.ints("loops", Unit::count);
   table.ints("times", Unit::count);
+  table.ints("waits", Unit::count);
   table.ints("host", Unit::ns);
   table.ints("idle", Unit::ns);
   table.ints("events", Unit::count);
@@ -120,20 +139,25 @@ void add_loops(report::Table& table, const Derived& derived, const Rank& rank) {
   for (const RepeatedOps& run : outermost(rank, derive::repeated_ops(trace, rank)))
     if (derived.choice().includes(rank, run.first)) runs.push_back(run);
   if (runs.empty()) return;
+  const std::vector<bool> prompt = derive::prompt_events(derived.queue(rank), e.size());
   std::vector<Interval> late;
   for (const derive::IdlePiece& piece : derived.idle(rank))
-    if (piece.cause != derive::IdleCause::pending) late.push_back(piece.span);
+    if (is_launching(piece, prompt)) late.push_back(piece.span);
   const timeline::MeasuredSet idle(IntervalSet::of(std::move(late)));
   const auto lengths = launched_by(rank, runs);
+  const std::vector<derive::Waiting>& waits = derived.waits(rank);
   std::map<Key, Sum> sums;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     if (lengths[i].empty()) continue;
     const RepeatedOps& run = runs[i];
     Sum& sum =
-        sums[{unit_of(trace, rank, run), parent_of(trace, rank, run), region_of(trace, rank, run.parent)}];
+        sums[{loop_unit(trace, rank, run), parent_of(trace, rank, run), region_of(trace, rank, run.parent)}];
     const Interval span{e.start[run.first], e.end[run.last]};
     ++sum.loops;
     sum.times += run.times;
+    for (Row row = run.first; row < e.size() && e.track[row] == e.track[run.first] && e.start[row] < span.end;
+         ++row)
+      sum.waits += waits[row] == derive::Waiting::work;
     report::add_to(sum.host, span.length());
     report::add_to(sum.idle, idle.length_in(span));
     for (const std::int64_t length : lengths[i]) report::add_to(sum.device, length);
@@ -165,6 +189,7 @@ void add_loops(report::Table& table, const Derived& derived, const Rank& rank) {
     text("region", std::get<2>(entry->first));
     number("loops", sum.loops);
     number("times", sum.times);
+    number("waits", sum.waits);
     number("host", sum.host);
     number("idle", derived.busy(rank).empty() ? report::kNoInt : sum.idle);
     number("events", static_cast<std::int64_t>(sum.lengths.size()));

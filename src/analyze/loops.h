@@ -1,12 +1,18 @@
 // Loops of operators in the program, and what they launch.
 #pragma once
 
+#include <string>
+
 #include "analyze/derived.h"
+#include "derive/repeated_ops.h"
 #include "report/table.h"
 
 namespace stepscope::analyze {
 
-/// Columns: unit, parent, source, region, loops, times, host, idle, events, device, p50.
+/// "aten::select aten::mul", the operators of a run's first round.
+std::string loop_unit(const trace::Trace& trace, const trace::Rank& rank, const derive::RepeatedOps& run);
+
+/// Columns: unit, parent, source, region, loops, times, waits, host, idle, events, device, p50.
 report::Table loop_table(const trace::Trace& trace);
 
 /// Adds a rank's loops of chosen steps that launch something, most host time first.

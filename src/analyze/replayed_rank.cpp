@@ -12,9 +12,12 @@ void Change::add(const Change& other) {
   found |= other.found;
   changes.host.insert(changes.host.end(), other.changes.host.begin(), other.changes.host.end());
   changes.waits = std::min(changes.waits, other.changes.waits);
-  if (changes.device.empty()) changes.device = other.changes.device;
-  for (std::size_t i = 0; i < other.changes.device.size(); ++i)
-    changes.device[i] = std::min(changes.device[i], other.changes.device[i]);
+  const auto least = [](std::vector<double>& own, const std::vector<double>& others) {
+    if (own.empty()) own = others;
+    for (std::size_t i = 0; i < others.size(); ++i) own[i] = std::min(own[i], others[i]);
+  };
+  least(changes.device, other.changes.device);
+  least(changes.starts, other.changes.starts);
 }
 
 ReplayedRank::ReplayedRank(const trace::Trace& trace, const trace::Rank& rank, const StepChoice& choice,

@@ -86,7 +86,8 @@ without changes, per step, so a change that nothing waits for saves 0.
 | sync | the time that calls wait for device work; 0: they return at once |
 | alloc, launch | host time in calls that allocate or free device or pinned memory; in calls that launch |
 | compute, comm, copy | compute kernels; collective kernels; copies and fills |
-| plain_cores | compute kernels of products and convolutions that use no matrix units, by name |
+| plain_cores | compute kernels of products and convolutions that use no matrix units, by name; double precision aside |
+| fp64 | compute kernels in double precision, by name |
 | kernel:NAME | device events of that name |
 | kind:NAME | compute kernels of that kind, as `kernels` tells kinds: pointwise, norm, cast, … |
 | host:NAME | host time in ops, annotations, Python and runtime calls of that name and in all they call on their thread |

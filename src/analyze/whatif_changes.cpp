@@ -7,6 +7,7 @@
 #include <charconv>
 #include <utility>
 
+#include "analyze/loops.h"
 #include "derive/kernel_class.h"
 #include "derive/kernel_kind.h"
 #include "derive/matrix_cores.h"
@@ -36,11 +37,15 @@ constexpr std::array kWords = {
     Word{"launch", What::launch, false},
     Word{"compute", What::compute, false},
     Word{"plain_cores", What::plain_cores, false},
+    Word{"fp64", What::fp64, false},
     Word{"comm", What::comm, false},
     Word{"copy", What::copy, false},
     Word{"kernel", What::kernel, true},
     Word{"kind", What::kind, true},
     Word{"host", What::host, true},
+    Word{"loop", What::loop, true},
+    Word{"waiting", What::waiting, true},
+    Word{"quiet", What::quiet, true},
     Word{"device", What::device, true},
     Word{"op", What::op, true},
     Word{"call", What::call, true},
@@ -126,7 +131,9 @@ class Matcher {
  private:
   bool fits(std::string_view name) const {
     return scale_.what == What::plain_cores
-               ? derive::is_plain_matrix_work(derive::matrix_cores_of(name, setting_))
+               ? !derive::is_double_precision(name) &&
+                     derive::is_plain_matrix_work(derive::matrix_cores_of(name, setting_))
+           : scale_.what == What::fp64 ? derive::is_double_precision(name)
            : scale_.what == What::kind ? matches(scale_, derive::name_of(derive::kernel_kind(name)))
                                        : matches(scale_, name);
   }
@@ -139,10 +146,24 @@ class Matcher {
   derive::KernelSetting setting_;
 };
 
-void scale_event(Changes& changes, std::size_t events, std::size_t index, double factor) {
-  changes.device.resize(events, 1);
-  double& now = changes.device[index];
-  now = now == 1 ? factor : std::min(now, factor);
+void scale_one(std::vector<double>& factors, std::size_t events, std::size_t index, double factor) {
+  factors.resize(events, 1);
+  factors[index] = factors[index] == 1 ? factor : std::min(factors[index], factor);
+}
+
+/// `fewer`: not shorter events but fewer of them, which start less often too; none start never.
+void scale_event(Changes& changes, std::size_t events, std::size_t index, double factor, bool fewer = false) {
+  scale_one(changes.device, events, index, factor);
+  if (fewer || factor == 0) scale_one(changes.starts, events, index, factor);
+}
+
+/// By row: host ranges with a launch of device work inside.
+std::vector<bool> ranges_that_launch(const Rank& rank) {
+  const EventTable& e = rank.events;
+  std::vector<bool> launching(e.size());
+  for (const Row row : rank.device_rows())
+    for (Row at = e.launch[row]; at != kNoRow && !launching[at]; at = e.parent[at]) launching[at] = true;
+  return launching;
 }
 
 /// Host ranges that match and, for `op` and `device`, what was launched inside them.
@@ -150,12 +171,14 @@ bool add_ranges(Matcher& match, const Rank& rank, const derive::ReplayPlan& plan
                 Changes& changes) {
   const EventTable& e = rank.events;
   const bool calls = scale.what == What::alloc || scale.what == What::launch;
+  const std::vector<bool> launching =
+      scale.what == What::quiet ? ranges_that_launch(rank) : std::vector<bool>(e.size());
   bool found = false;
   std::vector<bool> inside(e.size());
   for (const Row row : rank.host_rows()) {
     if (!is_host_range(e.kind[row]) || (calls && e.kind[row] != Kind::runtime)) continue;
     const bool below = e.parent[row] != kNoRow && inside[e.parent[row]];
-    inside[row] = below || match(row);
+    inside[row] = below || (match(row) && !launching[row]);
     if (!inside[row] || below) continue;
     found = true;
     if (scale.what != What::device) changes.host.push_back({row, scale.factor});
@@ -164,8 +187,63 @@ bool add_ranges(Matcher& match, const Rank& rank, const derive::ReplayPlan& plan
   for (std::size_t i = 0; i < plan.events.size(); ++i) {
     const Row row = plan.events[i].row, launch = e.launch[row], op = e.op[row];
     if ((launch != kNoRow && inside[launch]) || (op != kNoRow && inside[op]))
-      scale_event(changes, plan.events.size(), i, scale.factor);
+      scale_event(changes, plan.events.size(), i, scale.factor, scale.what == What::op);
   }
+  return found;
+}
+
+/// Of loops whose rounds match, all but the first rounds go, with what they launch; `factor` of them stay.
+bool add_loops(const trace::Trace& trace, const Rank& rank, const derive::ReplayPlan& plan,
+               const Scale& scale, Changes& changes) {
+  const EventTable& e = rank.events;
+  std::vector<bool> inside(e.size());
+  bool found = false;
+  for (const derive::RepeatedOps& run : derive::repeated_ops(trace, rank)) {
+    if (!matches(scale, loop_unit(trace, rank, run))) continue;
+    found = true;
+    const auto kept =
+        static_cast<std::int64_t>(scale.factor * static_cast<double>(run.times) * run.unit + 0.5);
+    std::int64_t done = e.start[run.first], seen = 0;
+    for (Row row = run.first;
+         row < e.size() && e.track[row] == e.track[run.first] && e.start[row] < e.end[run.last]; ++row) {
+      const bool next = e.kind[row] == Kind::op && e.start[row] >= done;
+      if (next) {
+        done = e.end[row];
+        if (++seen > kept) changes.host.push_back({row, 0});
+      }
+      inside[row] = seen > kept;
+    }
+  }
+  for (std::size_t i = 0; i < plan.events.size(); ++i)
+    if (const Row launch = e.launch[plan.events[i].row]; launch != kNoRow && inside[launch])
+      scale_event(changes, plan.events.size(), i, 0);
+  return found;
+}
+
+/// Operators in which a call under an operator of that name waits, with what they launch: aten::index of
+/// the aten::nonzero that it calls.
+bool add_waiting(const trace::Trace& trace, const Rank& rank, const derive::ReplayPlan& plan,
+                 const Scale& scale, Changes& changes) {
+  const EventTable& e = rank.events;
+  std::vector<bool> inside(e.size());
+  bool found = false;
+  for (const derive::ReplayPlan::Call& call : plan.calls) {
+    Row op = e.op[call.row];
+    if (call.waiting != derive::Waiting::work || op == kNoRow || !matches(scale, trace.name(rank, op)))
+      continue;
+    for (Row above = e.parent[op];
+         above != kNoRow && e.kind[above] == Kind::op && trace.name(rank, above).starts_with("aten::");
+         above = e.parent[above])
+      op = above;
+    found = true;
+    if (inside[op]) continue;
+    changes.host.push_back({op, scale.factor});
+    for (Row row = op; row < e.size() && e.track[row] == e.track[op] && e.start[row] < e.end[op]; ++row)
+      inside[row] = true;
+  }
+  for (std::size_t i = 0; i < plan.events.size(); ++i)
+    if (const Row launch = e.launch[plan.events[i].row]; launch != kNoRow && inside[launch])
+      scale_event(changes, plan.events.size(), i, scale.factor, true);
   return found;
 }
 
@@ -176,12 +254,13 @@ bool add_events(Matcher& match, const Rank& rank, const derive::ReplayPlan& plan
   for (std::size_t i = 0; i < plan.events.size(); ++i) {
     const Row row = plan.events[i].row;
     const Work work = e.work[row];
-    const bool wanted = scale.what == What::compute ? work == Work::compute
-                        : scale.what == What::plain_cores || scale.what == What::kind
-                            ? work == Work::compute && match(row)
-                        : scale.what == What::comm ? work == Work::communication
-                        : scale.what == What::copy ? work == Work::copy || work == Work::fill
-                                                   : match(row);
+    const bool wanted =
+        scale.what == What::compute ? work == Work::compute
+        : scale.what == What::plain_cores || scale.what == What::fp64 || scale.what == What::kind
+            ? work == Work::compute && match(row)
+        : scale.what == What::comm ? work == Work::communication
+        : scale.what == What::copy ? work == Work::copy || work == Work::fill
+                                   : match(row);
     if (!wanted) continue;
     const Row launch = e.launch[row];
     found |= scale.what != What::call || launch != kNoRow;
@@ -215,12 +294,17 @@ bool add_changes(const trace::Trace& trace, const Rank& rank, const derive::Repl
                          [](const auto& call) { return call.waiting == derive::Waiting::work; });
     case What::compute:
     case What::plain_cores:
+    case What::fp64:
     case What::comm:
     case What::copy:
     case What::kernel:
     case What::kind:
     case What::call:
       return add_events(match, rank, plan, scale, changes);
+    case What::loop:
+      return add_loops(trace, rank, plan, scale, changes);
+    case What::waiting:
+      return add_waiting(trace, rank, plan, scale, changes);
     default:
       return add_ranges(match, rank, plan, scale, changes);
   }

@@ -19,19 +19,23 @@ struct Scale {
     alloc,         ///< host time in calls that allocate or free device or pinned memory
     launch,        ///< host time in launch calls
     compute,       ///< compute kernels
-    plain_cores,   ///< of them, products and convolutions on plain cores
+    plain_cores,   ///< of them, products and convolutions on plain cores, double precision aside
+    fp64,          ///< compute kernels in double precision
     comm,          ///< collective kernels
     copy,          ///< copies and fills
     kernel,        ///< device events by their name
     kind,          ///< compute kernels by the kind of their work, as `kernels` names it
     host,          ///< host ranges by their name
+    loop,          ///< rounds of loops by the operators of one, and what they launch
+    waiting,       ///< operators in which one of that name waits for the device, and what they launch
+    quiet,         ///< of them, those that launch nothing
     device,        ///< device events launched inside host ranges of a name
     op,            ///< both
     call,          ///< calls that launched device events of a name
   };
   std::string text;  ///< as typed
   What what = What::sync;
-  std::string name;                ///< of kernel, kind, host, device, op, call: exactly this one, …
+  std::string name;  ///< of kernel, kind, host, loop, waiting, quiet, device, op, call: exactly this one, …
   std::vector<std::string> parts;  ///< … or any that contains one of these
   double factor = 1;
 };

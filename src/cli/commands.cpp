@@ -93,7 +93,8 @@ constexpr Command kCommands[] = {
      "Replays the recording with something scaled and says what a step takes then: each --scale alone and "
      "all "
      "together. A factor of 0 removes, 0.5 halves, 2 doubles. WHAT is data_loading, sync, alloc, launch, "
-     "compute, plain_cores, comm or copy; or kernel:NAME, host:NAME, device:NAME, op:NAME or call:NAME, "
+     "compute, plain_cores, fp64, comm or copy; or kernel:NAME, host:NAME, loop:NAMES, waiting:NAME, "
+     "quiet:NAME, device:NAME, op:NAME or call:NAME, "
      "where "
      "NAME is exact, or /a|b/ for names that contain a or b. Without --scale, it tries what usually limits. "
      "`stepscope show whatif --help` defines each and says what the replay does not know.",

@@ -57,8 +57,9 @@ void count_kinds(const trace::Trace& trace, const Rank& rank, Capture& c) {
   const trace::StringId data_parallel = trace.strings.find("DataParallel.forward"),
                         ddp = trace.strings.find("DistributedDataParallel.forward");
   for (Row row = 0; row < e.size(); ++row) {
-    c.data_parallel_calls += e.name[row] == data_parallel;
-    c.ddp_calls += e.name[row] == ddp;
+    const bool host = is_host_range(e.kind[row]);  // devices repeat the host's annotations
+    c.data_parallel_calls += host && e.name[row] == data_parallel;
+    c.ddp_calls += host && e.name[row] == ddp;
     switch (e.kind[row]) {
       case Kind::op:
         ++c.ops;

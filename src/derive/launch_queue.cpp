@@ -121,4 +121,10 @@ LaunchQueue launch_queue(const trace::Trace& trace, const trace::Rank& rank) {
   return queue;
 }
 
+std::vector<bool> prompt_events(const LaunchQueue& queue, std::size_t rows) {
+  std::vector<bool> prompt(rows);
+  for (std::size_t i = 0; i < queue.size(); ++i) prompt[queue.event[i]] = queue.delay[i] <= kPromptDelay;
+  return prompt;
+}
+
 }  // namespace stepscope::derive

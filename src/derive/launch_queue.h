@@ -29,6 +29,11 @@ struct LaunchQueue {
 /// copies from pageable memory returns when its last piece is staged, 40 to 90 µs before the copy ends.
 bool stayed_for_copy(const trace::EventTable& events, trace::Row call, trace::Row copy);
 
+/// An unloaded launch starts in 2 to 5 µs; work that waits behind other work starts later than this, ns.
+inline constexpr std::int64_t kPromptDelay = 10'000;
+/// By row: device events that started within kPromptDelay of their launch, so had nothing queued before them.
+std::vector<bool> prompt_events(const LaunchQueue& queue, std::size_t rows);
+
 /// O(n log n) in device events.
 LaunchQueue launch_queue(const trace::Trace& trace, const trace::Rank& rank);
 

@@ -235,6 +235,11 @@ bool is_plain_matrix_work(const MatrixCoreUse& use) {
   return use.cores == MatrixCores::no && (use.rule == 7 || use.rule == 9 || use.rule == 11);
 }
 
+bool is_double_precision(std::string_view kernel) {
+  const auto has = [&](std::string_view part) { return kernel.find(part) != std::string_view::npos; };
+  return has("<double") || has("dgemm") || has("d884") || (has("Cijk_") && has("_DB_"));
+}
+
 KernelSetting setting_of(const trace::Device& device) {
   KernelSetting setting;
   setting.vendor = vendor_of(device.name);

@@ -32,6 +32,9 @@ MatrixCoreUse matrix_cores_of(std::string_view kernel_name, const KernelSetting&
 
 /// Whether that recognised a product or convolution on plain cores.
 bool is_plain_matrix_work(const MatrixCoreUse& use);
+/// Whether a kernel computes in double precision: by the first type it is made for, as scalars come behind
+/// it.
+bool is_double_precision(std::string_view kernel_name);
 /// What a device says of the kernels that ran on it.
 KernelSetting setting_of(const trace::Device& device);
 

@@ -73,7 +73,9 @@ class Walk {
   void start(std::size_t index) {
     const ReplayPlan::Event& event = plan_.events[index];
     const Time recorded = e_.start[event.row];
-    Time ready = event.asked;
+    const double starts = changes_.starts.empty() ? 1 : changes_.starts[index];
+    const Time latency = scaled(event.latency, starts);
+    Time ready = event.asked, follows = kNotYet;
     if (event.call != ReplayPlan::kNone) {
       const auto call = static_cast<std::size_t>(event.call);
       const TrackId thread = e_.track[plan_.calls[call].row];
@@ -81,14 +83,18 @@ class Walk {
               (call_shift_[call] == kNotYet ? shift_[thread] : call_shift_[call]);
       ready += std::min<Time>(0, recorded - event.asked);
     }
-    if (event.before != ReplayPlan::kNone) ready = std::max(ready, after(event.before, recorded));
+    if (event.before != ReplayPlan::kNone) follows = after(event.before, recorded);
     const std::size_t last = index + 1 < plan_.events.size()
                                  ? static_cast<std::size_t>(plan_.events[index + 1].wait)
                                  : plan_.waits.size();
     for (auto w = static_cast<std::size_t>(event.wait); w < last; ++w)
-      ready = std::max(ready, after(plan_.waits[w].on, recorded));
+      follows = std::max(follows, after(plan_.waits[w].on, recorded));
     const double factor = changes_.device.empty() ? 1 : changes_.device[index];
-    out_.start[index] = std::clamp(ready + event.latency, recorded - kFarthest, recorded + kFarthest);
+    Time start = std::max(ready, follows) + latency;
+    // The way of a launch passes beside queued work; between that and the event lies the usual gap.
+    if (event.on_idle && follows > ready)
+      start = std::max(ready + latency, follows + std::min(latency, scaled(plan_.gap, starts)));
+    out_.start[index] = std::clamp(start, recorded - kFarthest, recorded + kFarthest);
     out_.end[index] = out_.start[index] + scaled(e_.duration(event.row), factor);
   }
 

@@ -15,6 +15,7 @@ struct Changes {
   };
   std::vector<Host> host;      ///< where several hold, the smallest factor does
   std::vector<double> device;  ///< by event of the plan; empty: all 1
+  std::vector<double> starts;  ///< likewise, of what an event takes to start: fewer events start less often
   double waits = 1;            ///< of the time in calls that wait for device work
 };
 

@@ -12,6 +12,7 @@ namespace stepscope::derive {
 
 struct ReplayPlan {
   static constexpr std::int32_t kNone = -1;
+  static constexpr timeline::Time kLongestGap = 20'000;
 
   /// A kernel, copy or fill. It starts when it is asked for, what came before it on its stream has ended and
   /// what it waits for on other streams has, plus its latency.
@@ -22,6 +23,7 @@ struct ReplayPlan {
     std::int32_t wait = kNone;    ///< first of its entries in `waits`, which end where another event's begin
     timeline::Time asked = 0;     ///< recorded time at which the host had asked for it
     timeline::Time latency = 0;   ///< from then to its start, ns; at most 20 µs when the call is recorded
+    bool on_idle = false;         ///< what it follows had ended when it was asked for: a launch's whole way
   };
   struct Wait {
     std::int32_t event, on;
@@ -45,8 +47,9 @@ struct ReplayPlan {
     std::uint32_t index;
   };
 
-  std::vector<Event> events;  ///< by start
-  std::vector<Wait> waits;    ///< by event
+  std::vector<Event> events;         ///< by start
+  timeline::Time gap = kLongestGap;  ///< median latency of events that were queued behind another one, ns
+  std::vector<Wait> waits;           ///< by event
   std::vector<Call> calls;
   std::vector<Handoff> handoffs;
   std::vector<Mark> marks;

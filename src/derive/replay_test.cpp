@@ -93,5 +93,30 @@ TEST(Replay, EventsWithoutLaunchFollowTheirStream) {
   EXPECT_EQ(faster.start, (std::vector<std::int64_t>{10'000, 70'000, 83'000}));
 }
 
+// b and d were asked for while their stream worked and start 1 µs behind it; c found the stream idle and came
+// 6 µs after its launch. Once the 40 µs of host work before it are gone, c waits for b and follows it by 1 µs
+// as well.
+TEST(Replay, AQueueHidesTheWayOfALaunch) {
+  const trace::Trace trace = test::open_events(R"J(
+    {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 5, "tid": 5, "ts": 0, "dur": 4, "args": {"correlation": 1}},
+    {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 5, "tid": 5, "ts": 5, "dur": 4, "args": {"correlation": 2}},
+    {"ph": "X", "cat": "cpu_op", "name": "slow", "pid": 5, "tid": 5, "ts": 10, "dur": 40},
+    {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 5, "tid": 5, "ts": 50, "dur": 4, "args": {"correlation": 3}},
+    {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 5, "tid": 5, "ts": 55, "dur": 4, "args": {"correlation": 4}},
+    {"ph": "X", "cat": "kernel", "name": "a", "pid": 0, "tid": 7, "ts": 10, "dur": 10, "args": {"correlation": 1}},
+    {"ph": "X", "cat": "kernel", "name": "b", "pid": 0, "tid": 7, "ts": 21, "dur": 10, "args": {"correlation": 2}},
+    {"ph": "X", "cat": "kernel", "name": "c", "pid": 0, "tid": 7, "ts": 60, "dur": 10, "args": {"correlation": 3}},
+    {"ph": "X", "cat": "kernel", "name": "d", "pid": 0, "tid": 7, "ts": 71, "dur": 10, "args": {"correlation": 4}})J");
+  ASSERT_EQ(trace.ranks.size(), 1u);
+  const trace::Rank& rank = trace.ranks[0];
+  const ReplayPlan plan = plan_of(trace);
+  EXPECT_EQ(plan.gap, 1'000);
+  EXPECT_EQ(replay(rank, plan, {}).start, (std::vector<std::int64_t>{10'000, 21'000, 60'000, 71'000}));
+  Changes changes;
+  for (trace::Row row = 0; row < rank.events.size(); ++row)
+    if (trace.name(rank, row) == "slow") changes.host.push_back({row, 0});
+  EXPECT_EQ(replay(rank, plan, changes).start, (std::vector<std::int64_t>{10'000, 21'000, 32'000, 43'000}));
+}
+
 }  // namespace
 }  // namespace stepscope::derive

@@ -46,6 +46,7 @@ class Waits {
         plan_.waits.push_back(*recorded);
       settle(index, event);
     }
+    settle_gap();
   }
 
   void returns() {
@@ -106,6 +107,17 @@ class Waits {
     }
     event.latency = std::max<Time>(0, start - ready);
     if (linked) event.latency = std::min(event.latency, kLongestLatency);
+    event.on_idle = linked && !waiting && event.before != ReplayPlan::kNone && ready == event.asked;
+  }
+  void settle_gap() {
+    std::vector<Time> gaps;
+    for (const ReplayPlan::Event& event : plan_.events)
+      if (event.call != ReplayPlan::kNone && event.before != ReplayPlan::kNone && !event.on_idle)
+        gaps.push_back(event.latency);
+    if (gaps.empty()) return;
+    const auto middle = gaps.begin() + std::ssize(gaps) / 2;
+    std::nth_element(gaps.begin(), middle, gaps.end());
+    plan_.gap = *middle;
   }
 
   /// The event of another stream, launched earlier, that ended last before `time`, or was about to end: a
