@@ -51,14 +51,12 @@ std::string remedy_of(const WaitingCall& wait) {
     case WaitKind::shape:
       return fmt::format(
           "Avoid {}{}: the host waits to learn the size of its result. torch.where(), a fixed size with a "
-          "mask, "
-          "nonzero_static() or output_size= need no wait.",
+          "mask, nonzero_static() or output_size= need no wait.",
           wait.what, wait.where);
     case WaitKind::to_host:
       return fmt::format(
           "Copy{} into pinned memory with non_blocking=True on a side stream and read it one step later, or "
-          "keep "
-          ".cpu() out of the step.",
+          "keep .cpu() out of the step.",
           wait.where);
     case WaitKind::to_device:
       return fmt::format(
@@ -70,8 +68,7 @@ std::string remedy_of(const WaitingCall& wait) {
   }
   return fmt::format(
       "Take {}{} out of the step: results do not need it. Time with events; timers of frameworks that "
-      "synchronize "
-      "can be switched off (DeepSpeed wall_clock_breakdown, Megatron --timing-log-level 0).",
+      "synchronize can be switched off (DeepSpeed wall_clock_breakdown, Megatron --timing-log-level 0).",
       wait.what, wait.where);
 }
 
@@ -221,8 +218,7 @@ std::string lower_precision(const Evidence& e) {
   if (nvidia && volta)
     return fmt::format(
         "torch.autocast(\"cuda\", dtype=torch.float16) with torch.amp.GradScaler(\"cuda\"): the matrix units "
-        "of "
-        "{} know float16, not bfloat16.",
+        "of {} know float16, not bfloat16.",
         device.name);
   if (nvidia && device.capability >= 8)
     return "torch.autocast(\"cuda\", dtype=torch.bfloat16); for float32 that has to stay, "

@@ -126,6 +126,28 @@ namespace stepscope::advise {
   X(double, kSureWorth, 0.01, "of the step: the least that a finding saves", "less is noise") \
   X(double, kPossibleWorth, 0.03, "of the step: the most that a finding saves", "chosen") \
   X(double, kCpuOperatorShare, 0.20, "of the recording in one operator, on the CPU alone", "chosen") \
+  X(double, kMergedLeast, 0.3, "of the cost of small collectives: sent together in part", "chosen") \
+  X(double, kHiddenLeast, 0.5, "of the exposed reduction that the backward pass could hide", "chosen") \
+  X(double, kPrefetchLeast, 0.2, "of exposed gathers: prefetched in part", "chosen") \
+  X(double, kPrefetchMost, 0.7, "of exposed gathers: prefetched", "chosen") \
+  X(double, kOverlapLeast, 0.2, "of exposed communication: hidden or shrunk, at least", "chosen") \
+  X(double, kOverlapMost, 0.8, "of exposed communication: hidden or shrunk, at most", "chosen") \
+  X(double, kFullSet, 0.9, "calls of a reduction per forward: gradients are reduced each time", "chosen: the last forward of a recording may be cut") \
+  X(double, kCopyLeast, 0.3, "of the time of needless copies and casts: at least", "chosen") \
+  X(double, kCopyMost, 0.9, "of the time of needless copies and casts: at most", "chosen") \
+  X(double, kWaitingCalls, 0.8, "of the copies' time spent in their calls: the host waits for them", "chosen") \
+  X(double, kLayoutLeast, 0.5, "of the time of changes of memory layout: at least", "chosen") \
+  X(double, kBreakLeast, 0.3, "of late idle time of a step in pieces: at least", "chosen") \
+  X(double, kBreakMost, 0.8, "of late idle time of a step in pieces: at most", "chosen") \
+  X(double, kFusedAttentionLeast, 0.7, "of attention's time beside its products: fused, at least", "chosen") \
+  X(double, kFusedProducts, 0.3, "of the time of attention's products: fused, at most", "chosen") \
+  X(double, kMostOfProduct, 0.5, "of a product's time: what most of its kernels do", "a majority") \
+  X(double, kVisibleCost, 0.2, "of the window: the cost of recording that lowers confidence", "as capture health has it (Q05)") \
+  X(std::int64_t, kLeastSaving, 50'000, "ns per step: less is not shown", "not worth a reader's time") \
+  X(double, kLeastShare, 0.01, "of the step: less is not shown", "not worth a reader's time") \
+  X(double, kExactError, 0.02, "of the replayed length: above it confidence falls", "chosen") \
+  X(double, kMostWidening, 0.02, "of a saving: its range is wider by at most this where steps vary", "chosen") \
+  X(double, kMostUnlinked, 0.10, "of device events without their launch: above it no replay", "chosen: such work cannot move") \
   X(double, kMemoryShare, 0.90, "of device memory", "the TensorBoard plugin's limit")
 // clang-format on
 

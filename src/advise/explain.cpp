@@ -18,12 +18,9 @@ using report::kNoInt;
 using report::kNoReal;
 using report::Unit;
 
-/// A rule that may give findings of another id names it in its line: "(I02)".
 const Rule* rule_of(std::string_view id) {
   for (const Rule& rule : rules())
     if (rule.id == id) return &rule;
-  for (const Rule& rule : rules())
-    if (rule.one_line.find(fmt::format("({})", id)) != std::string_view::npos) return &rule;
   return nullptr;
 }
 
@@ -144,18 +141,20 @@ void explain_rule(Explained& out, const Rule& rule, std::string_view id, Judged 
   const std::optional<Finding> raw = rule.find(evidence.logged(out.inputs), judged.bound);
   const auto at = std::find_if(judged.findings.begin(), judged.findings.end(),
                                [&](const Finding& f) { return f.id == id; });
-  if (raw && raw->id == id && at != judged.findings.end())
+  if (raw && at != judged.findings.end())
     return fires(out, *raw, judged, static_cast<std::size_t>(at - judged.findings.begin()), evidence,
                  replayed);
   for (const Finding& f : judged.findings)
-    if (raw && raw->id == id && f.evidence.find(fmt::format("; {}: ", id)) != std::string::npos) {
+    if (raw && f.evidence.find(fmt::format("; {}: ", id)) != std::string::npos) {
       out.outcome = "fires";
       out.sentence = fmt::format("Fires, and is told within {}: {}.", f.id, raw->title);
       return;
     }
   out.outcome = "silent";
-  out.sentence = raw ? fmt::format("Silent: the rule found {} in its place.", raw->id)
-                     : "Silent." + last_read(out.inputs);
+  out.sentence =
+      raw ? fmt::format("Silent: other findings claim what it found, or it means nothing without them: {}.",
+                        raw->title)
+          : "Silent." + last_read(out.inputs);
 }
 
 void explain_health(Explained& out, const HealthRule& rule, const Evidence& evidence) {
@@ -185,12 +184,8 @@ std::vector<std::string> explainable_ids() {
   std::vector<std::string> ids;
   for (const Rule& rule : rules()) {
     ids.emplace_back(rule.id);
-    const std::size_t also = rule.one_line.rfind('(');
-    if (also != std::string_view::npos && rule.one_line.size() == also + 5)
-      ids.emplace_back(rule.one_line.substr(also + 1, 3));
   }
   std::sort(ids.begin(), ids.end());
-  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
   for (const HealthRule& rule : health_rules()) ids.emplace_back(rule.id);
   return ids;
 }

@@ -77,8 +77,7 @@ std::optional<Health> blind_wait(const Evidence& e) {
                         ns(pending)),
       "idle time, waits, launches, utilization",
       "schedule(wait=1, warmup=2, active=5), torch.cuda.synchronize() before the profiler stops, and no "
-      "other "
-      "tool (nsys, ncu, rocprof, DCGM) that traces this device at the same time.");
+      "other tool (nsys, ncu, rocprof, DCGM) that traces this device at the same time.");
 }
 
 std::string costly_options(const Evidence& e) {

@@ -89,7 +89,7 @@ std::optional<Finding> many_collectives(const Evidence& e, Bound bound) {
                       fmt::format("{} collectives per step, median {}: they cost latency, not bandwidth",
                                   format_value(tiny->count / e.steps(), Unit::count), ns(tiny->median)));
   const std::int64_t cost = (host ? tiny->host : tiny->exposed) / e.steps();
-  save(f, cost, 0.3, 1);
+  save(f, cost, kMergedLeast, 1);
   const std::string_view kernels = host ? "" : "; comm=0", kernels_mild = host ? "" : "; comm=0.7";
   change(f, fmt::format("host:/c10d::|_c10d_functional::/=0.1{}", kernels),
          fmt::format("host:/c10d::|_c10d_functional::/=0.5{}", kernels_mild));
@@ -99,8 +99,8 @@ std::optional<Finding> many_collectives(const Evidence& e, Bound bound) {
                            ns(tiny->exposed), ns(tiny->host));
   f.remedy =
       "Let DistributedDataParallel bucket gradients (bucket_cap_mb=25 … 100) instead of a loop over "
-      "parameters; "
-      "torch.distributed._coalescing_manager() or one flattened tensor; wrap larger units in FSDP.";
+      "parameters; torch.distributed._coalescing_manager() or one flattened tensor; wrap larger units in "
+      "FSDP.";
   f.verify = "collectives: under 50 per step, each above 1 MB.";
   f.effort = Effort::code;
   return f;
@@ -152,7 +152,7 @@ std::optional<Finding> late_start(const Evidence& e, Bound bound) {
       finding(e, "N06", "communication",
               fmt::format("Gradients are reduced only after {} of the backward pass: {} per step are exposed",
                           percent(late->before), ns(late->exposed)));
-  save(f, std::min(late->exposed, late->could_hide), 0.5, 1);
+  save(f, std::min(late->exposed, late->could_hide), kHiddenLeast, 1);
   f.confidence = Confidence::medium;
   f.because = "kernels of the backward pass ran before the first reduction could hide behind them";
   f.evidence = "collectives: reductions in the backward pass";
@@ -175,7 +175,7 @@ std::optional<Finding> gathers(const Evidence& e, Bound bound) {
   Finding f = finding(e, "N07", "communication",
                       fmt::format("{} of {} per step wait for gathers of parameters", ns(exposed / e.steps()),
                                   ns(e.step_length())));
-  save(f, exposed / e.steps(), 0.2, 0.7);
+  save(f, exposed / e.steps(), kPrefetchLeast, kPrefetchMost);
   f.confidence = Confidence::low;
   f.because = "most of the gathers' time runs with no compute beside it";
   f.evidence = "collectives: all-gather, exposed";
@@ -194,7 +194,6 @@ count per forward is 0.9 or more): gradients are accumulated and still reduced e
 reductions. Silent when the host limits.)";
 
 std::optional<Finding> reduce_every_time(const Evidence& e, Bound bound) {
-  constexpr double kEach = 0.9;
   const std::int64_t forwards = e.fact("ddp_calls");
   if (forwards < 2 || bound == Bound::host) return std::nullopt;
   const std::int64_t updates = e.launched_in("Optimizer.step#").ranges;
@@ -203,7 +202,7 @@ std::optional<Finding> reduce_every_time(const Evidence& e, Bound bound) {
   std::int64_t exposed = 0;
   for (const CollectiveRow& row : collectives_of(e))
     if (row.what == "all-reduce" && row.bytes >= kSmallMessage &&
-        static_cast<double>(row.count) >= kEach * static_cast<double>(times * e.steps()))
+        static_cast<double>(row.count) >= kFullSet * static_cast<double>(times * e.steps()))
       exposed += row.exposed;
   if (exposed == 0) return std::nullopt;
   Finding f = finding(e, "N11", "communication",
@@ -239,8 +238,8 @@ std::optional<Finding> exposed_communication(const Evidence& e, Bound bound) {
       finding(e, "N01", "communication",
               fmt::format("{} of {} per step only communication runs ({} of it is hidden behind compute)",
                           ns(exposed / e.steps()), ns(e.step_length()), percent(hidden)));
-  save(f, exposed / e.steps(), 0.2, 0.8);
-  change(f, "comm=0.2", "comm=0.8");
+  save(f, exposed / e.steps(), kOverlapLeast, kOverlapMost);
+  change(f, fmt::format("comm={:.1f}", 1 - kOverlapMost), fmt::format("comm={:.1f}", 1 - kOverlapLeast));
   f.confidence = e.share(exposed) < kCommunicationShare ? Confidence::low : Confidence::medium;
   f.because = "one rank's file cannot tell transfer from waiting for other ranks";
   f.evidence = fmt::format("devices: exposed_communication {} of the window; kernels: collectives by name",

@@ -29,7 +29,6 @@ the copies, which shows that the host waits. Silent for small copies, for start-
 say what kind of memory the host's is (ROCm often writes only `Host`).)";
 
 std::optional<Finding> pageable_copy(const Evidence& e, Bound) {
-  constexpr double kAsLong = 0.8;  // of the copies' time
   const CopySum copies = copies_of(
       e, [](std::string_view name, std::string_view) { return to_device(name) && has(name, "(Pageable"); });
   const std::int64_t bytes = copies.bytes / e.steps();
@@ -43,7 +42,7 @@ std::optional<Finding> pageable_copy(const Evidence& e, Bound) {
          fmt::format("call:/HtoD (Pageable/=0; kernel:/HtoD (Pageable/={}",
                      std::min(1.0, rate / pinned_rate(e))),
          kPageablePessimism);
-  const bool waits = static_cast<double>(copies.host) >= kAsLong * static_cast<double>(copies.total);
+  const bool waits = static_cast<double>(copies.host) >= kWaitingCalls * static_cast<double>(copies.total);
   f.confidence = waits ? Confidence::high : Confidence::medium;
   f.because = waits ? "the copies are named pageable, and their calls return only when they are done"
                     : "the copies are named pageable";
@@ -70,7 +69,7 @@ std::optional<Finding> exposed_copy(const Evidence& e, Bound bound) {
                                   ns(copies.exposed / e.steps()), ns(e.step_length()),
                                   format_value(copies.bytes / e.steps(), Unit::bytes),
                                   format_value(copies.count / e.steps(), Unit::count), asked_by(copies.op)));
-  save(f, copies.exposed / e.steps(), 0.3, 0.9);
+  save(f, copies.exposed / e.steps(), kCopyLeast, kCopyMost);
   change(f, "kernel:/HtoD (Pinned/=0.1", "kernel:/HtoD (Pinned/=0.7");
   device_only(f, bound);
   f.confidence = Confidence::medium;
@@ -108,8 +107,7 @@ std::optional<Finding> slow_link(const Evidence& e, Bound bound) {
                            format_value(copies.large, Unit::count), ns(copies.exposed));
   f.remedy =
       "Look at the width and generation of the link (nvidia-smi -q | grep -i pcie; rocm-smi --showbus), at "
-      "NUMA "
-      "placement (numactl, torchrun --numa-binding), and at devices that share a switch.";
+      "NUMA placement (numactl, torchrun --numa-binding), and at devices that share a switch.";
   f.verify = "copies: large_rate near the link's rate.";
   f.effort = Effort::hardware;
   return f;
@@ -132,7 +130,7 @@ std::optional<Finding> small_copies(const Evidence& e, Bound bound) {
                       fmt::format("{} copies below 64 KiB per step cost {}{}",
                                   format_value(copies.small / e.steps(), Unit::count), ns(cost / e.steps()),
                                   copies.op.empty() ? "" : ", most of them " + copies.op));
-  save(f, cost / e.steps(), 0.3, 0.9);
+  save(f, cost / e.steps(), kCopyLeast, kCopyMost);
   f.confidence = Confidence::medium;
   f.because = "each copy costs a call, however small it is";
   f.evidence = fmt::format("copies: small; {} in their calls in the window", ns(copies.host));
@@ -158,7 +156,7 @@ std::optional<Finding> created_on_host(const Evidence& e, Bound bound) {
   Finding f = finding(e, "C06", "copy",
                       fmt::format("{} tensors per step are made on the host and then moved to the device",
                                   format_value(copies.created / e.steps(), Unit::count)));
-  save(f, static_cast<std::int64_t>(created * static_cast<double>(lost)) / e.steps(), 0.3, 0.9);
+  save(f, static_cast<std::int64_t>(created * static_cast<double>(lost)) / e.steps(), kCopyLeast, kCopyMost);
   f.confidence = Confidence::low;
   f.because = "the operator before each copy makes a tensor";
   f.evidence = "copies: created";

@@ -37,7 +37,7 @@ std::optional<Finding> device_copies(const Evidence& e, Bound bound) {
                                   format_value(copies.bytes / e.steps(), Unit::bytes),
                                   copies.op.empty() ? "" : ", most for " + copies.op,
                                   kernels > 0 ? ", and kernels that copy" : ""));
-  save(f, per_step, 0.3, 0.9);
+  save(f, per_step, kCopyLeast, kCopyMost);
   const double own =
       static_cast<double>(copies.total) / static_cast<double>(std::max<std::int64_t>(1, all.total));
   const auto shortened = [&](double to) {
@@ -71,7 +71,7 @@ std::optional<Finding> layout_changes(const Evidence& e, Bound bound) {
                       fmt::format("{} of kernel time ({} per step) turns tensors between channels first and "
                                   "channels last",
                                   percent(share), ns(compute_time(e, share))));
-  save(f, compute_time(e, share), 0.5, 1.0);
+  save(f, compute_time(e, share), kLayoutLeast, 1.0);
   change(f, "kind:layout=0", "kind:layout=0.5");
   f.shortens_kernels = true;
   device_only(f, bound);
@@ -97,7 +97,7 @@ std::optional<Finding> casts(const Evidence& e, Bound bound) {
   Finding f = finding(e, "C08", "copy",
                       fmt::format("{} of kernel time ({} per step) casts tensors to another type",
                                   percent(share), ns(compute_time(e, share))));
-  save(f, compute_time(e, share), 0.3, 0.9);
+  save(f, compute_time(e, share), kCopyLeast, kCopyMost);
   change(f, "kind:cast=0.1", "kind:cast=0.7");
   f.shortens_kernels = true;
   device_only(f, bound);

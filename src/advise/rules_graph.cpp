@@ -50,8 +50,7 @@ std::optional<Finding> compile_in_window(const Evidence& e, Bound) {
            kCompilePessimism);
     f.remedy =
         "TORCH_LOGS=recompiles says why: torch._dynamo.mark_dynamic() or torch.compile(dynamic=True) for "
-        "sizes that "
-        "change, or pad lengths into a few buckets.";
+        "sizes that change, or pad lengths into a few buckets.";
     f.verify = "No compilation behind the second step.";
     f.effort = Effort::one_line;
   } else {
@@ -77,14 +76,14 @@ std::optional<Finding> graph_breaks(const Evidence& e, Bound bound) {
               fmt::format("The compiled program runs in {} pieces per step, with {} kernels launched between "
                           "them one by one",
                           count(pieces.ranges / e.steps()), count(eager / e.steps())));
-  save(f, lost, 0.3, 0.8);
+  save(f, lost, kBreakLeast, kBreakMost);
   f.confidence = Confidence::medium;
   f.because = "regions of compiled code and kernels outside of them are in the file";
   f.evidence = fmt::format("idle: {} late in the window; call_tree: Torch-Compiled Region", ns(late));
   f.remedy =
       "TORCH_LOGS=graph_breaks names the lines; torch.compile(fullgraph=True) makes them errors. Usual ones: "
-      "print, "
-      ".item(), data-dependent branches, operators the compiler does not know (torch.library.custom_op).";
+      "print, .item(), data-dependent branches, operators the compiler does not know "
+      "(torch.library.custom_op).";
   f.verify = "One compiled region per step and direction.";
   f.effort = Effort::code;
   return f;

@@ -61,7 +61,7 @@ Finding late_finding(const Evidence& e, const char* id, const char* category, st
   Finding f = finding(e, id, category, std::move(title));
   save(f, late / e.steps(), kGraphPessimism, kGraphShare);
   f.leftover = late / e.steps();
-  f.confidence = e.share(e.fact("profiler_estimate")) >= 0.2 ? Confidence::low : Confidence::medium;
+  f.confidence = e.share(e.fact("profiler_estimate")) >= kVisibleCost ? Confidence::low : Confidence::medium;
   f.because = f.confidence == Confidence::low ? "recording itself slowed the host visibly"
                                               : "the gaps end with launches that the host made late";
   f.evidence = "idle: " + listed_causes(e, {"op", "python", "annotation", "launch", "runtime", "untraced"}) +
@@ -98,8 +98,7 @@ std::optional<Finding> not_captured(const Evidence& e, Bound bound) {
                   format_value(e.fact("kernels") / e.steps(), Unit::count), percent(e.share(late))));
   f.remedy = fmt::format(
       "torch.compile(model, mode=\"reduce-overhead\") captures {}. TORCH_LOGS=perf_hints,cudagraphs says "
-      "what "
-      "forbids it: inputs on the CPU, inputs that are written to, sizes that change.",
+      "what forbids it: inputs on the CPU, inputs that are written to, sizes that change.",
       device_graphs(e));
   return f;
 }
@@ -210,8 +209,7 @@ std::optional<Finding> zero_fill(const Evidence& e, Bound bound) {
   f.evidence = "launches: calls; call_tree: Optimizer.zero_grad";
   f.remedy =
       "optimizer.zero_grad(set_to_none=True), the default since PyTorch 2.0: delete set_to_none=False. Not "
-      "if "
-      "code reads .grad as zeros.";
+      "if code reads .grad as zeros.";
   f.verify = "No fills below Optimizer.zero_grad.";
   return f;
 }

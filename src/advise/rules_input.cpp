@@ -132,9 +132,10 @@ bool always_late(const Evidence& e) {
   return late * 2 >= all;
 }
 
-std::optional<Finding> slow_loader(const Evidence& e, Bound bound) {
+/// `in_main`: the loader runs in the training process.
+std::optional<Finding> slow_loader(const Evidence& e, Bound bound, bool in_main) {
   const bool host_only = bound == Bound::host_only;
-  const bool in_main = loader_kind(e).find("single") != std::string::npos;
+  if (in_main != (loader_kind(e).find("single") != std::string::npos)) return std::nullopt;
   const bool hidden = in_main && !host_only && e.share(e.idle("input")) < kLoaderShare;
   const std::int64_t waited = host_only || hidden ? e.fact("host_data_loading") : e.idle("input");
   if (hidden ? waited == 0 : e.share(waited) < kLoaderShare) return std::nullopt;
@@ -198,17 +199,23 @@ std::optional<Finding> host_preprocess(const Evidence& e, Bound) {
 }
 
 constexpr Rule kRules[] = {
-    {"I01", "input", "the training process itself loads data, or its workers are late (I02)", false,
-     slow_loader,
+    {"I01", "input", "the training process itself loads data", false,
+     [](const Evidence& e, Bound bound) { return slow_loader(e, bound, true); },
      R"(Looks at: `idle`, cause `input` (`host_data_loading` of `overview`, where no device is recorded); `input_wait` for the kind of
-loader. Fires from kLoaderShare of the window on: I01 for a loader that runs in the training process, I02 for worker processes,
-those only when half of the steps wait so long. Loading in the training process that the device hides is a candidate too: replay
-tells whether it limits next.
+loader. Fires for a loader that runs in the training process, from kLoaderShare of the window on. Loading that the device hides is a
+candidate too: replay tells whether it limits next.
 
-Saving: replay without data loading. Low is kWorkerPessimism of it (I01: workers slow the main process down) or
-kStarvedPessimism (I02).
+Saving: replay without data loading. Low is kWorkerPessimism of it: workers slow the main process down.
 
-Silent on: loading that the device hides, unless it would limit once other findings are done; waits of single batches (I04) and of restarted workers (I03).)"},
+Silent on: loading that the device hides, unless it would limit once other findings are done; loaders with worker processes (I02).)"},
+    {"I02", "input", "the loader's workers are late", false,
+     [](const Evidence& e, Bound bound) { return slow_loader(e, bound, false); },
+     R"(Looks at: the same as I01. Fires for a loader with worker processes, or of an unknown kind, from kLoaderShare of the window on, when
+half of the steps wait so long.
+
+Saving: replay without data loading. Low is kStarvedPessimism of it: the cores may be used up.
+
+Silent on: waits of single batches (I04) and of restarted workers (I03).)"},
     {"I03", "input", "workers are started again for every pass", false, worker_restart,
      R"(Looks at: *Each wait* of `input_wait`, loaders with worker processes. Fires when at least two waits take kRestart and kRestartTimes the
 median wait, each behind an earlier wait of the same step: the one that ended the loop before.

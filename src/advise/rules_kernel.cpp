@@ -103,7 +103,8 @@ std::optional<Finding> parted_attention(const Evidence& e, Bound bound) {
       finding(e, "K07", "kernel",
               fmt::format("Attention is computed as product, softmax, product: {} times, {} of kernel time",
                           report::format_value(count, report::Unit::count), percent(share)));
-  save(f, compute_time(e, share), 0.7 * of_others, of_others + 0.3 * (1 - of_others));
+  save(f, compute_time(e, share), kFusedAttentionLeast * of_others,
+       of_others + kFusedProducts * (1 - of_others));
   f.shortens_kernels = true;
   f.confidence = sized ? Confidence::high : Confidence::medium;
   f.because = sized ? "the operators and the sizes of the scores are in the file"
@@ -111,8 +112,7 @@ std::optional<Finding> parted_attention(const Evidence& e, Bound bound) {
   f.evidence = "products: attention in parts";
   f.remedy =
       "F.scaled_dot_product_attention; attn_implementation=\"sdpa\" or \"flash_attention_2\" in "
-      "Transformers; "
-      "FlexAttention for masks of your own. Half precision, as flash kernels need it.";
+      "Transformers; FlexAttention for masks of your own. Half precision, as flash kernels need it.";
   f.verify = "Kernels named flash or fmha appear; no softmax between products.";
   f.effort = Effort::one_line;
   return f;

@@ -69,8 +69,7 @@ std::optional<Finding> repeated_ops(const Evidence& e, Bound bound) {
                            ns(number("host", dearest)), ns(idle));
   f.remedy = fmt::format(
       "Replace the loop{} by one operator on a larger tensor: torch.stack and a batched operator, indexing "
-      "with a "
-      "tensor, torch.vmap, torch._foreach_*, or torch.compile.",
+      "with a tensor, torch.vmap, torch._foreach_*, or torch.compile.",
       place);
   f.verify = "The loop is gone from `stepscope show launches`.";
   f.effort = Effort::code;
@@ -100,8 +99,7 @@ std::optional<Finding> many_queries(const Evidence& e, Bound) {
     f.evidence = "launches: other calls of the runtime";
     f.remedy = fmt::format(
         "Find who asks ({} below which operator: `stepscope show call_tree`): cache the answer, poll less "
-        "often, or "
-        "upgrade the library that does it.",
+        "often, or upgrade the library that does it.",
         name);
     f.verify = "Fewer such calls than kernels.";
     f.effort = Effort::code;

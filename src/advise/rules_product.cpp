@@ -106,12 +106,11 @@ rate and memory bandwidth allow. Saving: its time at `kNearRoofLeast` to `kNearR
 P02), shares above 1 (a wrong peak), and when the host limits.)";
 
 std::optional<Finding> far_from_roof(const Evidence& e, Bound bound) {
-  constexpr double kMostSmall = 0.5;
   if (bound == Bound::host) return std::nullopt;
   for (const Product& p : products_of(e)) {
     const bool fits = p.share >= kFarProductShare && p.calls >= kFewestProducts &&
                       p.time >= kShortKernel * p.calls && p.roof > 0 && p.roof < kFarFromRoof;
-    if (!fits || p.misaligned() || p.plain > kMostSmall || p.small > kMostSmall) continue;
+    if (!fits || p.misaligned() || p.plain > kMostOfProduct || p.small > kMostOfProduct) continue;
     Finding f = finding(e, "K06", "kernel",
                         fmt::format("{} reaches {} of the device's roof and takes {} of kernel time",
                                     p.text(), percent(p.roof), percent(p.share)));
@@ -122,8 +121,7 @@ std::optional<Finding> far_from_roof(const Evidence& e, Bound bound) {
     f.evidence = "products: share_of_roof";
     f.remedy =
         "torch.compile(mode=\"max-autotune\"), a newer cuBLAS; on ROCm PYTORCH_TUNABLEOP_ENABLED=1; "
-        "transposed "
-        "operands made contiguous once.";
+        "transposed operands made contiguous once.";
     f.verify = "products: share_of_roof above 0.6.";
     f.effort = Effort::code;
     return f;
@@ -136,11 +134,10 @@ constexpr std::string_view kUnitsDoc =
 Saving: `kOnUnitsLeast` to `kOnUnitsMost` times as fast. Needs record_shapes=True. Silent when the host limits.)";
 
 std::optional<Finding> half_on_plain_cores(const Evidence& e, Bound bound) {
-  constexpr double kMost = 0.5;
   double share = 0;
   std::string top;
   for (const Product& p : products_of(e)) {
-    if (!p.half() || p.has_vector() || p.plain <= kMost) continue;
+    if (!p.half() || p.has_vector() || p.plain <= kMostOfProduct) continue;
     if (top.empty()) top = p.text();
     share += p.share;
   }

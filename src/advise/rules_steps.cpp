@@ -117,8 +117,7 @@ std::optional<Finding> step_outlier(const Evidence& e, Bound bound) {
                   step, grown_op(e, step), ns(beyond / std::ssize(steps.rows)));
   f.remedy = fmt::format(
       "Look at step {} alone (`stepscope show idle --step {}`). Usual causes: a checkpoint or log written in "
-      "the "
-      "step, garbage collection, another program on the machine.",
+      "the step, garbage collection, another program on the machine.",
       step, step);
   f.verify = "No step is longer than the median by over 10 %.";
   f.effort = Effort::code;
@@ -134,8 +133,7 @@ constexpr Pause kPauses[] = {
     {{"serialization.py", "save", "checkpoint"},
      "a checkpoint is written",
      "Write it asynchronously (torch.distributed.checkpoint.async_save, or a copy to pinned memory saved by "
-     "a thread), "
-     "or less often."},
+     "a thread), or less often."},
     {{"logging", "tqdm", "print", "wandb", "tensorboard"},
      "something is logged",
      "Log every N steps, and from another thread."},
@@ -249,8 +247,7 @@ std::optional<Finding> cpu_contention(const Evidence& e, Bound bound) {
       steps.name(worst), percent(slower[row]), std::isnan(device[row]) ? 1 : device[row]);
   f.remedy =
       "Fewer DataLoader workers than cores − 2 per rank; torch.set_num_threads() and OMP_NUM_THREADS; pin "
-      "ranks to "
-      "their NUMA node (numactl); look for CPU quotas (cgroup cpu.max) and for other jobs.";
+      "ranks to their NUMA node (numactl); look for CPU quotas (cgroup cpu.max) and for other jobs.";
   f.verify = "host_pace of all steps under 1.1 in `stepscope show steps --format csv`.";
   f.effort = Effort::option;
   return f;

@@ -18,12 +18,6 @@ using analyze::Change;
 using analyze::ReplayedRank;
 using report::kNoInt;
 
-constexpr std::int64_t kLeastSaving = 50'000;  // ns per step; less is not worth a reader's time
-constexpr double kLeastShare = 0.01;           // of a step, likewise
-constexpr double kExactError = 0.02;           // of the replay; above, confidence falls
-constexpr double kMostWidening = 0.02;         // of a saving, for how well steps repeat
-constexpr double kMostUnlinked = 0.10;         // of device events; work without its launch cannot move
-
 std::int64_t part(std::int64_t time, double share) {
   return static_cast<std::int64_t>(static_cast<double>(time) * share);
 }
