@@ -151,10 +151,8 @@ void explain_rule(Explained& out, const Rule& rule, std::string_view id, Judged 
       return;
     }
   out.outcome = "silent";
-  out.sentence =
-      raw ? fmt::format("Silent: other findings claim what it found, or it means nothing without them: {}.",
-                        raw->title)
-          : "Silent." + last_read(out.inputs);
+  out.sentence = raw ? fmt::format("Silent: other findings claim what it found: {}.", raw->title)
+                     : "Silent." + last_read(out.inputs);
 }
 
 void explain_health(Explained& out, const HealthRule& rule, const Evidence& evidence) {

@@ -52,13 +52,11 @@ std::vector<Finding> found_in(const Evidence& evidence, Bound bound, const Permi
 /// A symptom is explained by the first of its causes that was found.
 struct Explained {
   std::string_view symptom;
-  std::array<std::string_view, 4> causes;
-  bool alone = true;  ///< worth telling without a cause
+  std::array<std::string_view, 2> causes;
 };
 constexpr Explained kExplained[] = {
-    {"A03", {"H01", "G03", "K02"}, false},
     {"K02", {"H01", "G03"}},
-    {"H09", {"I06", "K10"}},
+    {"H09", {"I06"}},
 };
 
 void attach(Finding& cause, const Finding& symptom) {
@@ -76,8 +74,8 @@ void attach_symptoms(std::vector<Finding>& findings) {
       if (cause == findings.end())
         cause = std::find_if(findings.begin(), findings.end(),
                              [&](const Finding& f) { return !id.empty() && f.id == id; });
-    if (cause == findings.end() && known.alone) continue;
-    if (cause != findings.end()) attach(*cause, *symptom);
+    if (cause == findings.end()) continue;
+    attach(*cause, *symptom);
     findings.erase(symptom);
   }
 }
