@@ -91,7 +91,7 @@ std::optional<Finding> fragmentation(const Evidence& e, Bound) {
   const Ints* reserved = peaks == nullptr ? nullptr : ints_of(*peaks, "peak_reserved");
   for (std::size_t row = 0; allocated != nullptr && reserved != nullptr && row < allocated->size(); ++row) {
     const std::int64_t used = (*allocated)[row], held = (*reserved)[row];
-    if (!e.mine(*peaks, row) || used <= 0 || held - used <= kFragmentedBytes ||
+    if (!e.mine(*peaks, row) || used <= 0 || held <= 0 || held - used <= kFragmentedBytes ||
         static_cast<double>(held - used) <= kFragmentedShare * static_cast<double>(held))
       continue;
     Finding f = finding(e, "A04", "memory",

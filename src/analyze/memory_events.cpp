@@ -478,6 +478,7 @@ report::Report memory_events(const trace::Trace& trace, const report::Params& pa
   StepTable steps(trace);
   report::Report report{"memory_events", {}, {}};
   bool addressed = true, totals = true;
+  std::int64_t absurd = 0;
   for (const Rank& rank : trace.ranks) {
     const std::vector<MemoryRecords> devices = derive::memory_records(trace, rank);
     if (devices.empty()) continue;
@@ -485,6 +486,7 @@ report::Report memory_events(const trace::Trace& trace, const report::Params& pa
     const std::int64_t origin = origin_of(rank);
     for (const MemoryRecords& records : devices) {
       const Memory memory = memory_of(rank, records, choice);
+      absurd += records.absurd;
       if (memory.chosen.empty()) continue;
       addressed &= records.addressed;
       totals &= memory.has_totals();
@@ -506,6 +508,9 @@ report::Report memory_events(const trace::Trace& trace, const report::Params& pa
     report.notes.emplace_back(
         "Addresses are not recorded (PyTorch before 1.11), so frees cannot be paired with allocations: what "
         "was alive at the peak and what was never freed is not known.");
+  if (absurd > 0)
+    report.notes.push_back(fmt::format(
+        "{} memory events have sizes that no memory holds and are left out: the file is damaged.", absurd));
   for (report::Table* table :
        {&peaks.table, &alive.table, &operators.table, &kept.table, &curve.table, &steps.table})
     report.tables.push_back(std::move(*table));

@@ -1,6 +1,7 @@
 #include "derive/memory_records.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <tuple>
 #include <unordered_map>
@@ -55,6 +56,7 @@ struct OneMemory {
   MemoryRecords records;
   std::vector<std::int64_t> addresses;
   std::size_t expected = 0;
+  std::int64_t moved = 0;  ///< sum of all sizes, of frees too
 
   void reserve() {
     records.row.reserve(expected), records.range.reserve(expected), records.bytes.reserve(expected);
@@ -63,9 +65,15 @@ struct OneMemory {
   }
 };
 
-std::int64_t bounded_sum(std::int64_t a, std::int64_t b) {
-  std::int64_t sum = 0;
-  return __builtin_add_overflow(a, b, &sum) ? a : sum;
+bool absurd(std::int64_t bytes) { return bytes > kMostBytes || bytes < -kMostBytes; }
+
+/// A total as recorded; where it is missing or damaged, what `before` and `change` make of it, if there was one.
+std::int64_t total_after(const ArgReader& recorded, Row row, const std::vector<std::int64_t>& before,
+                         std::int64_t change) {
+  const std::int64_t total = recorded.integer_or(row, MemoryRecords::kAbsent);
+  if (!absurd(total)) return total;
+  const std::int64_t last = before.empty() ? MemoryRecords::kAbsent : before.back();
+  return last == MemoryRecords::kAbsent || absurd(last + change) ? last : last + change;
 }
 
 void pair_frees(MemoryRecords& records, const std::vector<std::int64_t>& addresses) {
@@ -118,19 +126,24 @@ std::vector<MemoryRecords> memory_records(const trace::Trace& trace, const trace
     const Row row = rows[when.at];
     const auto bytes = args.bytes.integer(row);
     const MemoryDevice device{args.type.integer_or(row, 0), args.id.integer_or(row, -1)};
-    auto& [records, addresses, expected] = devices[{device.type, device.id}];
+    auto& [records, addresses, expected, moved] = devices[{device.type, device.id}];
     records.device = device;
     if (trace.name(rank, row) == "[OutOfMemory]") {
       ++records.out_of_memory;
       continue;
     }
-    if (!bytes || *bytes == 0 || *bytes == INT64_MIN) continue;
+    if (!bytes || *bytes == 0) continue;
+    if (absurd(*bytes) || std::abs(*bytes) > kMostMoved - moved) {
+      ++records.absurd;
+      continue;
+    }
+    moved += std::abs(*bytes);
     records.row.push_back(row);
     records.range.push_back(ranges[when.at]);
     records.bytes.push_back(*bytes);
-    records.allocated.push_back(args.allocated.integer_or(row, MemoryRecords::kAbsent));
-    records.reserved.push_back(args.reserved.integer_or(row, MemoryRecords::kAbsent));
-    records.change.push_back(bounded_sum(records.change.empty() ? 0 : records.change.back(), *bytes));
+    records.allocated.push_back(total_after(args.allocated, row, records.allocated, *bytes));
+    records.reserved.push_back(total_after(args.reserved, row, records.reserved, 0));
+    records.change.push_back((records.change.empty() ? 0 : records.change.back()) + *bytes);
     addresses.push_back(args.address.integer_or(row, MemoryRecords::kAbsent));
   }
   std::vector<MemoryRecords> out;

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 #include <functional>
-
-#include "base/parallel.h"
+#include <vector>
 
 namespace stepscope::read {
 namespace {
@@ -11,11 +10,10 @@ namespace {
 using Wide = __int128;
 
 /// The longest duration that may stay.
-std::int64_t longest_kept(const std::vector<Batch>& batches, Wide total) {
+std::int64_t longest_kept(const trace::EventTable& rows, Wide total) {
   std::vector<std::int64_t> durations;
-  for (const Batch& batch : batches)
-    for (trace::Row row = 0; row < batch.events.size(); ++row)
-      if (batch.events.duration(row) > 0) durations.push_back(batch.events.duration(row));
+  for (trace::Row row = 0; row < rows.size(); ++row)
+    if (rows.duration(row) > 0) durations.push_back(rows.duration(row));
   std::sort(durations.begin(), durations.end(), std::greater<>());
   auto longest = durations.begin();
   while (total > kMostTotalTime) {
@@ -27,22 +25,16 @@ std::int64_t longest_kept(const std::vector<Batch>& batches, Wide total) {
 
 }  // namespace
 
-void drop_absurd_durations(trace::Rank& rank, std::vector<Batch>& batches, unsigned threads) {
-  std::vector<Wide> totals(batches.size());
-  parallel_for(batches.size(), threads, [&](std::size_t b) {
-    const trace::EventTable& rows = batches[b].events;
-    for (trace::Row row = 0; row < rows.size(); ++row) totals[b] += rows.duration(row);
-  });
+void drop_absurd_durations(trace::Rank& rank) {
+  trace::EventTable& rows = rank.events;
   Wide total = 0;
-  for (const Wide part : totals) total += part;
+  for (trace::Row row = 0; row < rows.size(); ++row) total += rows.duration(row);
   if (total <= kMostTotalTime) return;
-  const std::int64_t most = longest_kept(batches, total);
-  for (Batch& batch : batches) {
-    for (trace::Row row = 0; row < batch.events.size(); ++row) {
-      if (batch.events.duration(row) <= most) continue;
-      batch.events.end[row] = batch.events.start[row];
-      ++rank.reading.clamped_times;
-    }
+  const std::int64_t most = longest_kept(rows, total);
+  for (trace::Row row = 0; row < rows.size(); ++row) {
+    if (rows.duration(row) <= most) continue;
+    rows.end[row] = rows.start[row];
+    ++rank.reading.clamped_times;
   }
 }
 

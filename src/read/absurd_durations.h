@@ -1,9 +1,7 @@
 // Durations that no recording can have.
 #pragma once
 
-#include <vector>
-
-#include "read/batch.h"
+#include "trace/trace.h"
 
 namespace stepscope::read {
 
@@ -13,6 +11,6 @@ inline constexpr std::int64_t kMostTotalTime = std::int64_t{1} << 56;
 
 /// Where they add up to more, the longest events are set to zero length, as few as it takes, and counted in
 /// Reading::clamped_times.
-void drop_absurd_durations(trace::Rank& rank, std::vector<Batch>& batches, unsigned threads);
+void drop_absurd_durations(trace::Rank& rank);
 
 }  // namespace stepscope::read

@@ -1,12 +1,16 @@
-// What one block of text became: columns in the reading thread's own ids. seal() turns batches into a Rank.
+// What one block of text became: rows in the reading thread's own ids. seal() turns batches into a Rank.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "base/hash.h"
+#include "base/memory.h"
 #include "trace/trace.h"
 
 namespace stepscope::read {
@@ -58,12 +62,46 @@ struct NameEvent {
   trace::StringId what, name;
 };
 
+/// An event with a time, in its reading thread's ids; what the columns of an EventTable are made of.
+struct ParsedRow {
+  std::int64_t start, end;
+  trace::StringId name, category;
+  trace::TrackId track;
+  trace::SchemaId schema;
+  std::uint32_t args_at;  ///< first of its values
+  std::uint32_t source;   ///< counts from 0 in the block
+  trace::Kind kind;
+};
+
+/// A flow event (ph s, t, f).
+struct ParsedFlow {
+  std::int64_t time, id;
+  trace::StringId category;
+  trace::TrackId track;
+  char phase;
+};
+
+/// The rows of one block as they are parsed; used again for the next block.
+struct ParsedRows {
+  std::vector<ParsedRow> rows;
+  std::vector<std::int64_t> values;
+  std::vector<ParsedFlow> flows;
+};
+
+/// A track of a batch.
+struct TrackRows {
+  trace::TrackId track;
+  std::uint32_t rows;
+};
+
 struct Batch {
   std::uint32_t index = 0;       ///< of its block
   std::uint32_t vocabulary = 0;  ///< whose ids these are
-  trace::EventTable events;      ///< recorded columns only; `source` counts from 0 in the block
-  std::vector<std::int64_t> values;
-  trace::FlowTable flows;
+  std::span<ParsedRow> rows;     ///< `track` is an index of `tracks`; this and the next two lie in `memory`
+  std::span<std::int64_t> values;
+  std::span<ParsedFlow> flows;
+  std::shared_ptr<Column<std::byte>> memory;  ///< shared with neighbouring batches of the thread
+  std::vector<TrackRows> tracks;
   std::vector<HalfEvent> halves;
   std::vector<NameEvent> names;
   std::vector<trace::StringId> first_uses;  ///< strings in the order this block first used them
@@ -78,6 +116,20 @@ struct Batch {
     ++loss_count;
     lost_bytes += bytes;
   }
+};
+
+/// Where the rows of one thread's batches are kept until they are sealed: packed, in few large pieces of
+/// memory, each of which is freed with the last of its batches.
+class BatchMemory {
+ public:
+  /// Copies `rows` into memory of the batch and counts them by track.
+  void keep(const ParsedRows& rows, Batch& batch);
+
+ private:
+  static constexpr std::size_t kPiece = std::size_t{1} << 23;
+  std::shared_ptr<Column<std::byte>> piece_;
+  std::size_t used_ = 0;
+  std::vector<std::uint32_t> place_of_;  // by track id: its place in the batch's tracks
 };
 
 /// A file that was parsed and not yet sealed.

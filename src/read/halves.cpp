@@ -30,22 +30,10 @@ std::vector<HalfEvent> sorted_halves(const trace::Trace& trace, const trace::Ran
   return all;
 }
 
-void append_row(trace::EventTable& rows, const HalfEvent& begin, std::int64_t end) {
-  rows.start.push_back(begin.time);
-  rows.end.push_back(end);
-  rows.name.push_back(begin.name);
-  rows.category.push_back(begin.category);
-  rows.kind.push_back(trace::Kind::annotation);
-  rows.track.push_back(begin.track);
-  rows.schema.push_back(begin.schema);
-  rows.args_at.push_back(begin.args_at);
-  rows.source.push_back(begin.source);
-}
-
 /// What is open on one track.
 class OpenRanges {
  public:
-  explicit OpenRanges(trace::EventTable& rows) : rows_(rows) {}
+  explicit OpenRanges(std::vector<ParsedRow>& rows) : rows_(rows) {}
 
   void open(const HalfEvent& begin) {
     by_name_[begin.name].push_back(begins_.size());
@@ -70,12 +58,14 @@ class OpenRanges {
     while (!stack.empty() && !begins_[stack.back()].open) stack.pop_back();
     if (stack.empty()) return false;
     Begin& begin = begins_[stack.back()];
-    append_row(rows_, begin.half, time);
+    const HalfEvent& half = begin.half;
+    rows_.push_back({half.time, time, half.name, half.category, half.track, half.schema, half.args_at,
+                     half.source, trace::Kind::annotation});
     begin.open = false;
     return true;
   }
 
-  trace::EventTable& rows_;
+  std::vector<ParsedRow>& rows_;
   std::vector<Begin> begins_;
   std::vector<std::size_t> stack_;  // indices of begins_, of which some are closed
   std::unordered_map<StringId, std::vector<std::size_t>> by_name_;
@@ -103,7 +93,7 @@ std::int64_t pair_instant(OpenRanges& ranges, Halves ends, Halves begins) {
 }
 
 /// Pairs the halves of one track. Returns how many have no partner.
-std::int64_t pair_track(Halves halves, trace::EventTable& rows) {
+std::int64_t pair_track(Halves halves, std::vector<ParsedRow>& rows) {
   OpenRanges ranges(rows);
   std::int64_t unmatched = 0;
   while (!halves.empty()) {
@@ -119,13 +109,16 @@ std::int64_t pair_track(Halves halves, trace::EventTable& rows) {
 
 }  // namespace
 
-void pair_halves(const trace::Trace& trace, trace::Rank& rank, std::vector<Batch>& batches) {
+std::vector<ParsedRow> pair_halves(const trace::Trace& trace, trace::Rank& rank,
+                                   std::vector<Batch>& batches) {
+  std::vector<ParsedRow> rows;
   const std::vector<HalfEvent> all = sorted_halves(trace, rank, batches);
   for (auto from = all.begin(); from != all.end();) {
     const auto to = std::find_if(from, all.end(), [&](const HalfEvent& h) { return h.track != from->track; });
-    rank.reading.unmatched_ends += pair_track({from, to}, batches.back().events);
+    rank.reading.unmatched_ends += pair_track({from, to}, rows);
     from = to;
   }
+  return rows;
 }
 
 }  // namespace stepscope::read

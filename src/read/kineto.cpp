@@ -94,6 +94,8 @@ class DocumentParser {
                  damage_);
   }
 
+  void end_batch(Batch& batch) { events_.end_batch(batch); }
+
   /// Bytes scanned by events that failed. An event that scans far and fails may be followed by a million that
   /// do the same: when failures have cost many times the text, and not before this many bytes, events are
   /// held to a small size.
@@ -252,15 +254,6 @@ struct Pass {
   bool complete = false;
 };
 
-void reserve_rows(Batch& batch, std::size_t text_bytes) {
-  const std::size_t rows = text_bytes / 180 + 16;
-  trace::EventTable& e = batch.events;
-  e.start.reserve(rows), e.end.reserve(rows), e.name.reserve(rows), e.category.reserve(rows),
-      e.kind.reserve(rows);
-  e.track.reserve(rows), e.schema.reserve(rows), e.args_at.reserve(rows), e.source.reserve(rows);
-  batch.values.reserve(rows * 5);
-}
-
 /// Ends the text: an event that was cut is lost, and so is what is left of a stretch being skipped.
 void parse_end(DocumentParser& parser, const Block& block, Batch& batch, const char* rest) {
   while (rest != block.end() && !parser.lost()) {
@@ -280,7 +273,6 @@ Pass read_serially(ByteSource& source, const KinetoOptions& options) {
   while (reader.next(block)) {
     Batch batch;
     batch.index = block.index;
-    reserve_rows(batch, block.size);
     const char* rest = parser.parse(block, batch, block.begin());
     while (rest != block.end() && !parser.lost() && !block.last && block.size >= options.blocks.most) {
       parser.cut_long(rest, options.blocks.most);
@@ -290,6 +282,7 @@ Pass read_serially(ByteSource& source, const KinetoOptions& options) {
       parse_end(parser, block, batch, rest);
     else if (rest != block.end())
       reader.unread({rest, static_cast<std::size_t>(block.end() - rest)});
+    parser.end_batch(batch);
     pass.batches.push_back(std::move(batch));
     if (options.progress) options.progress(reader.stored_position());
   }
@@ -316,7 +309,6 @@ std::optional<Pass> read_in_parallel(ByteSource& source, const KinetoOptions& op
       Batch batch;
       batch.index = block.index;
       batch.vocabulary = static_cast<std::uint32_t>(thread);
-      reserve_rows(batch, block.size);
       parser.start_at(block.index == 0 ? Place::start : Place::events);
       const char* rest = parser.parse(block, batch, block.begin());
       const bool proven =
@@ -326,6 +318,7 @@ std::optional<Pass> read_in_parallel(ByteSource& source, const KinetoOptions& op
       else if (!proven)
         wrong = true;
       if ((wasted += parser.wasted()) > DocumentParser::kFreeWaste) wrong = true;
+      parser.end_batch(batch);
       const std::lock_guard lock(mutex);
       top_level[block.index] = std::move(parser.top_level);
       if (block.last) pass.complete = parser.place == Place::done && !parser.lost();
@@ -375,7 +368,7 @@ std::optional<Error> nothing_read(const trace::Rank& rank, const Pass& pass) {
                  rank.path, byte};
   std::size_t rows = 0, values = 0;
   for (const Batch& batch : pass.batches) {
-    rows += batch.events.size() + batch.halves.size();
+    rows += batch.rows.size() + batch.halves.size();
     values += batch.values.size();
   }
   if (rows == 0)

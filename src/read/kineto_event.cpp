@@ -124,11 +124,11 @@ EventParser::Outcome EventParser::parse(const char*& p, const char* limit, const
   block_ = block.index + 1;
   damage_ = "";
   reached_ = p;
-  const std::size_t values_before = batch.values.size();
+  const std::size_t values_before = parsed_.values.size();
   Fields f;
   const char* at = p;
-  const bool parsed = parse_fields(at, f);
-  if (parsed && at <= end_) {
+  const bool whole = parse_fields(at, f);
+  if (whole && at <= end_) {
     add(f);
     if (f.first_skipped != nullptr)
       batch.lose(block.offset + (f.first_skipped - block.begin()), f.skipped_bytes,
@@ -136,9 +136,16 @@ EventParser::Outcome EventParser::parse(const char*& p, const char* limit, const
     p = at;
     return Outcome::read;
   }
-  batch.values.resize(values_before);
+  parsed_.values.resize(values_before);
   reached_ = std::max(reached_, at);
-  return parsed || *damage_ == '\0' ? Outcome::cut : Outcome::damaged;
+  return whole || *damage_ == '\0' ? Outcome::cut : Outcome::damaged;
+}
+
+void EventParser::end_batch(Batch& batch) {
+  memory_.keep(parsed_, batch);
+  parsed_.rows.clear();
+  parsed_.values.clear();
+  parsed_.flows.clear();
 }
 
 bool EventParser::Gap::learn(const char* from, const char* to, Field next) {
@@ -165,6 +172,7 @@ bool EventParser::parse_fields(const char*& p, Fields& f) {
     const Gap* known = gaps[0].stands_at(p) ? gaps : gaps[1].stands_at(p) ? gaps + 1 : nullptr;
     if (known != nullptr) {
       p += known->size();
+      if (*p <= ' ') p = skip_space(p);
       field = known->next();
     } else {
       if (!find_field(p, field, field)) return false;
@@ -286,7 +294,7 @@ bool EventParser::parse_args(const char*& p, Fields& f) {
       if (!skip_value(close)) return false;
       f.has_more = true;
       f.schema = extend(f.schema, intern("(more args)"), ArgType::raw);
-      batch_->values.push_back(intern({whole, static_cast<std::size_t>(close - whole)}));
+      parsed_.values.push_back(intern({whole, static_cast<std::size_t>(close - whole)}));
       ++f.field_count;
       p = close;
       return true;
@@ -326,7 +334,7 @@ bool EventParser::parse_arg(const char*& p, Fields& f) {
   ArgType type{};
   std::int64_t value = 0;
   if (!parse_arg_value(p, type, value)) return false;
-  batch_->values.push_back(value);
+  parsed_.values.push_back(value);
   f.schema = hit && type == guess.type ? guess.next : extend(f.schema, key, type);
   ++f.field_count;
   return true;
@@ -541,16 +549,9 @@ trace::TrackId EventParser::track_of(bool device, Ident pid, Ident tid, Kind kin
 }
 
 void EventParser::add_row(const Fields& f, Kind kind, std::int64_t end) {
-  trace::EventTable& rows = batch_->events;
-  rows.start.push_back(f.time);
-  rows.end.push_back(end);
-  rows.name.push_back(f.name);
-  rows.category.push_back(f.category);
-  rows.kind.push_back(kind);
-  rows.track.push_back(track_of(trace::is_device_row(kind), f.pid, f.tid, kind));
-  rows.schema.push_back(f.schema);
-  rows.args_at.push_back(static_cast<std::uint32_t>(batch_->values.size() - f.field_count));
-  rows.source.push_back(batch_->listed);
+  parsed_.rows.push_back(
+      {f.time, end, f.name, f.category, track_of(trace::is_device_row(kind), f.pid, f.tid, kind), f.schema,
+       static_cast<std::uint32_t>(parsed_.values.size() - f.field_count), batch_->listed, kind});
 }
 
 void EventParser::add(const Fields& f) {
@@ -577,7 +578,7 @@ void EventParser::add(const Fields& f) {
         if (field.type == ArgType::text)
           batch_->names.push_back(
               {f.pid, f.tid, f.name,
-               static_cast<StringId>(batch_->values[batch_->values.size() - f.field_count + i])});
+               static_cast<StringId>(parsed_.values[parsed_.values.size() - f.field_count + i])});
       }
       break;
     case 's':
@@ -587,11 +588,8 @@ void EventParser::add(const Fields& f) {
         ++batch_->clamped_times;
         break;
       }
-      batch_->flows.time.push_back(f.time);
-      batch_->flows.id.push_back(f.id);
-      batch_->flows.category.push_back(f.category);
-      batch_->flows.track.push_back(track_of(false, f.pid, f.tid, Kind::other));
-      batch_->flows.phase.push_back(f.phase);
+      parsed_.flows.push_back(
+          {f.time, f.id, f.category, track_of(false, f.pid, f.tid, Kind::other), f.phase});
       break;
     case 'B':
     case 'E':
@@ -601,7 +599,7 @@ void EventParser::add(const Fields& f) {
       }
       batch_->halves.push_back({f.time, f.name, f.category,
                                 track_of(trace::is_device_row(kind), f.pid, f.tid, kind), f.schema,
-                                static_cast<std::uint32_t>(batch_->values.size() - f.field_count),
+                                static_cast<std::uint32_t>(parsed_.values.size() - f.field_count),
                                 batch_->listed, f.phase == 'B'});
       break;
     case 'i':

@@ -30,6 +30,8 @@ class EventParser {
   };
   /// `p` is at the "{" of an event in `block`, which must end before `limit`.
   Outcome parse(const char*& p, const char* limit, const Block& block, Batch& batch);
+  /// Gives `batch` the rows of all events parsed since the last call.
+  void end_batch(Batch& batch);
   const char* damage() const { return damage_; }
   /// How far into the text a damaged event was looked at.
   const char* reached() const { return reached_; }
@@ -90,6 +92,8 @@ class EventParser {
 
   Vocabulary& words_;
   Batch* batch_ = nullptr;
+  ParsedRows parsed_;
+  BatchMemory memory_;
   const char* end_ = nullptr;
   std::uint32_t block_ = 0;
   const char* damage_ = "";

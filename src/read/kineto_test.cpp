@@ -254,6 +254,25 @@ TEST(KinetoDialect, ByteOrderMarkSpacesAndForeignKeys) {
   EXPECT_EQ(trace.ranks[0].metadata.size(), 1u);
 }
 
+// What stands between two fields is learned; more space than in the event it was learned from is still space.
+TEST(KinetoDialect, EventsThatAreSpacedDifferently) {
+  const trace::Trace trace = test::open_events(R"J(
+    {"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":2,"ts":1,"dur":3,"args":{"External id":4}},
+    {"ph": "X", "cat":  "cpu_op", "name":
+ "b","pid":	1,"tid":      2 ,"ts": 5,"dur":  3,"args":  {"External id": 6}},
+    {"ph":"X","cat":"cpu_op","name":"c","pid":1,"tid":2,"ts":9,"dur":3,"args":{"External id":8}})J");
+  const trace::Rank& rank = trace.ranks[0];
+  EXPECT_EQ(rank.reading.losses, 0);
+  ASSERT_EQ(rank.events.size(), 3u);
+  const trace::ArgReader id(trace, rank, "External id");
+  for (trace::Row row = 0; row < 3; ++row) {
+    EXPECT_EQ(trace.name(rank, row), std::string(1, static_cast<char>('a' + row)));
+    EXPECT_EQ(rank.events.start[row], 1000 + 4000 * row);
+    EXPECT_EQ(rank.events.duration(row), 3000);
+    EXPECT_EQ(id.integer_or(row, 0), 4 + 2 * row);
+  }
+}
+
 TEST(KinetoDialect, SeveralEventLists) {
   const auto trace = opened(R"({"traceEvents":[{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1}],"x":1,
     "traceEvents":[{"ph":"X","name":"b","pid":1,"tid":1,"ts":3,"dur":1}]})");

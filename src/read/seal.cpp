@@ -2,6 +2,7 @@
 #include <map>
 #include <numeric>
 #include <tuple>
+#include <utility>
 
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -20,12 +21,6 @@ using trace::Row;
 using trace::SchemaId;
 using trace::StringId;
 using trace::TrackId;
-
-/// `v = {}` would keep the memory.
-template <class T>
-void free_all(T& v) {
-  T().swap(v);
-}
 
 /// From one vocabulary's ids to the trace's.
 struct Remap {
@@ -134,53 +129,81 @@ void name_tracks(trace::Rank& rank, const std::vector<Batch>& batches, const std
   }
 }
 
-void remap_batch(Batch& batch, const Remap& remap, std::uint32_t first_source) {
-  EventTable& rows = batch.events;
-  for (Row row = 0; row < rows.size(); ++row) {
-    std::int64_t* values = batch.values.data() + rows.args_at[row];
-    for (std::uint16_t field : remap.text_fields[rows.schema[row]])
-      values[field] = remap.strings[static_cast<StringId>(values[field])];
-    rows.name[row] = remap.strings[rows.name[row]];
-    rows.category[row] = remap.strings[rows.category[row]];
-    rows.track[row] = remap.tracks[rows.track[row]];
-    rows.schema[row] = remap.schemas[rows.schema[row]];
-    rows.source[row] += first_source;
-  }
+/// Copies a batch's values to `to`, with the trace's ids in texts.
+void place_values(const Batch& batch, const Remap& remap, std::int64_t* to) {
+  std::copy(batch.values.begin(), batch.values.end(), to);
+  const auto settle = [&](SchemaId schema, std::uint32_t args_at) {
+    for (const std::uint16_t field : remap.text_fields[schema]) {
+      std::int64_t& value = to[args_at + field];
+      value = remap.strings[static_cast<StringId>(value)];
+    }
+  };
+  for (const ParsedRow& row : batch.rows) settle(row.schema, row.args_at);
+  for (const HalfEvent& half : batch.halves) settle(half.schema, half.args_at);
+}
+
+/// Where a batch's events and values begin among those of the file.
+struct Origin {
+  std::uint32_t source = 0, value = 0;
+};
+
+void settle_halves(Batch& batch, const Remap& remap, Origin origin) {
   for (HalfEvent& half : batch.halves) {
-    std::int64_t* values = batch.values.data() + half.args_at;
-    for (std::uint16_t field : remap.text_fields[half.schema])
-      values[field] = remap.strings[static_cast<StringId>(values[field])];
     half.name = remap.strings[half.name];
     half.category = remap.strings[half.category];
     half.track = remap.tracks[half.track];
     half.schema = remap.schemas[half.schema];
-    half.source += first_source;
-  }
-  for (Row i = 0; i < batch.flows.size(); ++i) {
-    batch.flows.category[i] = remap.strings[batch.flows.category[i]];
-    batch.flows.track[i] = remap.tracks[batch.flows.track[i]];
+    half.source += origin.source;
+    half.args_at += origin.value;
   }
 }
 
-template <class T>
-void append_all(std::vector<Batch>& batches, Column<T>& out, Column<T> trace::FlowTable::* column) {
-  std::size_t total = 0;
-  for (const Batch& batch : batches) total += (batch.flows.*column).size();
-  out.reserve(total);
-  for (Batch& batch : batches)
-    out.insert(out.end(), (batch.flows.*column).begin(), (batch.flows.*column).end());
+void place_row(EventTable& e, Row at, const ParsedRow& row) {
+  e.start[at] = row.start;
+  e.end[at] = row.end;
+  e.name[at] = row.name;
+  e.category[at] = row.category;
+  e.kind[at] = row.kind;
+  e.track[at] = row.track;
+  e.schema[at] = row.schema;
+  e.args_at[at] = row.args_at;
+  e.source[at] = row.source;
 }
 
-/// Moves one column of all batches to its place in track order. `positions[b]` is where batch b's rows go.
-template <class T>
-void scatter(std::vector<Batch>& batches, const std::vector<Column<Row>>& positions, std::size_t total,
-             Column<T> EventTable::* column, Column<T>& out) {
-  out.resize(total);
-  for (std::size_t b = 0; b < batches.size(); ++b) {
-    Column<T>& from = batches[b].events.*column;
-    for (std::size_t i = 0; i < from.size(); ++i) out[positions[b][i]] = from[i];
-    free_all(from);
+/// `next`: by the batch's tracks, where its next row goes.
+void place_rows(const Batch& batch, const Remap& remap, Origin origin, std::vector<Row>& next,
+                EventTable& e) {
+  for (ParsedRow row : batch.rows) {
+    row.name = remap.strings[row.name];
+    row.category = remap.strings[row.category];
+    row.schema = remap.schemas[row.schema];
+    row.args_at += origin.value;
+    row.source += origin.source;
+    const Row at = next[row.track]++;
+    row.track = remap.tracks[batch.tracks[row.track].track];
+    place_row(e, at, row);
   }
+}
+
+void place_flows(const Batch& batch, const Remap& remap, Row at, trace::FlowTable& flows) {
+  for (const ParsedFlow& flow : batch.flows) {
+    flows.time[at] = flow.time;
+    flows.id[at] = flow.id;
+    flows.category[at] = remap.strings[flow.category];
+    flows.track[at] = remap.tracks[flow.track];
+    flows.phase[at] = flow.phase;
+    ++at;
+  }
+}
+
+void resize(EventTable& e, std::size_t rows) {
+  e.start.resize(rows), e.end.resize(rows), e.name.resize(rows), e.category.resize(rows), e.kind.resize(rows);
+  e.track.resize(rows), e.schema.resize(rows), e.args_at.resize(rows), e.source.resize(rows);
+}
+
+void resize(trace::FlowTable& flows, std::size_t rows) {
+  flows.time.resize(rows), flows.id.resize(rows), flows.category.resize(rows), flows.track.resize(rows),
+      flows.phase.resize(rows);
 }
 
 template <class T>
@@ -204,38 +227,33 @@ void sort_track(const RowOrder& row_order, trace::Rank& rank, const trace::Track
   permute(e.args_at, track.begin, order), permute(e.source, track.begin, order);
 }
 
-void place_rows(std::vector<Batch>& batches, trace::Rank& rank, unsigned threads) {
-  std::vector<Row> count(rank.tracks.size());
-  std::size_t total = 0;
-  for (const Batch& batch : batches) {
-    for (TrackId track : batch.events.track) ++count[track];
-    total += batch.events.size();
-  }
-  Row at = 0;
-  for (std::size_t t = 0; t < rank.tracks.size(); ++t) {
-    rank.tracks[t].begin = at;
-    at += count[t];
-    rank.tracks[t].end = at;
-    count[t] = rank.tracks[t].begin;
-  }
-  std::vector<Column<Row>> positions(batches.size());
-  for (std::size_t b = 0; b < batches.size(); ++b) {
-    positions[b].reserve(batches[b].events.size());
-    for (TrackId track : batches[b].events.track) positions[b].push_back(count[track]++);
-  }
-  EventTable& e = rank.events;
-  const std::vector<std::function<void()>> columns = {
-      [&] { scatter(batches, positions, total, &EventTable::start, e.start); },
-      [&] { scatter(batches, positions, total, &EventTable::end, e.end); },
-      [&] { scatter(batches, positions, total, &EventTable::name, e.name); },
-      [&] { scatter(batches, positions, total, &EventTable::category, e.category); },
-      [&] { scatter(batches, positions, total, &EventTable::kind, e.kind); },
-      [&] { scatter(batches, positions, total, &EventTable::track, e.track); },
-      [&] { scatter(batches, positions, total, &EventTable::schema, e.schema); },
-      [&] { scatter(batches, positions, total, &EventTable::args_at, e.args_at); },
-      [&] { scatter(batches, positions, total, &EventTable::source, e.source); },
+/// Gives every track its rows: first those of the batches, in order, then the paired ones. Returns where
+/// those of each batch's tracks begin, and last, by the trace's tracks, where the paired ones do.
+std::vector<std::vector<Row>> allot_rows(trace::Rank& rank, const std::vector<Batch>& batches,
+                                         const std::vector<Remap>& remaps,
+                                         const std::vector<ParsedRow>& paired) {
+  std::vector<Row> next(rank.tracks.size());
+  const auto for_each_part = [&](auto use) {
+    for (std::size_t b = 0; b < batches.size(); ++b)
+      for (const TrackRows& part : batches[b].tracks)
+        use(b, remaps[batches[b].vocabulary].tracks[part.track], part.rows);
   };
-  parallel_for(columns.size(), threads, [&](std::size_t i) { columns[i](); });
+  for_each_part([&](std::size_t, TrackId track, Row rows) { next[track] += rows; });
+  for (const ParsedRow& row : paired) ++next[row.track];
+  Row at = 0;
+  for (TrackId t = 0; t < rank.tracks.size(); ++t) {
+    rank.tracks[t].begin = at;
+    at += std::exchange(next[t], at);
+    rank.tracks[t].end = at;
+  }
+  resize(rank.events, at);
+  std::vector<std::vector<Row>> begins(batches.size());
+  for_each_part([&](std::size_t b, TrackId track, Row rows) {
+    begins[b].push_back(next[track]);
+    next[track] += rows;
+  });
+  begins.push_back(std::move(next));
+  return begins;
 }
 
 /// Flow ends name streams by pid and tid too: they belong to the stream's track, not to a host thread of
@@ -265,32 +283,32 @@ void seal(trace::Trace& trace, ParsedFile file, unsigned threads) {
   map_tracks(rank, words, remaps);
   name_tracks(rank, batches, words);
 
-  std::vector<std::uint32_t> first_source(batches.size()), first_value(batches.size());
-  std::size_t values = 0;
-  for (std::size_t b = 0, listed = 0; b < batches.size(); ++b) {
-    first_source[b] = static_cast<std::uint32_t>(listed);
-    first_value[b] = static_cast<std::uint32_t>(values);
-    listed += batches[b].listed;
+  std::vector<Origin> origins(batches.size());
+  std::vector<Row> first_flow(batches.size());
+  std::size_t sources = 0, values = 0, flows = 0;
+  for (std::size_t b = 0; b < batches.size(); ++b) {
+    origins[b] = {static_cast<std::uint32_t>(sources), static_cast<std::uint32_t>(values)};
+    first_flow[b] = static_cast<Row>(flows);
+    sources += batches[b].listed;
     values += batches[b].values.size();
+    flows += batches[b].flows.size();
   }
   rank.values.resize(values);
+  resize(rank.flows, flows);
   parallel_for(batches.size(), threads, [&](std::size_t b) {
-    Batch& batch = batches[b];
-    remap_batch(batch, remaps[batch.vocabulary], first_source[b]);
-    std::copy(batch.values.begin(), batch.values.end(), rank.values.begin() + first_value[b]);
-    free_all(batch.values);
-    for (std::uint32_t& at : batch.events.args_at) at += first_value[b];
-    for (HalfEvent& half : batch.halves) half.args_at += first_value[b];
+    const Remap& remap = remaps[batches[b].vocabulary];
+    place_values(batches[b], remap, rank.values.data() + origins[b].value);
+    place_flows(batches[b], remap, first_flow[b], rank.flows);
+    settle_halves(batches[b], remap, origins[b]);
   });
-  pair_halves(trace, rank, batches);
-  drop_absurd_durations(rank, batches, threads);
-
-  append_all(batches, rank.flows.time, &trace::FlowTable::time);
-  append_all(batches, rank.flows.id, &trace::FlowTable::id);
-  append_all(batches, rank.flows.category, &trace::FlowTable::category);
-  append_all(batches, rank.flows.track, &trace::FlowTable::track);
-  append_all(batches, rank.flows.phase, &trace::FlowTable::phase);
-  place_rows(batches, rank, threads);
+  const std::vector<ParsedRow> paired = pair_halves(trace, rank, batches);
+  std::vector<std::vector<Row>> next = allot_rows(rank, batches, remaps, paired);
+  parallel_for(batches.size(), threads, [&](std::size_t b) {
+    place_rows(batches[b], remaps[batches[b].vocabulary], origins[b], next[b], rank.events);
+    batches[b] = {};
+  });
+  for (const ParsedRow& row : paired) place_row(rank.events, next.back()[row.track]++, row);
+  drop_absurd_durations(rank);
   settle_flow_tracks(rank);
   const RowOrder row_order(trace, rank);
   parallel_for(rank.tracks.size(), threads,
