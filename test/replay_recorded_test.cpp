@@ -144,7 +144,7 @@ TEST(GeneratedReplay, NeverBelowWhatTheDeviceMustDo) {
     std::int64_t busiest = 0;
     for (const trace::Track& track : rank.tracks) {
       if (track.side != trace::Track::Side::device) continue;
-      std::vector<timeline::Interval> work;
+      Column<timeline::Interval> work;
       for (trace::Row row = track.begin; row < track.end; ++row)
         if (is_device_work(rank.events.kind[row]))
           work.push_back({rank.events.start[row], rank.events.end[row]});

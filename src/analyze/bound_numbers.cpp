@@ -20,7 +20,7 @@ using trace::Row;
 
 std::string percent(double share) { return report::format_value(share, report::Unit::share); }
 
-void add_atoms(BoundNumbers& numbers, const std::vector<std::vector<derive::Atom>>& atoms) {
+void add_atoms(BoundNumbers& numbers, const std::vector<Column<derive::Atom>>& atoms) {
   std::array<std::int64_t, derive::kIdleCauses> late{};
   for (const auto& device : atoms) {
     for (const derive::Atom& atom : device) {
@@ -91,7 +91,7 @@ double BoundNumbers::share(std::int64_t part) const {
 }
 
 BoundNumbers bound_numbers(const Derived& derived, const Rank& rank,
-                           const std::vector<std::vector<derive::Atom>>& atoms) {
+                           const std::vector<Column<derive::Atom>>& atoms) {
   const StepChoice& choice = derived.choice();
   BoundNumbers numbers;
   const Interval window = window_of(rank, choice);
@@ -113,7 +113,7 @@ BoundNumbers bound_numbers(const Derived& derived, const Rank& rank,
     const std::int32_t step = rank.events.step[row];
     return step >= 0 && counted[static_cast<std::size_t>(step)];
   };
-  std::vector<Interval> blocked;
+  Column<Interval> blocked;
   for (Row row = 0; row < rank.events.size(); ++row)
     if (waiting[row] != derive::Waiting::no && in_step(row))
       blocked.push_back({rank.events.start[row], rank.events.end[row]});

@@ -31,7 +31,7 @@ struct BoundNumbers {
 
 /// `atoms`: the ledger of the rank's devices over the window.
 BoundNumbers bound_numbers(const Derived& derived, const trace::Rank& rank,
-                           const std::vector<std::vector<derive::Atom>>& atoms);
+                           const std::vector<Column<derive::Atom>>& atoms);
 
 struct BoundWord {
   std::string_view word;  ///< host-bound, communication-bound, device-bound, mixed

@@ -45,7 +45,7 @@ bool is_communication_range(std::string_view name) {
 struct Reduction {
   std::int64_t first = trace::kNoTime;  ///< start of the step's first reduction
   std::int64_t exposed = 0;             ///< of its reductions, ns
-  std::vector<Interval> backward;       ///< compute kernels of the backward pass
+  Column<Interval> backward;            ///< compute kernels of the backward pass
 };
 
 class Gatherer {

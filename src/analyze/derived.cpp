@@ -28,7 +28,7 @@ class Once {
 
 struct Derived::OfRank {
   Once<std::vector<derive::DeviceBusy>> busy;
-  Once<std::vector<derive::IdlePiece>> idle;
+  Once<Column<derive::IdlePiece>> idle;
   Once<derive::LaunchQueue> queue;
   Once<std::vector<derive::Waiting>> waits;
   Once<std::unique_ptr<ReplayedRank>> replayed;
@@ -44,7 +44,7 @@ const std::vector<derive::DeviceBusy>& Derived::busy(const Rank& rank) const {
   return of(rank).busy.get([&] { return derive::busy_devices(rank); });
 }
 
-const std::vector<derive::IdlePiece>& Derived::idle(const Rank& rank) const {
+const Column<derive::IdlePiece>& Derived::idle(const Rank& rank) const {
   return of(rank).idle.get(
       [&] { return derive::idle_pieces(trace_, rank, busy(rank), window_of(rank, choice_)); });
 }

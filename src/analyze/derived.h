@@ -29,7 +29,7 @@ class Derived {
 
   const std::vector<derive::DeviceBusy>& busy(const trace::Rank& rank) const;
   /// Of the window of the chosen steps.
-  const std::vector<derive::IdlePiece>& idle(const trace::Rank& rank) const;
+  const Column<derive::IdlePiece>& idle(const trace::Rank& rank) const;
   const derive::LaunchQueue& queue(const trace::Rank& rank) const;
   const std::vector<derive::Waiting>& waits(const trace::Rank& rank) const;
   const ReplayedRank& replayed(const trace::Rank& rank) const;

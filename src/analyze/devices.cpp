@@ -31,7 +31,7 @@ double share(std::int64_t part, std::int64_t whole) {
 /// What the launch parameters of a device's kernels say, over a window.
 struct Fill {
   double sm_efficiency = report::kNoReal, occupancy = report::kNoReal;
-  std::vector<timeline::Level> resident;  ///< blocks per SM, summed over concurrent kernels
+  Column<timeline::Level> resident;  ///< blocks per SM, summed over concurrent kernels
 };
 
 class KernelArgs {
@@ -53,7 +53,7 @@ std::map<std::int64_t, Streams> streams_by_device(const Rank& rank) {
 
 Fill fill_of(const Rank& rank, const KernelArgs& args, const Streams& streams, Interval window) {
   const trace::EventTable& e = rank.events;
-  std::vector<Interval> spans;
+  Column<Interval> spans;
   std::vector<double> blocks;
   double occupied = 0, weighed = 0;
   for (const trace::Track* track : streams) {

@@ -115,8 +115,7 @@ std::int64_t behind_launch(const Rank& rank, const IdlePiece& piece) {
   return piece.span.end - std::max(piece.span.begin, std::min(returned, piece.span.end));
 }
 
-void add_totals(TotalTable& out, const Rank& rank, const std::vector<IdlePiece>& pieces,
-                std::int64_t devices) {
+void add_totals(TotalTable& out, const Rank& rank, const Column<IdlePiece>& pieces, std::int64_t devices) {
   std::int64_t pending = 0, late = 0, long_pending = 0;
   for (const IdlePiece& piece : pieces) {
     const bool waits = piece.cause == IdleCause::pending;
@@ -164,7 +163,7 @@ void add_rank(const Derived& derived, const Rank& rank, CauseTable& causes, Tota
       causes.meaning.emplace_back(derive::meaning_of(static_cast<IdleCause>(c)));
     }
   }
-  std::vector<IdlePiece> longest = pieces;
+  Column<IdlePiece> longest = pieces;
   const auto longer = [](const IdlePiece& a, const IdlePiece& b) {
     if (a.span.length() != b.span.length()) return a.span.length() > b.span.length();
     return a.span.begin != b.span.begin ? a.span.begin < b.span.begin : a.device < b.device;

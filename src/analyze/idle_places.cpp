@@ -58,7 +58,7 @@ class SinceLoading {
 };
 
 std::vector<Around> around_pieces(const trace::Trace& trace, const Rank& rank,
-                                  const std::vector<IdlePiece>& pieces) {
+                                  const Column<IdlePiece>& pieces) {
   const SinceLoading since_loading(trace, rank);
   std::vector<std::int64_t> starts;
   for (const trace::Step& step : rank.steps)
@@ -100,7 +100,7 @@ struct Sum {
 
 using Sums = std::unordered_map<Key, Sum, KeyHash>;
 
-Sums summed(const trace::Trace& trace, const Rank& rank, const std::vector<IdlePiece>& pieces) {
+Sums summed(const trace::Trace& trace, const Rank& rank, const Column<IdlePiece>& pieces) {
   const trace::EventTable& e = rank.events;
   const std::vector<Around> around = around_pieces(trace, rank, pieces);
   const auto name = [&](Row row) { return row == kNoRow ? trace::kEmptyString : e.name[row]; };

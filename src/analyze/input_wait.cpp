@@ -71,7 +71,7 @@ std::vector<Wait> waits_of(const trace::Trace& trace, const Rank& rank, const Me
 }
 
 IntervalSet united(const std::vector<Wait>& waits) {
-  std::vector<Interval> spans;
+  Column<Interval> spans;
   for (const Wait& wait : waits) spans.push_back(wait.span);
   return IntervalSet::of(std::move(spans));
 }

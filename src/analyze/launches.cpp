@@ -234,7 +234,7 @@ struct Stretch {
 };
 
 /// Joins the pieces of each gap, but for what was launched already, and keeps the long ones, longest first.
-std::vector<Stretch> stretches(const std::vector<IdlePiece>& pieces,
+std::vector<Stretch> stretches(const Column<IdlePiece>& pieces,
                                const std::vector<derive::DeviceBusy>& devices) {
   std::vector<Stretch> found;
   for (std::size_t i = 0; i < pieces.size();) {

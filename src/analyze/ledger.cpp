@@ -68,7 +68,7 @@ struct WordTable {
 };
 
 void add_owners(OwnerTable& out, const Rank& rank, const BoundNumbers& numbers, std::int64_t device,
-                const std::vector<derive::Atom>& atoms) {
+                const Column<derive::Atom>& atoms) {
   std::array<std::int64_t, derive::kOwners> owned{};
   std::array<std::int64_t, derive::kIdleCauses> idle{};
   for (const derive::Atom& atom : atoms) {

@@ -140,7 +140,7 @@ void add_loops(report::Table& table, const Derived& derived, const Rank& rank) {
     if (derived.choice().includes(rank, run.first)) runs.push_back(run);
   if (runs.empty()) return;
   const std::vector<bool> prompt = derive::prompt_events(derived.queue(rank), e.size());
-  std::vector<Interval> late;
+  Column<Interval> late;
   for (const derive::IdlePiece& piece : derived.idle(rank))
     if (is_launching(piece, prompt)) late.push_back(piece.span);
   const timeline::MeasuredSet idle(IntervalSet::of(std::move(late)));

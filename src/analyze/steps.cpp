@@ -85,7 +85,7 @@ class Labels {
 std::vector<IntervalSet> role_sets(const trace::Trace& trace, const Rank& rank) {
   const trace::EventTable& e = rank.events;
   Labels labels(trace);
-  std::array<std::vector<Interval>, kNamedRoles> intervals;
+  std::array<Column<Interval>, kNamedRoles> intervals;
   const auto plain_work = [&](Row row) {
     return (e.kind[row] == Kind::op || e.kind[row] == Kind::python) && labels.of(e.name[row]) == Label::plain;
   };

@@ -134,7 +134,7 @@ class CopyOfCall {
 
 struct Group {
   std::int64_t count = 0, total = 0, busy = 0, longest = 0, bytes = 0;
-  std::vector<Interval> refill, cost;
+  Column<Interval> refill, cost;
 };
 
 using GroupKey = std::tuple<std::string_view, std::string_view, std::string_view,

@@ -12,12 +12,12 @@ using timeline::Interval;
 constexpr std::int64_t kMostDevices = 64;
 
 struct Weighted {
-  std::vector<Interval> spans;
+  Column<Interval> spans;
   std::vector<double> weights;
 };
 
 struct DeviceKernels {
-  std::vector<Interval> spans;
+  Column<Interval> spans;
   Weighted blocks;  ///< kernels with more than 0 blocks per SM
   bool blocks_recorded = false;
   Weighted occupancy;  ///< kernels with an occupancy of 0 or more

@@ -50,7 +50,7 @@ Role role_of(const Events& events, Row row) {
 std::array<IntervalSet, kOther> role_sets(const Events& events) {
   const Ids ids(events);
   const std::vector<std::int64_t> collectives = collective_ids(events, ids);
-  std::array<std::vector<Interval>, kOther> intervals;
+  std::array<Column<Interval>, kOther> intervals;
   for (const Row row : events.order) {
     Role role = role_of(events, row);
     if (role == kOther) continue;
@@ -66,7 +66,7 @@ std::array<IntervalSet, kOther> role_sets(const Events& events) {
 /// What each role gets of the steps. "Nothing left" is taken for "nothing done yet": the next role then gets
 /// all its time, and what is left starts over from the whole steps.
 std::vector<IntervalSet> role_parts(const Events& events, const StepWindows& windows) {
-  std::vector<Interval> spans;
+  Column<Interval> spans;
   for (const StepWindow& step : windows.steps) spans.push_back(step.span);
   const IntervalSet steps = IntervalSet::of(std::move(spans));
   std::vector<IntervalSet> parts;

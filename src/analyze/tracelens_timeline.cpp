@@ -38,7 +38,7 @@ struct Classes {
 };
 
 Classes classes_of(const Lens& lens, bool recomputed) {
-  std::vector<Interval> computation, communication, copies, all;
+  Column<Interval> computation, communication, copies, all;
   Communication communication_kernel(lens.trace);
   for (const Row row : lens.tree.linked()) {
     if (lens.recomputed(row) != recomputed) continue;

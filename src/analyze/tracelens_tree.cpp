@@ -124,7 +124,7 @@ void HostTree::find_launchers(const Trace& trace, const EventTable& e) {
 
 std::int64_t united(const EventTable& e, std::span<const Row> events) {
   if (events.size() == 1) return e.duration(events.front());
-  std::vector<timeline::Interval> spans;
+  Column<timeline::Interval> spans;
   spans.reserve(events.size());
   for (const Row row : events) spans.push_back({e.start[row], e.end[row]});
   return timeline::IntervalSet::of(std::move(spans)).length();

@@ -150,7 +150,7 @@ void measure_calls(Calls& calls, const Rank& rank, const timeline::MeasuredSet& 
 IntervalSet host_activity(const trace::Trace& trace, const Rank& rank) {
   const EventTable& e = rank.events;
   trace::AskedOnce is_mark(trace.strings, is_step_mark);
-  std::vector<Interval> roots;
+  Column<Interval> roots;
   for (const Row row : rank.host_rows()) {
     if (!is_host_range(e.kind[row]) || is_mark(e.name[row])) continue;
     if (e.parent[row] == kNoRow || is_mark(e.name[e.parent[row]]))

@@ -10,7 +10,7 @@ using trace::Work;
 
 std::vector<DeviceBusy> busy_devices(const trace::Rank& rank) {
   struct Parts {
-    std::vector<Interval> compute, communication, copy;
+    Column<Interval> compute, communication, copy;
   };
   std::map<std::int64_t, Parts> devices;
   const trace::EventTable& e = rank.events;
@@ -40,7 +40,7 @@ std::vector<DeviceBusy> busy_devices(const trace::Rank& rank) {
 }
 
 IntervalSet busy_time(const std::vector<DeviceBusy>& devices) {
-  std::vector<Interval> all;
+  Column<Interval> all;
   for (const DeviceBusy& device : devices)
     all.insert(all.end(), device.all.parts().begin(), device.all.parts().end());
   return IntervalSet::of(std::move(all));

@@ -22,7 +22,7 @@ class QuietTimes {
  public:
   QuietTimes(const EventTable& e, const std::vector<Waiting>& waits) : e_(e), waits_(waits) {}
 
-  std::vector<Interval> of(const trace::Track& track) {
+  Column<Interval> of(const trace::Track& track) {
     quiet_.clear();
     open_.clear();
     last_ = std::numeric_limits<Time>::min() / 2;
@@ -53,13 +53,13 @@ class QuietTimes {
 
   const EventTable& e_;
   const std::vector<Waiting>& waits_;
-  std::vector<Interval> quiet_;
+  Column<Interval> quiet_;
   std::vector<Row> open_;
   Time last_ = 0;
 };
 
 /// The quiet time that `time` lies in, its end included.
-const Interval* quiet_at(const std::vector<Interval>& quiet, Time time) {
+const Interval* quiet_at(const Column<Interval>& quiet, Time time) {
   const auto found =
       std::lower_bound(quiet.begin(), quiet.end(), time, [](const Interval& i, Time t) { return i.end < t; });
   return found != quiet.end() && found->begin <= time ? &*found : nullptr;
@@ -70,7 +70,7 @@ const Interval* quiet_at(const std::vector<Interval>& quiet, Time time) {
 std::vector<Handoff> handoffs(const trace::Rank& rank, const std::vector<TrackId>& threads, TrackId main,
                               const std::vector<Waiting>& waits) {
   QuietTimes times(rank.events, waits);
-  std::vector<std::vector<Interval>> quiet;
+  std::vector<Column<Interval>> quiet;
   for (const TrackId thread : threads) quiet.push_back(times.of(rank.tracks[thread]));
   std::vector<Handoff> found;
   for (std::size_t t = 0; t < threads.size(); ++t) {

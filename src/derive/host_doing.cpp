@@ -72,7 +72,7 @@ class Sweep {
     }
   }
   void add(Interval span, IdleCause cause) {
-    std::vector<Labelled>& labels = doing_.labels;
+    Column<Labelled>& labels = doing_.labels;
     if (!labels.empty() && labels.back().cause == cause && labels.back().span.end == span.begin)
       labels.back().span.end = span.end;
     else

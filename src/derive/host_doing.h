@@ -22,7 +22,7 @@ struct Labelled {
 
 /// What one thread did, in time order.
 struct Doing {
-  std::vector<Labelled> labels;
+  Column<Labelled> labels;
   std::vector<timeline::Time> blocking_ends;  ///< ends of blocking calls, ascending
 };
 

@@ -10,6 +10,8 @@ namespace stepscope::derive {
 using timeline::Time;
 
 Time scaled(Time length, double factor) {
+  if (factor == 1) return std::clamp(length, -kFarthest, kFarthest);
+  if (factor == 0) return 0;
   constexpr auto kMost = static_cast<double>(kFarthest);
   return std::llround(std::clamp(static_cast<double>(length) * factor, -kMost, kMost));
 }

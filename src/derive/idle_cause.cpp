@@ -22,19 +22,19 @@ using trace::Rank;
 using trace::Row;
 using trace::TrackId;
 
-IntervalSet labelled(const std::vector<Labelled>& labels, IdleCause cause) {
-  std::vector<Interval> spans;
+IntervalSet labelled(const Column<Labelled>& labels, IdleCause cause) {
+  Column<Interval> spans;
   for (const Labelled& label : labels)
     if (label.cause == cause) spans.push_back(label.span);
   return IntervalSet::of(std::move(spans));
 }
 
-void sort_by_time(std::vector<Labelled>& labels) {
+void sort_by_time(Column<Labelled>& labels) {
   sort_runs(labels, [](const Labelled& a, const Labelled& b) { return a.span.begin < b.span.begin; });
 }
 
 /// Fills what a thread leaves untraced with what any launching thread did then, by precedence.
-void fill_untraced(std::vector<Labelled>& labels, const std::array<IntervalSet, kIdleCauses>& others) {
+void fill_untraced(Column<Labelled>& labels, const std::array<IntervalSet, kIdleCauses>& others) {
   const auto first = std::stable_partition(
       labels.begin(), labels.end(), [](const Labelled& label) { return label.cause != IdleCause::untraced; });
   IntervalSet left = labelled({first, labels.end()}, IdleCause::untraced);
@@ -60,12 +60,12 @@ struct Gap {
 };
 
 /// Device events by device and start, for finding the one that ended a gap.
-std::map<std::int64_t, std::vector<Row>> by_start(const Rank& rank) {
+std::map<std::int64_t, Column<Row>> by_start(const Rank& rank) {
   const EventTable& e = rank.events;
-  std::map<std::int64_t, std::vector<Row>> rows;
+  std::map<std::int64_t, Column<Row>> rows;
   for (const trace::Track& track : rank.tracks) {
     if (track.side != trace::Track::Side::device) continue;
-    std::vector<Row>& of_device = rows[track.device];
+    Column<Row>& of_device = rows[track.device];
     for (Row row = track.begin; row < track.end; ++row)
       if (is_device_work(e.kind[row])) of_device.push_back(row);
   }
@@ -75,13 +75,13 @@ std::map<std::int64_t, std::vector<Row>> by_start(const Rank& rank) {
 }
 
 /// All gaps, by device and time. Those that no known launch ended belong to the first launching thread.
-std::vector<Gap> gaps_of(const Rank& rank, const std::vector<DeviceBusy>& devices, Interval window,
-                         TrackId first_launcher) {
+Column<Gap> gaps_of(const Rank& rank, const std::vector<DeviceBusy>& devices, Interval window,
+                    TrackId first_launcher) {
   const EventTable& e = rank.events;
   const auto rows = by_start(rank);
-  std::vector<Gap> gaps;
+  Column<Gap> gaps;
   for (std::size_t d = 0; d < devices.size(); ++d) {
-    const std::vector<Row>& of_device = rows.at(devices[d].device);
+    const Column<Row>& of_device = rows.at(devices[d].device);
     auto next = of_device.begin();
     const IntervalSet idle = devices[d].all.gaps(window);
     for (const Interval& span : idle.parts()) {
@@ -98,7 +98,7 @@ std::vector<Gap> gaps_of(const Rank& rank, const std::vector<DeviceBusy>& device
 /// Cuts gaps into pieces of one cause each.
 class GapWalk {
  public:
-  GapWalk(const Rank& rank, const std::map<TrackId, Doing>& threads, std::vector<IdlePiece>& out)
+  GapWalk(const Rank& rank, const std::map<TrackId, Doing>& threads, Column<IdlePiece>& out)
       : e_(rank.events), threads_(threads), out_(out) {}
 
   void add(const Gap& gap) {
@@ -129,17 +129,17 @@ class GapWalk {
   }
 
   template <class Use>
-  void walk(const std::vector<Labelled>& labels, Interval span, Use use) {
+  void walk(const Column<Labelled>& labels, Interval span, Use use) {
     auto at = std::upper_bound(labels.begin(), labels.end(), span.begin,
                                [](Time t, const Labelled& l) { return t < l.span.end; });
     for (; at != labels.end() && at->span.begin < span.end; ++at)
       use(Interval{std::max(at->span.begin, span.begin), std::min(at->span.end, span.end)}, at->cause);
   }
-  void label(const std::vector<Labelled>& labels, Interval span) {
+  void label(const Column<Labelled>& labels, Interval span) {
     walk(labels, span, [&](Interval part, IdleCause cause) { add(part, cause); });
   }
   /// Loading that follows a blocking call is still loading; all else until the launch is refill.
-  void split_refill(const std::vector<Labelled>& labels, Interval span) {
+  void split_refill(const Column<Labelled>& labels, Interval span) {
     walk(labels, span, [&](Interval part, IdleCause cause) {
       add(part, cause == IdleCause::input ? cause : IdleCause::refill);
     });
@@ -147,7 +147,7 @@ class GapWalk {
 
   const EventTable& e_;
   const std::map<TrackId, Doing>& threads_;
-  std::vector<IdlePiece>& out_;
+  Column<IdlePiece>& out_;
   Gap gap_{};
 };
 
@@ -167,14 +167,13 @@ std::vector<TrackId> launching_threads(const Rank& rank) {
 /// What the host did in the gaps that each thread has to explain: loading on any thread, then the thread's
 /// own doing, then that of all launching threads.
 std::map<TrackId, Doing> what_threads_did(const trace::Trace& trace, const Rank& rank,
-                                          const std::vector<TrackId>& launchers,
-                                          const std::vector<Gap>& gaps) {
-  std::map<TrackId, std::vector<Interval>> spans;
+                                          const std::vector<TrackId>& launchers, const Column<Gap>& gaps) {
+  std::map<TrackId, Column<Interval>> spans;
   for (const Gap& gap : gaps) spans[gap.thread].push_back(gap.span);
   const IntervalSet input = loading_time(trace, rank);
   CauseOfName causes(trace);
   std::map<TrackId, Doing> threads;
-  std::vector<Interval> untraced;
+  Column<Interval> untraced;
   for (auto& [thread, own] : spans) {
     const IntervalSet where = IntervalSet::of(std::move(own));
     Doing& doing = threads[thread] = doing_in(subtract(where, input), rank, thread, causes);
@@ -186,7 +185,7 @@ std::map<TrackId, Doing> what_threads_did(const trace::Trace& trace, const Rank&
   }
   if (untraced.empty() || launchers.size() < 2) return threads;
   const IntervalSet holes = IntervalSet::of(std::move(untraced));
-  std::array<std::vector<Interval>, kIdleCauses> done;
+  std::array<Column<Interval>, kIdleCauses> done;
   for (const TrackId thread : launchers)
     for (const Labelled& label : doing_in(holes, rank, thread, causes).labels)
       done[static_cast<std::size_t>(label.cause)].push_back(label.span);
@@ -221,12 +220,11 @@ std::string_view meaning_of(IdleCause cause) {
   return kMeanings[static_cast<std::size_t>(cause)];
 }
 
-std::vector<IdlePiece> idle_pieces(const trace::Trace& trace, const Rank& rank,
-                                   const std::vector<DeviceBusy>& devices, Interval window) {
+Column<IdlePiece> idle_pieces(const trace::Trace& trace, const Rank& rank,
+                              const std::vector<DeviceBusy>& devices, Interval window) {
   const std::vector<TrackId> launchers = launching_threads(rank);
-  const std::vector<Gap> gaps =
-      gaps_of(rank, devices, window, launchers.empty() ? kNoThread : launchers.front());
-  std::vector<IdlePiece> pieces;
+  const Column<Gap> gaps = gaps_of(rank, devices, window, launchers.empty() ? kNoThread : launchers.front());
+  Column<IdlePiece> pieces;
   pieces.reserve(gaps.size() * 2);  // most gaps have a late and a pending part
   const std::map<TrackId, Doing> threads = what_threads_did(trace, rank, launchers, gaps);
   GapWalk walk(rank, threads, pieces);

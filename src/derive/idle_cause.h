@@ -42,7 +42,7 @@ struct IdlePiece {
 /// Pieces of all gaps of all devices inside `window`, in time order per device. Their lengths add up to the
 /// idle time. Method: after the launch of the ending event began the gap is `pending`; before, what the
 /// launching thread did, then what the other launching threads did. O(n) in rows.
-std::vector<IdlePiece> idle_pieces(const trace::Trace& trace, const trace::Rank& rank,
-                                   const std::vector<DeviceBusy>& devices, timeline::Interval window);
+Column<IdlePiece> idle_pieces(const trace::Trace& trace, const trace::Rank& rank,
+                              const std::vector<DeviceBusy>& devices, timeline::Interval window);
 
 }  // namespace stepscope::derive

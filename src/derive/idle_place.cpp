@@ -29,11 +29,11 @@ struct Open {
 template <class IsMark>
 class Sweep {
  public:
-  Sweep(const Rank& rank, IsMark& is_mark, std::vector<IdlePlace>& places, std::vector<Open>& left)
+  Sweep(const Rank& rank, IsMark& is_mark, Column<IdlePlace>& places, Column<Open>& left)
       : rank_(rank), e_(rank.events), is_mark_(is_mark), places_(places), left_(left) {}
 
   /// `open`: stretches by begin. Those of two devices may overlap.
-  void run(TrackId thread, const std::vector<Open>& open) {
+  void run(TrackId thread, const Column<Open>& open) {
     const trace::Track& track = rank_.tracks[thread];
     next_ = track.begin;
     end_ = track.end;
@@ -95,8 +95,8 @@ class Sweep {
   const Rank& rank_;
   const EventTable& e_;
   IsMark& is_mark_;
-  std::vector<IdlePlace>& places_;
-  std::vector<Open>& left_;
+  Column<IdlePlace>& places_;
+  Column<Open>& left_;
   Row next_ = 0, end_ = 0;
   std::vector<Range> stack_;
 };
@@ -116,7 +116,7 @@ std::vector<TrackId> launchers(const Rank& rank) {
   return threads;
 }
 
-void sort_by_begin(std::vector<Open>& open) {
+void sort_by_begin(Column<Open>& open) {
   std::sort(open.begin(), open.end(), [](const Open& a, const Open& b) {
     return a.span.begin != b.span.begin ? a.span.begin < b.span.begin : a.piece < b.piece;
   });
@@ -124,14 +124,13 @@ void sort_by_begin(std::vector<Open>& open) {
 
 }  // namespace
 
-std::vector<IdlePlace> idle_places(const trace::Trace& trace, const Rank& rank,
-                                   const std::vector<IdlePiece>& pieces) {
+Column<IdlePlace> idle_places(const trace::Trace& trace, const Rank& rank, const Column<IdlePiece>& pieces) {
   const EventTable& e = rank.events;
   trace::AskedOnce is_mark(trace.strings, is_step_mark);
-  std::vector<IdlePlace> places;
-  std::vector<Open> left;
+  Column<IdlePlace> places;
+  Column<Open> left;
   Sweep sweep(rank, is_mark, places, left);
-  std::vector<std::vector<Open>> own(rank.tracks.size());
+  std::vector<Column<Open>> own(rank.tracks.size());
   const std::vector<TrackId> threads = launchers(rank);
   for (std::uint32_t i = 0; i < pieces.size(); ++i) {
     const IdlePiece& piece = pieces[i];
@@ -147,7 +146,7 @@ std::vector<IdlePlace> idle_places(const trace::Trace& trace, const Rank& rank,
     if (!own[thread].empty()) sweep.run(thread, own[thread]);
   }
   for (const TrackId thread : threads) {
-    std::vector<Open> open = std::move(left);
+    Column<Open> open = std::move(left);
     left.clear();
     sort_by_begin(open);
     sweep.run(thread, open);

@@ -20,7 +20,7 @@ struct IdlePlace {
 /// Places of all pieces but pending ones: on the thread that launched what ended the gap; while nothing is
 /// open there, on the other launching threads, the one with most launches first. Their times add up to those
 /// of the pieces. One pass over each thread's rows.
-std::vector<IdlePlace> idle_places(const trace::Trace& trace, const trace::Rank& rank,
-                                   const std::vector<IdlePiece>& pieces);
+Column<IdlePlace> idle_places(const trace::Trace& trace, const trace::Rank& rank,
+                              const Column<IdlePiece>& pieces);
 
 }  // namespace stepscope::derive

@@ -13,9 +13,9 @@ std::string_view name_of(Owner owner) {
   return kNames[static_cast<std::size_t>(owner)];
 }
 
-std::vector<std::vector<Atom>> ledger(const std::vector<DeviceBusy>& devices,
-                                      const std::vector<IdlePiece>& pieces, Interval window) {
-  std::vector<std::vector<Atom>> atoms(devices.size());
+std::vector<Column<Atom>> ledger(const std::vector<DeviceBusy>& devices, const Column<IdlePiece>& pieces,
+                                 Interval window) {
+  std::vector<Column<Atom>> atoms(devices.size());
   for (const IdlePiece& piece : pieces)
     atoms[static_cast<std::size_t>(piece.device)].push_back(
         {piece.span, Owner::idle, piece.cause, piece.ender});

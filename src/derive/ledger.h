@@ -33,7 +33,7 @@ struct Atom {
 
 /// Atoms of each of `devices` in time order. The lengths of one device's atoms add up to the window's.
 /// `pieces`: their idle pieces in it.
-std::vector<std::vector<Atom>> ledger(const std::vector<DeviceBusy>& devices,
-                                      const std::vector<IdlePiece>& pieces, timeline::Interval window);
+std::vector<Column<Atom>> ledger(const std::vector<DeviceBusy>& devices, const Column<IdlePiece>& pieces,
+                                 timeline::Interval window);
 
 }  // namespace stepscope::derive

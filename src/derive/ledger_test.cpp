@@ -14,13 +14,12 @@ using timeline::Interval;
 
 Interval window_of(const trace::Rank& rank) { return analyze::window_of(rank, analyze::StepChoice({})); }
 
-std::vector<std::vector<Atom>> ledger_of(const trace::Trace& trace, const trace::Rank& rank,
-                                         Interval window) {
+std::vector<Column<Atom>> ledger_of(const trace::Trace& trace, const trace::Rank& rank, Interval window) {
   const auto devices = busy_devices(rank);
   return ledger(devices, idle_pieces(trace, rank, devices, window), window);
 }
 
-std::string as_text(const std::vector<Atom>& atoms) {
+std::string as_text(const Column<Atom>& atoms) {
   std::string text;
   for (const Atom& atom : atoms)
     text += fmt::format("{}{} {}{}", text.empty() ? "" : ", ", name_of(atom.owner), atom.span.length() / 1000,
@@ -56,7 +55,7 @@ TEST(Ledger, EveryNanosecondHasOneOwner) {
 void expect_exact(const trace::Trace& trace, const std::string& where) {
   for (const trace::Rank& rank : trace.ranks) {
     const Interval window = window_of(rank);
-    for (const std::vector<Atom>& atoms : ledger_of(trace, rank, window)) {
+    for (const Column<Atom>& atoms : ledger_of(trace, rank, window)) {
       timeline::Time at = window.begin;
       for (const Atom& atom : atoms) {
         ASSERT_EQ(atom.span.begin, at) << where;

@@ -41,7 +41,7 @@ std::vector<Row> loading_rows(const trace::Trace& trace, const trace::Rank& rank
 }
 
 timeline::IntervalSet loading_time(const trace::Trace& trace, const trace::Rank& rank) {
-  std::vector<timeline::Interval> spans;
+  Column<timeline::Interval> spans;
   for (const Row row : loading_rows(trace, rank))
     spans.push_back({rank.events.start[row], rank.events.end[row]});
   return timeline::IntervalSet::of(std::move(spans));

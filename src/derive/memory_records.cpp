@@ -33,9 +33,9 @@ struct Args {
 
 /// The innermost host range of every memory record, by row of the record. One walk over each track: a range
 /// that has ended is never looked at again.
-std::vector<Row> ranges_of_records(const trace::Rank& rank, const std::vector<Row>& records) {
+Column<Row> ranges_of_records(const trace::Rank& rank, const Column<Row>& records) {
   const EventTable& e = rank.events;
-  std::vector<Row> ranges(records.size(), kNoRow);
+  Column<Row> ranges(records.size(), kNoRow);
   std::size_t next = 0;  // records come in row order
   for (const trace::Track& track : rank.tracks) {
     Row open = kNoRow;
@@ -54,7 +54,7 @@ std::vector<Row> ranges_of_records(const trace::Rank& rank, const std::vector<Ro
 /// The records of one memory as they are collected.
 struct OneMemory {
   MemoryRecords records;
-  std::vector<std::int64_t> addresses;
+  Column<std::int64_t> addresses;
   std::size_t expected = 0;
   std::int64_t moved = 0;  ///< sum of all sizes, of frees too
 
@@ -67,8 +67,9 @@ struct OneMemory {
 
 bool absurd(std::int64_t bytes) { return bytes > kMostBytes || bytes < -kMostBytes; }
 
-/// A total as recorded; where it is missing or damaged, what `before` and `change` make of it, if there was one.
-std::int64_t total_after(const ArgReader& recorded, Row row, const std::vector<std::int64_t>& before,
+/// A total as recorded; where it is missing or damaged, what `before` and `change` make of it, if there was
+/// one.
+std::int64_t total_after(const ArgReader& recorded, Row row, const Column<std::int64_t>& before,
                          std::int64_t change) {
   const std::int64_t total = recorded.integer_or(row, MemoryRecords::kAbsent);
   if (!absurd(total)) return total;
@@ -76,7 +77,7 @@ std::int64_t total_after(const ArgReader& recorded, Row row, const std::vector<s
   return last == MemoryRecords::kAbsent || absurd(last + change) ? last : last + change;
 }
 
-void pair_frees(MemoryRecords& records, const std::vector<std::int64_t>& addresses) {
+void pair_frees(MemoryRecords& records, const Column<std::int64_t>& addresses) {
   std::unordered_map<std::int64_t, std::uint32_t> open;
   records.freed.assign(records.size(), MemoryRecords::kNever);
   for (std::uint32_t i = 0; i < records.size(); ++i) {
@@ -103,15 +104,15 @@ std::string MemoryDevice::name() const {
 std::vector<MemoryRecords> memory_records(const trace::Trace& trace, const trace::Rank& rank) {
   const EventTable& e = rank.events;
   const Args args(trace, rank);
-  std::vector<Row> rows;
+  Column<Row> rows;
   for (const Row row : rank.host_rows())
     if (e.kind[row] == Kind::memory) rows.push_back(row);
-  const std::vector<Row> ranges = ranges_of_records(rank, rows);
+  const Column<Row> ranges = ranges_of_records(rank, rows);
   struct When {
     std::int64_t time, index;
     std::uint32_t source, at;  // position in rows
   };
-  std::vector<When> order;
+  Column<When> order;
   order.reserve(rows.size());
   for (std::uint32_t i = 0; i < rows.size(); ++i)
     order.push_back({e.start[rows[i]], args.index.integer_or(rows[i], -1), e.source[rows[i]], i});

@@ -23,23 +23,23 @@ struct MemoryDevice {
   friend bool operator==(const MemoryDevice&, const MemoryDevice&) = default;
 };
 
-/// Allocations and frees of one memory, in time order. Numbers that are not recorded are kAbsent; a total that is
-/// missing or beyond kMostBytes follows from the one before it.
+/// Allocations and frees of one memory, in time order. Numbers that are not recorded are kAbsent; a total
+/// that is missing or beyond kMostBytes follows from the one before it.
 struct MemoryRecords {
   static constexpr std::int64_t kAbsent = INT64_MIN;
   static constexpr std::uint32_t kNever = 0xFFFFFFFF;
 
   MemoryDevice device;
-  std::vector<trace::Row> row;
-  std::vector<trace::Row> range;        ///< innermost host range of the record's thread, kNoRow outside
-  std::vector<std::int64_t> bytes;      ///< negative for frees
-  std::vector<std::int64_t> allocated;  ///< total after the record as recorded, or kAbsent
-  std::vector<std::int64_t> reserved;   ///< likewise
-  std::vector<std::int64_t> change;     ///< sum of bytes since the first record
-  std::vector<std::uint32_t> freed;     ///< of an allocation: index of its free, kNever if there is none
-  bool addressed = false;               ///< addresses are recorded, so `freed` means something
-  std::int64_t out_of_memory = 0;       ///< failed allocations
-  std::int64_t absurd = 0;              ///< records beyond kMostBytes or kMostMoved, left out
+  Column<trace::Row> row;
+  Column<trace::Row> range;        ///< innermost host range of the record's thread, kNoRow outside
+  Column<std::int64_t> bytes;      ///< negative for frees
+  Column<std::int64_t> allocated;  ///< total after the record as recorded, or kAbsent
+  Column<std::int64_t> reserved;   ///< likewise
+  Column<std::int64_t> change;     ///< sum of bytes since the first record
+  Column<std::uint32_t> freed;     ///< of an allocation: index of its free, kNever if there is none
+  bool addressed = false;          ///< addresses are recorded, so `freed` means something
+  std::int64_t out_of_memory = 0;  ///< failed allocations
+  std::int64_t absurd = 0;         ///< records beyond kMostBytes or kMostMoved, left out
   std::size_t size() const { return row.size(); }
 };
 

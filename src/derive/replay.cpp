@@ -24,9 +24,11 @@ class Walk {
         scale_(rank, changes.host),
         shift_(rank.tracks.size()),
         call_shift_(plan.calls.size(), kNotYet) {
-    for (const ReplayPlan::Event& event : plan.events) {
-      out_.start.push_back(e_.start[event.row]);
-      out_.end.push_back(e_.end[event.row]);
+    out_.start.resize(plan.events.size());
+    out_.end.resize(plan.events.size());
+    for (std::size_t i = 0; i < plan.events.size(); ++i) {
+      out_.start[i] = e_.start[plan.events[i].row];
+      out_.end[i] = e_.end[plan.events[i].row];
     }
     for (const ReplayPlan::Mark& mark : plan.marks) out_.marks.push_back(mark.time);
   }
@@ -125,8 +127,8 @@ class Walk {
   const ReplayPlan& plan_;
   const Changes& changes_;
   HostScale scale_;
-  std::vector<Time> shift_;       // by track: what its waits gained or lost, besides scaled work
-  std::vector<Time> call_shift_;  // by call: its thread's shift when it launched
+  std::vector<Time> shift_;  // by track: what its waits gained or lost, besides scaled work
+  Column<Time> call_shift_;  // by call: its thread's shift when it launched
   Replayed out_;
 };
 

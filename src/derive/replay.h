@@ -20,8 +20,8 @@ struct Changes {
 };
 
 struct Replayed {
-  std::vector<timeline::Time> start, end;  ///< by event of the plan
-  std::vector<timeline::Time> marks;       ///< by mark of the plan
+  Column<timeline::Time> start, end;  ///< by event of the plan
+  std::vector<timeline::Time> marks;  ///< by mark of the plan
 };
 
 /// One pass over the plan's things, in whole ns. A thread's work takes its recorded time × its factor. An

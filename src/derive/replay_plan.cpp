@@ -80,7 +80,7 @@ class Planner {
 
   /// The lists are nearly in order by themselves: sorted one by one and merged.
   void add_things() {
-    std::vector<Thing> launches, returns, events, rest;
+    Column<Thing> launches, returns, events, rest;
     for (std::size_t i = 0; i < plan_.calls.size(); ++i) {
       const Row row = plan_.calls[i].row;
       launches.push_back(thing(e_.start[row], Thing::Kind::launch, i));
@@ -96,7 +96,7 @@ class Planner {
       rest.push_back(thing(plan_.handoffs[i].resumed, Thing::Kind::handoff, i));
     for (std::size_t i = 0; i < plan_.marks.size(); ++i)
       rest.push_back(thing(plan_.marks[i].time, Thing::Kind::mark, i));
-    for (std::vector<Thing>* list : {&launches, &returns, &events, &rest}) {
+    for (Column<Thing>* list : {&launches, &returns, &events, &rest}) {
       sort_runs(*list, earlier);
       plan_.things = merged(plan_.things, *list);
     }
@@ -108,8 +108,8 @@ class Planner {
     if (a.time != b.time) return a.time < b.time;
     return a.kind != b.kind ? a.kind < b.kind : a.index < b.index;
   }
-  static std::vector<Thing> merged(const std::vector<Thing>& a, const std::vector<Thing>& b) {
-    std::vector<Thing> both(a.size() + b.size());
+  static Column<Thing> merged(const Column<Thing>& a, const Column<Thing>& b) {
+    Column<Thing> both(a.size() + b.size());
     std::merge(a.begin(), a.end(), b.begin(), b.end(), both.begin(), earlier);
     return both;
   }
@@ -118,7 +118,7 @@ class Planner {
   const Rank& rank_;
   const EventTable& e_;
   ReplayPlan& plan_;
-  std::vector<std::int32_t> call_of_;  // by row
+  Column<std::int32_t> call_of_;  // by row
 };
 
 /// Whether the recording is as long as one can be.

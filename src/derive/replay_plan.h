@@ -47,13 +47,13 @@ struct ReplayPlan {
     std::uint32_t index;
   };
 
-  std::vector<Event> events;         ///< by start
+  Column<Event> events;              ///< by start
   timeline::Time gap = kLongestGap;  ///< median latency of events that were queued behind another one, ns
-  std::vector<Wait> waits;           ///< by event
-  std::vector<Call> calls;
+  Column<Wait> waits;                ///< by event
+  Column<Call> calls;
   std::vector<Handoff> handoffs;
   std::vector<Mark> marks;
-  std::vector<Thing> things;  ///< by recorded time
+  Column<Thing> things;  ///< by recorded time
 };
 
 /// `waits`: by row; `marks`: host times to follow. O(n log n) in calls and device events.

@@ -35,12 +35,12 @@ TEST(Replay, WaitsOnOtherStreamsAreInferred) {
     waits.push_back(std::string(event_name(trace, plan, wait.event)) + " on " +
                     std::string(event_name(trace, plan, wait.on)));
   EXPECT_EQ(waits, (std::vector<std::string>{"c on a", "b on a"}));
-  const Replayed same = replay(trace.ranks[0], plan, {});                               // a, c, b, d
-  EXPECT_EQ(same.start, (std::vector<std::int64_t>{10'000, 99'000, 105'000, 24'000}));  // d: at most 20 µs
+  const Replayed same = replay(trace.ranks[0], plan, {});                          // a, c, b, d
+  EXPECT_EQ(same.start, (Column<std::int64_t>{10'000, 99'000, 105'000, 24'000}));  // d: at most 20 µs
   Changes changes;
   changes.device = {0.5, 1, 1, 1};
   const Replayed faster = replay(trace.ranks[0], plan, changes);
-  EXPECT_EQ(faster.start, (std::vector<std::int64_t>{10'000, 54'000, 60'000, 24'000}));  // a ends at 55
+  EXPECT_EQ(faster.start, (Column<std::int64_t>{10'000, 54'000, 60'000, 24'000}));  // a ends at 55
 }
 
 // The stream says what it waits for: 75 µs lie between a and b, more than is ever inferred.
@@ -59,7 +59,7 @@ TEST(Replay, WaitsOnOtherStreamsAsRecorded) {
   EXPECT_EQ(event_name(trace, plan, plan.waits[0].event), "b");
   EXPECT_EQ(event_name(trace, plan, plan.waits[0].on), "a");
   const Replayed same = replay(trace.ranks[0], plan, {});
-  EXPECT_EQ(same.start, (std::vector<std::int64_t>{10'000, 120'000}));  // of the 75 µs 20 are believed
+  EXPECT_EQ(same.start, (Column<std::int64_t>{10'000, 120'000}));  // of the 75 µs 20 are believed
 }
 
 // A synchronisation that ends at 210 waited for what its own thread launched last (until 200), not for the
@@ -90,7 +90,7 @@ TEST(Replay, EventsWithoutLaunchFollowTheirStream) {
   Changes changes;
   changes.device = {0.5, 1, 1};
   const Replayed faster = replay(trace.ranks[0], plan, changes);
-  EXPECT_EQ(faster.start, (std::vector<std::int64_t>{10'000, 70'000, 83'000}));
+  EXPECT_EQ(faster.start, (Column<std::int64_t>{10'000, 70'000, 83'000}));
 }
 
 // b and d were asked for while their stream worked and start 1 µs behind it; c found the stream idle and came
@@ -111,11 +111,11 @@ TEST(Replay, AQueueHidesTheWayOfALaunch) {
   const trace::Rank& rank = trace.ranks[0];
   const ReplayPlan plan = plan_of(trace);
   EXPECT_EQ(plan.gap, 1'000);
-  EXPECT_EQ(replay(rank, plan, {}).start, (std::vector<std::int64_t>{10'000, 21'000, 60'000, 71'000}));
+  EXPECT_EQ(replay(rank, plan, {}).start, (Column<std::int64_t>{10'000, 21'000, 60'000, 71'000}));
   Changes changes;
   for (trace::Row row = 0; row < rank.events.size(); ++row)
     if (trace.name(rank, row) == "slow") changes.host.push_back({row, 0});
-  EXPECT_EQ(replay(rank, plan, changes).start, (std::vector<std::int64_t>{10'000, 21'000, 32'000, 43'000}));
+  EXPECT_EQ(replay(rank, plan, changes).start, (Column<std::int64_t>{10'000, 21'000, 32'000, 43'000}));
 }
 
 }  // namespace

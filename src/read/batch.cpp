@@ -13,17 +13,22 @@ std::span<T> place(const std::vector<T>& from, std::byte* memory) {
   return {reinterpret_cast<T*>(memory), from.size()};
 }
 
+std::shared_ptr<std::byte> allocate(std::size_t bytes) {
+  return {ColumnAllocator<std::byte>().allocate(bytes),
+          [bytes](std::byte* memory) { ColumnAllocator<std::byte>().deallocate(memory, bytes); }};
+}
+
 }  // namespace
 
 void BatchMemory::keep(const ParsedRows& rows, Batch& batch) {
   const std::size_t bytes = rows.rows.size() * sizeof(ParsedRow) + rows.values.size() * sizeof(std::int64_t) +
                             rows.flows.size() * sizeof(ParsedFlow);
-  if (piece_ == nullptr || bytes > piece_->size() - used_) {
-    piece_ = std::make_shared<Column<std::byte>>();
-    piece_->resize(std::max(bytes, kPiece));
+  if (bytes > size_ - used_) {
+    size_ = piece_ == nullptr ? bytes : std::max(bytes, kPiece);  // most files are one batch
+    piece_ = allocate(size_);
     used_ = 0;
   }
-  std::byte* memory = piece_->data() + used_;
+  std::byte* memory = piece_.get() + used_;
   batch.memory = piece_;
   batch.rows = place(rows.rows, memory);
   batch.values = place(rows.values, memory + batch.rows.size_bytes());

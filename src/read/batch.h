@@ -100,7 +100,7 @@ struct Batch {
   std::span<ParsedRow> rows;     ///< `track` is an index of `tracks`; this and the next two lie in `memory`
   std::span<std::int64_t> values;
   std::span<ParsedFlow> flows;
-  std::shared_ptr<Column<std::byte>> memory;  ///< shared with neighbouring batches of the thread
+  std::shared_ptr<std::byte> memory;  ///< shared with neighbouring batches of the thread
   std::vector<TrackRows> tracks;
   std::vector<HalfEvent> halves;
   std::vector<NameEvent> names;
@@ -127,8 +127,8 @@ class BatchMemory {
 
  private:
   static constexpr std::size_t kPiece = std::size_t{1} << 23;
-  std::shared_ptr<Column<std::byte>> piece_;
-  std::size_t used_ = 0;
+  std::shared_ptr<std::byte> piece_;
+  std::size_t size_ = 0, used_ = 0;
   std::vector<std::uint32_t> place_of_;  // by track id: its place in the batch's tracks
 };
 

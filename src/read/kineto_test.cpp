@@ -256,11 +256,11 @@ TEST(KinetoDialect, ByteOrderMarkSpacesAndForeignKeys) {
 
 // What stands between two fields is learned; more space than in the event it was learned from is still space.
 TEST(KinetoDialect, EventsThatAreSpacedDifferently) {
-  const trace::Trace trace = test::open_events(R"J(
+  const trace::Trace trace = opened(document(R"J(
     {"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":2,"ts":1,"dur":3,"args":{"External id":4}},
     {"ph": "X", "cat":  "cpu_op", "name":
  "b","pid":	1,"tid":      2 ,"ts": 5,"dur":  3,"args":  {"External id": 6}},
-    {"ph":"X","cat":"cpu_op","name":"c","pid":1,"tid":2,"ts":9,"dur":3,"args":{"External id":8}})J");
+    {"ph":"X","cat":"cpu_op","name":"c","pid":1,"tid":2,"ts":9,"dur":3,"args":{"External id":8}})J"));
   const trace::Rank& rank = trace.ranks[0];
   EXPECT_EQ(rank.reading.losses, 0);
   ASSERT_EQ(rank.events.size(), 3u);

@@ -18,7 +18,7 @@ void IntervalSet::append(Interval next) {
     parts_.push_back(next);
 }
 
-IntervalSet IntervalSet::of(std::vector<Interval> any) {
+IntervalSet IntervalSet::of(Column<Interval> any) {
   const auto earlier = [](const Interval& a, const Interval& b) { return a.begin < b.begin; };
   sort_runs(any, earlier);
   auto last = any.begin();  // of the parts, which take the place of what they came from
@@ -111,7 +111,7 @@ bool IntervalSet::contains(Time t) const {
 }
 
 IntervalSet unite(const IntervalSet& a, const IntervalSet& b) {
-  std::vector<Interval> both(a.parts_.size() + b.parts_.size());
+  Column<Interval> both(a.parts_.size() + b.parts_.size());
   std::merge(a.parts_.begin(), a.parts_.end(), b.parts_.begin(), b.parts_.end(), both.begin(),
              [](const Interval& x, const Interval& y) { return x.begin < y.begin; });
   return IntervalSet::of(std::move(both));
@@ -156,7 +156,7 @@ std::vector<IntervalSet> partition(Interval window, std::span<const IntervalSet>
   return shares;
 }
 
-std::vector<Level> sum_levels(std::span<const Interval> intervals, std::span<const double> weights) {
+Column<Level> sum_levels(std::span<const Interval> intervals, std::span<const double> weights) {
   struct Change {
     Time time;
     double weight;
@@ -170,7 +170,7 @@ std::vector<Level> sum_levels(std::span<const Interval> intervals, std::span<con
     changes.push_back({intervals[i].end, -weights[i], -1});
   }
   sort_runs(changes, [](const Change& a, const Change& b) { return a.time < b.time; });
-  std::vector<Level> levels;
+  Column<Level> levels;
   double sum = 0;
   int open = 0;
   for (std::size_t i = 0; i < changes.size();) {

@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "base/memory.h"
+
 namespace stepscope::timeline {
 
 using Time = std::int64_t;  ///< nanoseconds
@@ -26,7 +28,7 @@ class IntervalSet {
   IntervalSet() = default;
   /// Any intervals in any order; empty and inverted ones are dropped, touching ones joined. O(n log n), O(n)
   /// if sorted.
-  static IntervalSet of(std::vector<Interval> any);
+  static IntervalSet of(Column<Interval> any);
 
   std::span<const Interval> parts() const& { return parts_; }
   std::span<const Interval> parts() const&& = delete;  // the parts would outlive the set
@@ -47,7 +49,7 @@ class IntervalSet {
  private:
   /// For intervals that come sorted by begin.
   void append(Interval next);
-  std::vector<Interval> parts_;
+  Column<Interval> parts_;
 };
 
 IntervalSet unite(const IntervalSet& a, const IntervalSet& b);
@@ -80,7 +82,7 @@ struct Level {
 };
 
 /// Sum of the weights of the intervals that cover each instant, as a step function over their hull.
-std::vector<Level> sum_levels(std::span<const Interval> intervals, std::span<const double> weights);
+Column<Level> sum_levels(std::span<const Interval> intervals, std::span<const double> weights);
 
 /// Covered share of each of `bins` equal parts of `window`.
 std::vector<double> binned_share(const IntervalSet& set, Interval window, std::size_t bins);

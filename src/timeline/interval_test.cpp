@@ -13,7 +13,7 @@ namespace {
 constexpr Time kSpan = 64;
 using Bits = std::bitset<kSpan>;
 
-Bits bits_of(const std::vector<Interval>& any) {
+Bits bits_of(const Column<Interval>& any) {
   Bits bits;
   for (const Interval& i : any)
     for (Time t = i.begin; t < i.end; ++t) bits.set(static_cast<std::size_t>(t));
@@ -32,8 +32,8 @@ void expect_well_formed(const IntervalSet& set) {
   }
 }
 
-std::vector<Interval> random_intervals(std::mt19937& random) {
-  std::vector<Interval> any(random() % 9);
+Column<Interval> random_intervals(std::mt19937& random) {
+  Column<Interval> any(random() % 9);
   for (Interval& i : any) {
     i.begin = static_cast<Time>(random() % kSpan);
     i.end =
@@ -110,11 +110,11 @@ TEST(IntervalSet, AgreesWithBitmap) {
 
 TEST(IntervalSet, AShortAndALongSet) {
   std::mt19937 random(4);
-  std::vector<Interval> many;
+  Column<Interval> many;
   for (Time t = 0; t < 3000; t += 3) many.push_back({t, t + 2});
   const IntervalSet long_set = IntervalSet::of(many);
   for (int round = 0; round < 200; ++round) {
-    std::vector<Interval> few, common, rest;
+    Column<Interval> few, common, rest;
     for (int i = 0; i < 3; ++i) {
       const auto from = static_cast<Time>(random() % 3100);
       few.push_back({from, from + static_cast<Time>(random() % 9)});
@@ -132,7 +132,7 @@ TEST(IntervalSet, AShortAndALongSet) {
 // Two windows at the ends of a set of a million parts, a million times: a walk through the parts would take
 // an hour.
 TEST(MeasuredSet, CostsTheSameHoweverMuchIsInTheWindow) {
-  std::vector<Interval> many;
+  Column<Interval> many;
   for (Time t = 0; t < 3'000'000; t += 3) many.push_back({t, t + 2});
   const MeasuredSet set(IntervalSet::of(std::move(many)));
   Time sum = 0;
@@ -164,7 +164,7 @@ TEST(Partition, GivesEachInstantToTheFirstSetThatCoversIt) {
 TEST(SumLevels, AgreesWithAddingUpEachInstant) {
   std::mt19937 random(3);
   for (int round = 0; round < 1000; ++round) {
-    const std::vector<Interval> any = random_intervals(random);
+    const Column<Interval> any = random_intervals(random);
     std::vector<double> weights, expected(kSpan), seen(kSpan);
     for (const Interval& i : any) {
       weights.push_back(static_cast<double>(random() % 5));  // small whole numbers add without rounding
@@ -183,7 +183,7 @@ TEST(SumLevels, AgreesWithAddingUpEachInstant) {
 }
 
 TEST(SumLevels, LeavesNoRoundingBehind) {
-  const std::vector<Interval> any = {{0, 10}, {2, 4}, {3, 8}, {20, 30}};
+  const Column<Interval> any = {{0, 10}, {2, 4}, {3, 8}, {20, 30}};
   const std::vector<double> weights = {0.1, 0.2, 0.7, 0.3};
   std::vector<double> in_gap;
   for (const Level& level : sum_levels(any, weights))
