@@ -103,13 +103,6 @@ void device_only(Finding& f, Bound bound) {
   f.because = "the host is what limits the step now";
 }
 
-namespace {
-
-struct Memory {
-  std::int64_t peak = 0, total = 0;
-};
-
-/// Of the device whose peak is nearest to its total.
 Memory memory_of(const Evidence& e) {
   Memory fullest;
   const Table* peaks = table_of(e.reports().memory_events, "Peak");
@@ -122,8 +115,6 @@ Memory memory_of(const Evidence& e) {
       fullest = {(*peak)[row], (*total)[row]};
   return fullest;
 }
-
-}  // namespace
 
 std::string room_for_more(const Evidence& e) {
   std::string text;

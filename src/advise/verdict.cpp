@@ -56,7 +56,7 @@ struct Explained {
 };
 constexpr Explained kExplained[] = {
     {"K02", {"H01", "G03"}},
-    {"H09", {"I06"}},
+    {"H09", {"I06", "K10"}},
 };
 
 void attach(Finding& cause, const Finding& symptom) {
