@@ -6,6 +6,7 @@
 
 #include "advise/constants.h"
 #include "advise/say.h"
+#include "report/statistics.h"
 
 namespace stepscope::advise {
 
@@ -75,7 +76,7 @@ CopySum copies_of(const Evidence& e, const std::function<bool(std::string_view, 
     sum.count += number("count", row);
     sum.small += number("small", row);
     sum.created += number("created", row);
-    sum.bytes += number("bytes", row);
+    report::add_to(sum.bytes, number("bytes", row));
     sum.total += number("total", row);
     sum.exposed += number("exposed", row);
     sum.host += number("host", row);
