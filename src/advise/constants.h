@@ -31,6 +31,8 @@ namespace stepscope::advise {
   X(std::int64_t, kManyLaunches, 100, "launches of an optimizer step", "404 and 483 in loops, 1 to 9 in multi-tensor optimizers") \
   X(std::int64_t, kShortKernel, 20'000, "ns", "a launch costs as much") \
   X(std::int64_t, kManyFills, 20, "fills of one zero_grad, copies of one bucket", "none when gradients are set to None") \
+  X(double, kMultiTensorLeast, 0.5, "of an optimizer's loop: updated many parameters at a time, at least", "chosen") \
+  X(double, kMultiTensorMost, 0.85, "of an optimizer's loop: updated many parameters at a time, at most", "chosen: 30 launches for 400 parameters, and their host work") \
   X(double, kZeroFillPessimism, 0.7, "of the ideal saving: no fills", "chosen") \
   X(std::int64_t, kPageableBytes, 4'000'000, "bytes per step", "less goes through the driver's staging at once") \
   X(double, kPageablePessimism, 0.6, "of the ideal saving: pinned copies", "the staging moves to a thread of the loader: as measured for loading that moves to workers") \

@@ -259,5 +259,58 @@ TEST(DeviceRules, Fragmentation) {
   EXPECT_FALSE(has(step, "A04"));
 }
 
+const std::string kMost = R"(, "bytes": 9223372036854775807)";
+
+// Copies of 8 EiB in several rows; one takes 1 µs, so its rate is beyond 64 bits as well. Sums and rates stay
+// numbers.
+TEST(DeviceRules, AbsurdBytes) {
+  Step step{{{1, "Memcpy DtoD (Device -> Device)", 1, "gpu_memcpy", kMost},
+             {29, "Memcpy DtoD (Device -> Device)", 100, "gpu_memcpy", kMost},
+             {60, kGemm}}};
+  step.work[0].op = "aten::clone";
+  EXPECT_NE(cell(step, "C05", "title").find("30 copies of 8192 PiB in all"), std::string::npos)
+      << cell(step, "C05", "title");
+}
+
+std::string host_range(const std::string& name, int from, int length) {
+  return fmt::format(
+      R"J({{"ph": "X", "cat": "user_annotation", "name": "{}", "pid": 5, "tid": 5, "ts": {}, "dur": {}}},)J",
+      name, from, length);
+}
+
+// The training process loads for 1.5 of 10 ms; all that while the device works off what it was given.
+TEST(DeviceRules, LoadingUnderABusyDeviceCostsNothing) {
+  Step step{{{100, kGemm}}};
+  step.more = host_range("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 300, 1500);
+  EXPECT_EQ(test::cells(findings(step), "id"), Cells{});
+}
+
+/// 60 products of 40 µs, and an optimizer that launches 100 kernels of half a microsecond behind them, 15 µs
+/// apart.
+Step loop_behind(const char* product) {
+  Step step{{{60, product, 40}}};
+  step.more = host_range("Optimizer.step#SGD.step", 200, 1500);
+  for (int i = 0; i < 100; ++i)
+    step.more += fmt::format(
+        R"J({{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 5, "tid": 5, "ts": {}, "dur": 1, "args": {{"correlation": {}}}}},
+{{"ph": "X", "cat": "kernel", "name": "add", "pid": 0, "tid": 7, "ts": {}, "dur": 0.5, "args": {{"device": 0, "stream": 7, "correlation": {}}}}},)J",
+        200 + 15 * i, 1000 + i, 2410 + 0.5 * i, 1000 + i);
+  return step;
+}
+
+// Products on plain cores limit the step of 2.46 ms. On matrix units the host's 1.99 ms would, and of those
+// 0.85 × 1.5 ms go with the optimizer's loop, which is worth nothing before.
+TEST(DeviceRules, WhatTheDeviceHidesComesNext) {
+  const Step step = loop_behind("volta_sgemm_128x64_nn");
+  EXPECT_EQ(test::cells(findings(step), "id"), (Cells{"P01", "H03"}));
+  EXPECT_EQ(test::cells(findings(step), "when"), (Cells{"now", "next"}));
+  EXPECT_LT(std::stod(cell(step, "H03", "saving_high")), 50'000);
+  EXPECT_NEAR(std::stod(cell(step, "H03", "after_high")), 1'275'000, 1'000);
+  EXPECT_NE(cell(step, "H03", "because").find("it limits only once what stands above is done"),
+            std::string::npos);
+  EXPECT_FALSE(
+      has(loop_behind("sm90_xmma_gemm_bf16bf16"), "H03"));  // nothing else would shorten the step first
+}
+
 }  // namespace
 }  // namespace stepscope::advise
