@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "advise/constants.h"
 #include "advise/device_work.h"
@@ -38,12 +39,17 @@ Found row_of(const Evidence& e, std::string_view title, std::string_view column 
   return {};
 }
 
+/// 8 of "8.6"; 0 of anything else.
+int major_of(std::string_view capability) {
+  int major = 0;
+  std::from_chars(capability.data(), capability.data() + capability.size(), major);
+  return major;
+}
+
 bool has_tensor_cores(const Evidence& e) {
   const Table* devices = table_of(e.reports().devices, "Devices");
   for (std::size_t row = 0; devices != nullptr && row < devices->rows(); ++row)
-    if (const std::string& capability = (*texts_of(*devices, "compute_capability"))[row];
-        e.mine(*devices, row) && !capability.empty() && std::atoi(capability.c_str()) >= 7)
-      return true;
+    if (e.mine(*devices, row) && major_of((*texts_of(*devices, "compute_capability"))[row]) >= 7) return true;
   return false;
 }
 
