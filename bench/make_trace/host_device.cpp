@@ -49,7 +49,8 @@ std::size_t Host::submit(const Instr& instr, std::int64_t launch_start) {
       }
     }
   } else {
-    const double factor = work.kind == WorkKind::kernel ? compute_factor_ : 1.0;
+    const double clock = step_ >= kThrottledFrom ? o_.slow_clock : 1.0;
+    const double factor = work.kind == WorkKind::kernel ? compute_factor_ * clock : 1.0;
     const auto ns = static_cast<std::int64_t>(static_cast<double>(work.device_ns) * factor);
     activity.duration = jitter_.stretch(ns, place_ + 1, 2 * instr.key + 1);
   }

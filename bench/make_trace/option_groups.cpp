@@ -109,6 +109,10 @@ void add_more_problems(CLI::App& app, Options& o) {
   app.add_option("--contention", o.contention, "Host costs times FACTOR in recorded steps 5 to 7")
       ->check(CLI::Range(1.0, 100.0))
       ->group(group);
+  app.add_option("--slow-clock", o.slow_clock,
+                 "Kernels take FACTOR times as long from the 6th recorded step on")
+      ->check(CLI::Range(1.0, 100.0))
+      ->group(group);
   ms("--python", o.python_ms, "Pure Python between the blocks takes MS");
   count("--row-loop", o.row_loop, "A Python loop over N rows, two ops each");
   ms("--callback", o.callback_ms, "A callback at the end of the step takes MS");

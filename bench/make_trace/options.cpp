@@ -40,7 +40,7 @@ constexpr const char* kLesson =
     "Names for --without: slow_input item_sync tiny_kernels exposed_comm straggler pageable_copy "
     "alloc_churn\n"
     "unfused_optimizer zero_grad_fill worker_restart bursts preprocess contention python row_loop callback\n"
-    "gc_pause nonzero fp64 fp32 pointwise_chain small_reduces recompile all";
+    "gc_pause slow_clock nonzero fp64 fp32 pointwise_chain small_reduces recompile all";
 
 std::string check_together(const Options& o) {
   if (o.dialect == DialectKind::y2021 && o.vendor != VendorKind::cuda)

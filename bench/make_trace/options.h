@@ -9,6 +9,7 @@ namespace stepscope::make_trace {
 
 constexpr int kBurstEvery = 8;                       ///< batches
 constexpr int kContendedFrom = 4, kContendedTo = 6;  ///< recorded steps, from 0
+constexpr int kThrottledFrom = 5;                    ///< recorded step, from 0
 constexpr int kPauseEvery = 5;                       ///< steps
 constexpr int kChainOps = 20;
 
@@ -64,6 +65,7 @@ struct Options {
   double burst_ms = 0;
   double preprocess_ms = 0;
   double contention = 1;  ///< factor on host costs in the contended steps
+  double slow_clock = 1;  ///< factor on kernels from kThrottledFrom on
   double python_ms = 0;
   int row_loop = 0;
   double callback_ms = 0;

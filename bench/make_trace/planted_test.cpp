@@ -144,6 +144,16 @@ TEST(Planted, ContentionSlowsTheHostInThreeSteps) {
   }
 }
 
+TEST(Planted, ASlowClockSlowsTheDeviceFromTheSixthStepOn) {
+  Options o = quiet();
+  o.slow_clock = 1.1;
+  const Seen seen = look(o);
+  for (const StepLedger& l : seen.steps)
+    EXPECT_NEAR(static_cast<double>(l.compute) / static_cast<double>(seen.steps[0].compute),
+                l.step >= 5 ? 1.1 : 1.0, 0.001)
+        << l.step;
+}
+
 TEST(Planted, LaunchesAreThoseOfTheProgram) {
   const auto launches = [](const Options& o) { return look(o).steps[3].launches; };
   const std::int64_t plain = launches(quiet());
@@ -243,6 +253,7 @@ TEST(Truth, EveryOtherProblemAloneCostsSomething) {
   const std::vector<std::pair<const char*, void (*)(Options&)>> problems = {
       {"preprocess", [](Options& o) { o.preprocess_ms = 20; }},
       {"contention", [](Options& o) { o.contention = 6; }},
+      {"slow_clock", [](Options& o) { o.slow_clock = 1.2; }},
       {"python", [](Options& o) { o.python_ms = 20; }},
       {"row_loop", [](Options& o) { o.row_loop = 400; }},
       {"callback", [](Options& o) { o.callback_ms = 20; }},

@@ -31,6 +31,8 @@ namespace stepscope::advise {
   X(std::int64_t, kManyLaunches, 100, "launches of an optimizer step", "404 and 483 in loops, 1 to 9 in multi-tensor optimizers") \
   X(std::int64_t, kShortKernel, 20'000, "ns", "a launch costs as much") \
   X(std::int64_t, kManyFills, 20, "fills of one zero_grad, copies of one bucket", "none when gradients are set to None") \
+  X(double, kMultiTensorLeast, 0.5, "of an optimizer's loop: updated many parameters at a time, at least", "chosen") \
+  X(double, kMultiTensorMost, 0.85, "of an optimizer's loop: updated many parameters at a time, at most", "chosen: 30 launches for 400 parameters, and their host work") \
   X(double, kZeroFillPessimism, 0.7, "of the ideal saving: no fills", "chosen") \
   X(std::int64_t, kPageableBytes, 4'000'000, "bytes per step", "less goes through the driver's staging at once") \
   X(double, kPageablePessimism, 0.6, "of the ideal saving: pinned copies", "the staging moves to a thread of the loader: as measured for loading that moves to workers") \
@@ -51,6 +53,23 @@ namespace stepscope::advise {
   X(double, kSmallGridSaving, 0.5, "of that time saved by larger grids, at most", "chosen") \
   X(std::int64_t, kFewestSmallGrids, 50, "kernels", "chosen") \
   X(double, kFullestMemory, 0.85, "of device memory that a larger batch may use", "chosen") \
+  X(double, kOwnKernelShare, 0.05, "of kernel time: one kernel of the program's own", "chosen") \
+  X(double, kLowOccupancy, 0.25, "of a multiprocessor's threads", "matrix products run well at 12 to 25 %; occupancy alone is no fault") \
+  X(double, kFewestBlocks, 2, "blocks per multiprocessor: below, the grid is what is small", "chosen") \
+  X(double, kOccupiedLeast, 1.1, "times: a kernel with more threads in flight, at least", "chosen") \
+  X(double, kOccupiedMost, 1.5, "times: a kernel with more threads in flight, at most", "chosen") \
+  X(double, kMostWaves, 4, "rounds of tiles: with more the last one matters little", "chosen") \
+  X(double, kEmptyWave, 0.3, "of the last round of tiles is filled", "chosen") \
+  X(double, kSlowProduct, 0.6, "of the best rate of a product of the type", "chosen") \
+  X(double, kFallbackShare, 0.05, "of kernel time: convolutions by fallback kernels", "12 % in a convolutional training without cudnn.benchmark") \
+  X(double, kMeasuredKernel, 1.3, "times: the fastest kernel for a convolution, at most", "chosen") \
+  X(double, kRecomputeShare, 0.10, "of kernel time: activations computed again", "chosen") \
+  X(double, kRecomputeLeast, 0.2, "of that time: fewer blocks or operators computed again, at least", "chosen") \
+  X(double, kRecomputeMost, 0.9, "of that time: fewer blocks or operators computed again, at most", "chosen") \
+  X(std::int64_t, kFewestEqualKernels, 20, "equal kernels per step", "chosen") \
+  X(double, kDriftPace, 1.05, "times: equal kernels in the last third of the steps against the first", "chosen: kernels vary by at most 1.5 % in recorded steps") \
+  X(double, kDriftingGroups, 0.7, "of groups of equal kernels slow down", "chosen") \
+  X(double, kDriftPessimism, 0.5, "of the ideal saving: the clock stays up", "chosen") \
   X(double, kFragmentedShare, 0.3, "of reserved memory not allocated at the peak", "chosen") \
   X(std::int64_t, kFragmentedBytes, 1'000'000'000, "bytes reserved and not allocated", "chosen") \
   X(std::size_t, kGrowingSteps, 5, "steps in a row", "chosen") \

@@ -6,6 +6,7 @@
 
 #include "advise/constants.h"
 #include "advise/say.h"
+#include "report/statistics.h"
 
 namespace stepscope::advise {
 
@@ -75,7 +76,7 @@ CopySum copies_of(const Evidence& e, const std::function<bool(std::string_view, 
     sum.count += number("count", row);
     sum.small += number("small", row);
     sum.created += number("created", row);
-    sum.bytes += number("bytes", row);
+    report::add_to(sum.bytes, number("bytes", row));
     sum.total += number("total", row);
     sum.exposed += number("exposed", row);
     sum.host += number("host", row);
@@ -103,13 +104,6 @@ void device_only(Finding& f, Bound bound) {
   f.because = "the host is what limits the step now";
 }
 
-namespace {
-
-struct Memory {
-  std::int64_t peak = 0, total = 0;
-};
-
-/// Of the device whose peak is nearest to its total.
 Memory memory_of(const Evidence& e) {
   Memory fullest;
   const Table* peaks = table_of(e.reports().memory_events, "Peak");
@@ -122,8 +116,6 @@ Memory memory_of(const Evidence& e) {
       fullest = {(*peak)[row], (*total)[row]};
   return fullest;
 }
-
-}  // namespace
 
 std::string room_for_more(const Evidence& e) {
   std::string text;

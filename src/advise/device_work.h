@@ -45,6 +45,13 @@ bool is_bucket_copy(std::string_view op);
 /// A finding that only shortens work of the device: what is next once the host is fixed, when that limits.
 void device_only(Finding& finding, Bound bound);
 
+/// Allocated memory at the peak, and all there is, of the device where they are nearest; 0 where not
+/// recorded.
+struct Memory {
+  std::int64_t peak = 0, total = 0;
+};
+Memory memory_of(const Evidence& evidence);
+
 /// "; 78 % of kernel time runs on fewer blocks than the device has multiprocessors, and 0.23 of 79 GB of its
 /// memory are used, so a batch twice as large fits", as far as it is so. "" when it is not.
 std::string room_for_more(const Evidence& evidence);

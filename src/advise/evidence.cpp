@@ -156,6 +156,7 @@ const analyze::Launched& Evidence::launched_in(std::string_view part) const {
   };
   number("ranges", launched.ranges, report::Unit::count);
   number("events", launched.events, report::Unit::count);
+  number("idle inside", launched.idle, report::Unit::ns);
   number("median length", launched.median, report::Unit::ns);
   return launched;
 }

@@ -7,6 +7,7 @@
 #include "advise/constants.h"
 #include "advise/families.h"
 #include "advise/say.h"
+#include "report/statistics.h"
 
 namespace stepscope::advise {
 namespace {
@@ -16,18 +17,23 @@ using report::Unit;
 
 constexpr std::string_view kBucketDoc =
     R"(Looks for DDP's `copy_bucket_to_grad` ranges, at least `kManyFills` per step. The count alone is no sign: a clone per parameter gives the
-same one, so the range must be there. Saving: replay without these ranges and what they launch; mostly under 1 % of the step when the
-device limits.)";
+same one, so the range must be there. Saving: replay without what these ranges call and launch, their own time stays; mostly under 1 % of the step when the
+device limits. Where the recording cannot be replayed, the idle time in what they call and, unless the host limits, the time of the copies.)";
 
-std::optional<Finding> bucket_copies(const Evidence& e, Bound) {
+std::optional<Finding> bucket_copies(const Evidence& e, Bound bound) {
   if (e.fact("ddp_calls") == 0) return std::nullopt;
   const analyze::Launched copies = e.launched_in("reducer::copy_bucket_to_grad");
   if (copies.ranges < kManyFills * e.steps()) return std::nullopt;
   Finding f = finding(e, "N09", "communication",
                       fmt::format("{} gradients per step are copied into and out of their bucket",
                                   format_value(copies.ranges / e.steps(), Unit::count)));
-  save(f, 0, 0, 0);
-  change(f, "op:/reducer::copy_bucket_to_grad/=0", 0.0);
+  // What a range does beside copying, it does for a view as well.
+  const double kept = copies.host > 0 ? 1 - std::min(1.0, report::ratio(copies.called, copies.host)) : 0;
+  const auto idle = static_cast<std::int64_t>((1 - kept) * static_cast<double>(copies.idle));
+  save(f, report::plus(idle, bound == Bound::host ? 0 : copies.device) / e.steps(), 0, 1);
+  change(f,
+         fmt::format("host:/reducer::copy_bucket_to_grad/={}; device:/reducer::copy_bucket_to_grad/=0", kept),
+         0.0);
   f.confidence = Confidence::high;
   f.because = "the reducer's copies are in the file";
   f.evidence = "operators: copy_bucket_to_grad";
@@ -39,7 +45,7 @@ std::optional<Finding> bucket_copies(const Evidence& e, Bound) {
 constexpr std::string_view kBroadcastDoc =
     R"(Looks for `unflatten_dense_tensors` in a program that calls DistributedDataParallel.forward, at least once per step: DDP broadcasts buffers from rank 0 and
 unpacks them one by one. Saving: replay without them, at least `kBroadcastPessimism` of it; 23 ms of 222 where the host limits, 0.1 ms
-where the device does, with the same code.)";
+where the device does, with the same code. Where the recording cannot be replayed, the idle time inside these ranges.)";
 
 std::optional<Finding> buffer_broadcast(const Evidence& e, Bound) {
   if (e.fact("ddp_calls") == 0) return std::nullopt;
@@ -47,7 +53,7 @@ std::optional<Finding> buffer_broadcast(const Evidence& e, Bound) {
   if (copies.ranges < e.steps()) return std::nullopt;
   Finding f = finding(e, "N10", "communication",
                       "Every forward broadcasts the buffers of the model, one by one into place");
-  save(f, 0, 0, 0);
+  save(f, copies.idle / e.steps(), kBroadcastPessimism, 1);
   change(f, "op:/flatten_dense_tensors|c10d::broadcast_/=0", kBroadcastPessimism);
   f.confidence = Confidence::high;
   f.because = "the broadcasts and what unpacks them are in the file";

@@ -24,7 +24,8 @@ std::string asked_by(const std::string& op) { return op.empty() ? "" : " by " + 
 constexpr std::string_view kPageableDoc =
     R"(Looks for `Pageable -> Device` rows of `copies` with at least `kPageableBytes` per step: the runtime copies such memory through a
 buffer of its own, and the host stays in the call meanwhile. Saving: replay with the calls at no time and the copies at the rate that
-pinned memory reaches on the device's generation of PCIe; at least `kPageablePessimism` of it. Confidence is high when the calls are as long as
+pinned memory reaches on the device's generation of PCIe; at least `kPageablePessimism` of it. Where the recording cannot be replayed, what that rate
+takes away of the copies' exposed time. Confidence is high when the calls are as long as
 the copies, which shows that the host waits. Silent for small copies, for start-up uploads outside the steps, and for recorders that do not
 say what kind of memory the host's is (ROCm often writes only `Host`).)";
 
@@ -37,11 +38,9 @@ std::optional<Finding> pageable_copy(const Evidence& e, Bound) {
   Finding f = finding(e, "C01", "copy",
                       fmt::format("{} per step are copied from pageable memory at {}",
                                   format_value(bytes, Unit::bytes), format_value(rate, Unit::bytes_per_s)));
-  save(f, 0, 0, 0);
-  change(f,
-         fmt::format("call:/HtoD (Pageable/=0; kernel:/HtoD (Pageable/={}",
-                     std::min(1.0, rate / pinned_rate(e))),
-         kPageablePessimism);
+  const double left = std::min(1.0, rate / pinned_rate(e));
+  save(f, copies.exposed / e.steps(), kPageablePessimism * (1 - left), 1 - left);
+  change(f, fmt::format("call:/HtoD (Pageable/=0; kernel:/HtoD (Pageable/={}", left), kPageablePessimism);
   const bool waits = static_cast<double>(copies.host) >= kWaitingCalls * static_cast<double>(copies.total);
   f.confidence = waits ? Confidence::high : Confidence::medium;
   f.because = waits ? "the copies are named pageable, and their calls return only when they are done"

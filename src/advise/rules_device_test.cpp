@@ -1,87 +1,8 @@
 // Rules of device work: a step whose device is busy throughout with what a test plants.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <map>
-#include <vector>
-
-#include "advise/rules.h"
-#include "advise/verdict.h"
-#include "make_rank.h"
+#include "advise/device_step_for_test.h"
 
 namespace stepscope::advise {
 namespace {
-
-using test::Cells;
-
-/// Device events of one kind, in a row.
-struct Work {
-  int count = 1;
-  std::string name;
-  int length = 100;  ///< µs
-  std::string category = "kernel", args = "";
-  int stream = 7;
-  std::string op = "", op_args = "";  ///< the operator that launches it, when not the step's
-};
-
-/// A step that launches it all within the first microseconds, in an operator of that name; the device works
-/// it off stream by stream without a gap.
-struct Step {
-  std::vector<Work> work;
-  std::string op = "aten::op";
-  std::string args = "";  ///< of that operator
-  std::string more = "";  ///< events that come with it, each followed by a comma
-};
-
-std::string events_of(const Step& step) {
-  std::string events = step.more;
-  int id = 0;
-  std::map<int, int> until;
-  for (const Work& work : step.work)
-    for (int i = 0; i < work.count; ++i) {
-      ++id;
-      int& at = until.try_emplace(work.stream, 10).first->second;
-      events += fmt::format(
-          R"J({{"ph": "X", "cat": "cpu_op", "name": "{5}", "pid": 5, "tid": 5, "ts": {1}, "dur": 1.2{10}}},
-{{"ph": "X", "cat": "cuda_runtime", "name": "{6}", "pid": 5, "tid": 5, "ts": {1}, "dur": 1, "args": {{"correlation": {0}}}}},
-{{"ph": "X", "cat": "{2}", "name": "{3}", "pid": 0, "tid": {9}, "ts": {4}, "dur": {7}, "args": {{"device": 0, "stream": {9}, "correlation": {0}{8}}}}},
-)J",
-          id, 2 * id, work.category, work.name, at, work.op.empty() ? step.op : work.op,
-          work.category == "kernel" ? "cudaLaunchKernel" : "cudaMemcpyAsync", work.length, work.args,
-          work.stream, work.op_args.empty() ? step.args : work.op_args);
-      at += work.length;
-    }
-  return fmt::format(
-      R"J({{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 5, "tid": 5, "ts": 0, "dur": 1990}},
-{})J",
-      events.substr(0, events.rfind(',')));
-}
-
-report::Table findings(const Step& step, const char* device = "NVIDIA H100") {
-  const trace::Trace trace = test::open_text(fmt::format(
-      R"J({{"schemaVersion": 1, "deviceProperties": [{{"id": 0, "name": "{}", "totalGlobalMem": 85000000000, "computeMajor": 9, "computeMinor": 0, "numSms": 132}}], "traceEvents": [{}]}})J",
-      device, events_of(step)));
-  const analyze::Derived derived(trace, {});
-  return verdict(derived, gather(derived, {}, 1), 1).tables[1];
-}
-
-bool has(const Step& step, const std::string& id) {
-  const Cells ids = test::cells(findings(step), "id");
-  return std::find(ids.begin(), ids.end(), id) != ids.end();
-}
-
-/// A cell of that finding.
-std::string cell(const Step& step, const std::string& id, const char* column) {
-  const report::Table table = findings(step);
-  const Cells ids = test::cells(table, "id");
-  const auto found = std::find(ids.begin(), ids.end(), id);
-  return found == ids.end() ? "" : test::cells(table, column)[static_cast<std::size_t>(found - ids.begin())];
-}
-
-const std::string kGemm = "sm90_xmma_gemm_bf16bf16", kMul = "vectorized_elementwise_kernel<MulFunctor>",
-                  kCast = "unrolled_elementwise_kernel<direct_copy_kernel_cuda, LoadWithCast>",
-                  kStrided = "elementwise_kernel<direct_copy_kernel_cuda>";
-const std::string kSized = R"(, "bytes": )";
 
 // 30 of 100 kernels of 100 µs are element-wise: 3 ms, of which fusing saves 0.9 to 2.1 ms.
 TEST(DeviceRules, PointwiseChain) {
@@ -336,6 +257,59 @@ TEST(DeviceRules, Fragmentation) {
   EXPECT_TRUE(has(step, "A04"));
   step.more = memory(6'400'000'000, 9'000'000'000);
   EXPECT_FALSE(has(step, "A04"));
+}
+
+const std::string kMost = R"(, "bytes": 9223372036854775807)";
+
+// Copies of 8 EiB in several rows; one takes 1 µs, so its rate is beyond 64 bits as well. Sums and rates stay
+// numbers.
+TEST(DeviceRules, AbsurdBytes) {
+  Step step{{{1, "Memcpy DtoD (Device -> Device)", 1, "gpu_memcpy", kMost},
+             {29, "Memcpy DtoD (Device -> Device)", 100, "gpu_memcpy", kMost},
+             {60, kGemm}}};
+  step.work[0].op = "aten::clone";
+  EXPECT_NE(cell(step, "C05", "title").find("30 copies of 8192 PiB in all"), std::string::npos)
+      << cell(step, "C05", "title");
+}
+
+std::string host_range(const std::string& name, int from, int length) {
+  return fmt::format(
+      R"J({{"ph": "X", "cat": "user_annotation", "name": "{}", "pid": 5, "tid": 5, "ts": {}, "dur": {}}},)J",
+      name, from, length);
+}
+
+// The training process loads for 1.5 of 10 ms; all that while the device works off what it was given.
+TEST(DeviceRules, LoadingUnderABusyDeviceCostsNothing) {
+  Step step{{{100, kGemm}}};
+  step.more = host_range("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 300, 1500);
+  EXPECT_EQ(test::cells(findings(step), "id"), Cells{});
+}
+
+/// 60 products of 40 µs, and an optimizer that launches 100 kernels of half a microsecond behind them, 15 µs
+/// apart.
+Step loop_behind(const char* product) {
+  Step step{{{60, product, 40}}};
+  step.more = host_range("Optimizer.step#SGD.step", 200, 1500);
+  for (int i = 0; i < 100; ++i)
+    step.more += fmt::format(
+        R"J({{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 5, "tid": 5, "ts": {}, "dur": 1, "args": {{"correlation": {}}}}},
+{{"ph": "X", "cat": "kernel", "name": "add", "pid": 0, "tid": 7, "ts": {}, "dur": 0.5, "args": {{"device": 0, "stream": 7, "correlation": {}}}}},)J",
+        200 + 15 * i, 1000 + i, 2410 + 0.5 * i, 1000 + i);
+  return step;
+}
+
+// Products on plain cores limit the step of 2.46 ms. On matrix units the host's 1.99 ms would, and of those
+// 0.85 × 1.5 ms go with the optimizer's loop, which is worth nothing before.
+TEST(DeviceRules, WhatTheDeviceHidesComesNext) {
+  const Step step = loop_behind("volta_sgemm_128x64_nn");
+  EXPECT_EQ(test::cells(findings(step), "id"), (Cells{"P01", "H03"}));
+  EXPECT_EQ(test::cells(findings(step), "when"), (Cells{"now", "next"}));
+  EXPECT_LT(std::stod(cell(step, "H03", "saving_high")), 50'000);
+  EXPECT_NEAR(std::stod(cell(step, "H03", "after_high")), 1'275'000, 1'000);
+  EXPECT_NE(cell(step, "H03", "because").find("it limits only once what stands above is done"),
+            std::string::npos);
+  EXPECT_FALSE(
+      has(loop_behind("sm90_xmma_gemm_bf16bf16"), "H03"));  // nothing else would shorten the step first
 }
 
 }  // namespace

@@ -166,6 +166,13 @@ std::optional<Finding> python_bound(const Evidence& e, Bound bound) {
   return f;
 }
 
+/// ns per step that are lost while these ranges run: the device waits, or works for them where that limits.
+/// For where the recording cannot be replayed.
+std::int64_t claimed_by(const Evidence& e, const analyze::Launched& ranges, const Finding& f) {
+  const std::int64_t device = f.shortens_kernels ? ranges.device : 0;
+  return report::plus(ranges.idle, device) / e.steps();
+}
+
 std::optional<Finding> optimizer_loop(const Evidence& e, Bound bound) {
   const analyze::Launched steps = e.launched_in("Optimizer.step#");
   if (steps.ranges == 0 || steps.events < kManyLaunches * steps.ranges || steps.median >= kShortKernel)
@@ -173,10 +180,11 @@ std::optional<Finding> optimizer_loop(const Evidence& e, Bound bound) {
   Finding f = finding(e, "H03", "host",
                       fmt::format("The optimizer launches {} kernels per step, half of them shorter than {}",
                                   format_value(steps.events / steps.ranges, Unit::count), ns(steps.median)));
-  save(f, 0, 0, 0);
   f.shortens_kernels = bound != Bound::host;  // a host that limits gains nothing by shorter kernels
+  save(f, claimed_by(e, steps, f), kMultiTensorLeast, kMultiTensorMost);
   const std::string_view what = f.shortens_kernels ? "op" : "host";
-  change(f, fmt::format("{}:/Optimizer.step#/=0.15", what), fmt::format("{}:/Optimizer.step#/=0.5", what));
+  change(f, fmt::format("{}:/Optimizer.step#/={:.2f}", what, 1 - kMultiTensorMost),
+         fmt::format("{}:/Optimizer.step#/={:.2f}", what, 1 - kMultiTensorLeast));
   f.confidence = Confidence::high;
   f.because = "multi-tensor optimizers need about 30 launches for any model";
   f.evidence = "launches: calls; call_tree: Optimizer.step";
@@ -200,8 +208,8 @@ std::optional<Finding> zero_fill(const Evidence& e, Bound bound) {
   Finding f = finding(e, "H04", "host",
                       fmt::format("zero_grad writes zeros with {} device events per step",
                                   format_value(fills.events / fills.ranges, Unit::count)));
-  save(f, 0, 0, 0);
   f.shortens_kernels = bound != Bound::host;
+  save(f, claimed_by(e, fills, f), kZeroFillPessimism, 1);
   change(f, "op:/Optimizer.zero_grad#/=0" + (f.shortens_kernels ? without_adding(e, fills) : ""),
          kZeroFillPessimism);
   f.confidence = Confidence::high;
@@ -234,8 +242,9 @@ constexpr Rule kRules[] = {
      R"(Looks at: what ranges `Optimizer.step#…` launch. Fires with kManyLaunches device events an optimizer step and more, half of them
 shorter than kShortKernel.
 
-Saving: replay with these ranges at 0.15 to 0.5, and what they launch as well unless the host limits: multi-tensor optimizers need
-about 30 launches, and the shortest kernels take longer to start than to work.
+Saving: replay with these ranges shorter by kMultiTensorLeast to kMultiTensorMost, and what they launch as well unless the host
+limits: multi-tensor optimizers need about 30 launches, and the shortest kernels take longer to start than to work. Where the
+recording cannot be replayed, as much of the idle time inside them and, unless the host limits, of their kernels' time.
 
 Silent on: fused and foreach optimizers; loops that the device hides, as their saving is under a hundredth of the step;
 optimizers whose kernels are long.)"},
@@ -243,7 +252,8 @@ optimizers whose kernels are long.)"},
      R"(Looks at: what ranges `Optimizer.zero_grad#…` launch. Fires with kManyFills device events each and more.
 
 Saving: replay without these ranges and what they launched, and, unless the host limits, without the kernels that
-add to a gradient what would be its first value; low is kZeroFillPessimism of it.
+add to a gradient what would be its first value; low is kZeroFillPessimism of it. Where the recording cannot be replayed, the idle
+time inside them and, unless the host limits, the time of their fills.
 
 Silent on: gradients set to None.)"},
     {"H02", "host", "the device waits for Python code", true, python_bound,

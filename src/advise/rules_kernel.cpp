@@ -7,6 +7,7 @@
 #include "advise/device_work.h"
 #include "advise/families.h"
 #include "advise/say.h"
+#include "report/names.h"
 
 namespace stepscope::advise {
 namespace {
@@ -71,6 +72,45 @@ std::optional<Finding> small_grid(const Evidence& e, Bound bound) {
   return f;
 }
 
+constexpr std::string_view kOccupancyDoc =
+    R"(Looks for one kernel of the program or of a compiler (*Kernels of low occupancy* of `kernels`) with `kOwnKernelShare` of compute time that holds less than `kLowOccupancy` of a multiprocessor's
+threads although each gets `kFewestBlocks` blocks. Saving: `kOccupiedLeast` to `kOccupiedMost` times as fast, through replay where launches are linked; what comes next where the host limits. Silent
+for kernels of PyTorch's and the vendors' libraries, which run well so, and for those that move `kFarFromRoof` of what the device's memory does by the sizes of
+their operator's tensors. Low confidence: without counters nobody knows what the kernel waits for.)";
+
+std::optional<Finding> low_occupancy(const Evidence& e, Bound bound) {
+  const report::Table* table = table_of(e.reports().kernels, "Kernels of low occupancy");
+  if (table == nullptr) return std::nullopt;
+  const report::Reals &share = *reals_of(*table, "share"), &occupancy = *reals_of(*table, "occupancy"),
+                      &blocks = *reals_of(*table, "blocks_per_sm"),
+                      &rate = *reals_of(*table, "bandwidth_share");
+  for (std::size_t row = 0; row < table->rows(); ++row) {  // longest first
+    if (!e.mine(*table, row) || !(share[row] >= kOwnKernelShare) || occupancy[row] >= kLowOccupancy ||
+        blocks[row] < kFewestBlocks || rate[row] >= kFarFromRoof)
+      continue;
+    const std::string& name = (*texts_of(*table, "name"))[row];
+    const std::string& limit = (*texts_of(*table, "limited_by"))[row];
+    Finding f = finding(e, "K03", "kernel",
+                        fmt::format("{} ({} of kernel time) holds {} of a multiprocessor's threads{}",
+                                    report::short_name(name, 48), percent(share[row]),
+                                    percent(occupancy[row]), limit.empty() ? "" : "; limited by " + limit));
+    save(f, compute_time(e, share[row]), 1 - 1 / kOccupiedLeast, 1 - 1 / kOccupiedMost);
+    f.ideal = {scale_of(analyze::Scale::What::kernel, name, 1 / kOccupiedMost)};
+    f.mild = {scale_of(analyze::Scale::What::kernel, name, 1 / kOccupiedLeast)};
+    f.shortens_kernels = true;
+    device_only(f, bound);
+    if (!f.next) f.because = "occupancy is estimated at launch; what the kernel waits for is not recorded";
+    f.evidence = "kernels: kernels of low occupancy";
+    f.remedy =
+        "Fewer registers or a smaller tile a block: num_warps, num_stages and maxnreg of a Triton kernel, "
+        "__launch_bounds__ of a C++ one.";
+    f.verify = "kernels: occupancy of this kernel above 0.25, and its mean shorter.";
+    f.effort = Effort::code;
+    return f;
+  }
+  return std::nullopt;
+}
+
 constexpr std::string_view kAttentionDoc =
     R"(Looks for attention in parts (`products`): a product, a softmax over its scores and a product with that below one range, with scores of at least `kLongestScores` in both
 directions or of unknown size, that take `kProductShare` of compute time. Saving: 0.7 of the time between the products to all of it and 0.3 of theirs; the backward pass
@@ -121,6 +161,7 @@ std::optional<Finding> parted_attention(const Evidence& e, Bound bound) {
 constexpr Rule kRules[] = {
     {"K01", "kernel", "element-wise kernels are not fused", true, pointwise_chain, kChainDoc},
     {"K02", "kernel", "kernels are too small for the device", true, small_grid, kSmallGridDoc},
+    {"K03", "kernel", "a kernel of the program's own holds few threads", true, low_occupancy, kOccupancyDoc},
     {"K07", "kernel", "attention is not fused", true, parted_attention, kAttentionDoc},
 };
 

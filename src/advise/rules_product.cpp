@@ -1,4 +1,4 @@
-// Rules of matrix products by their sizes and types (K04, K06, P02).
+// Rules of matrix products by their sizes and types (K04, K05, K06, P02).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ using report::Unit;
 struct Product {
   std::string_view op, dtype;
   std::int64_t batch = 0, m = 0, n = 0, k = 0, calls = 0, time = 0;
-  double share = 0, rate = 0, roof = 0, plain = 0, small = 0;  ///< 0 where not known
+  double share = 0, rate = 0, roof = 0, plain = 0, small = 0, waves = 0;  ///< 0 where not known
 
   bool half() const { return dtype == "fp16" || dtype == "bf16"; }
   /// M is mostly batch × tokens, which the library splits into tiles at will.
@@ -31,6 +31,9 @@ struct Product {
   }
   /// Products with a vector are bound by memory whatever computes them.
   bool has_vector() const { return std::min(m, n) < 8; }
+  /// How far the last round of tiles fills the device; 0 when it does, and with less than one round or so
+  /// many that the last one does not matter.
+  double last_wave() const { return waves > 1 && waves < kMostWaves ? waves - std::floor(waves) : 0; }
   std::string text() const { return fmt::format("{} {}×{}×{} in {}", op, m, n, k, dtype); }
 };
 
@@ -51,7 +54,7 @@ std::vector<Product> products_of(const Evidence& e) {
                           number("batch", row), number("m", row), number("n", row), number("k", row),
                           number("calls", row), number("time", row), real("share", row),
                           real("flop_rate", row), real("share_of_roof", row), real("plain_core_share", row),
-                          real("small_grid_share", row)});
+                          real("small_grid_share", row), real("waves", row)});
   return products;
 }
 
@@ -63,6 +66,14 @@ double aligned_rate(const std::vector<Product>& products, std::string_view dtype
   if (rates.empty()) return 0;
   std::sort(rates.begin(), rates.end());
   return rates[rates.size() / 2];
+}
+
+/// Most of what it loses to the best product of its type may be its last round of tiles.
+bool is_quantised(const std::vector<Product>& products, const Product& p) {
+  double best = 0;
+  for (const Product& other : products)
+    if (other.dtype == p.dtype) best = std::max(best, other.rate);
+  return p.last_wave() > 0 && p.last_wave() < kEmptyWave && p.rate > 0 && p.rate < kSlowProduct * best;
 }
 
 constexpr std::string_view kAlignedDoc =
@@ -100,17 +111,52 @@ std::optional<Finding> misaligned_products(const Evidence& e, Bound bound) {
   return f;
 }
 
+constexpr std::string_view kWaveDoc =
+    R"(Looks for one product (`products`) with `kFarProductShare` of compute time whose tiles fill more than one and fewer than `kMostWaves` rounds of the device's multiprocessors (`waves`), the last
+of them to less than `kEmptyWave`, and that reaches less than `kSlowProduct` of the best rate of a product of its type. Saving: 0 to the part of the
+rounds that is empty. Needs record_shapes=True and a tile in the kernel's name. Silent below one round (K02), for split-k, stream-k and persistent kernels, whose grid is not one
+block per tile, and when the host limits.)";
+
+std::optional<Finding> wave_quantisation(const Evidence& e, Bound bound) {
+  if (bound == Bound::host) return std::nullopt;
+  const std::vector<Product> products = products_of(e);
+  for (const Product& p : products) {
+    if (p.share < kFarProductShare || !is_quantised(products, p)) continue;
+    Finding f =
+        finding(e, "K05", "kernel",
+                fmt::format("{} fills {:.2f} rounds of the device's multiprocessors, the last one to {}",
+                            p.text(), p.waves, percent(p.last_wave())));
+    save(f, compute_time(e, p.share), 0, 1 - p.waves / std::ceil(p.waves));
+    f.shortens_kernels = true;
+    f.confidence = Confidence::low;
+    f.because = "its tiles are known by the kernel's name and its sizes";
+    f.evidence = "products: waves, flop_rate";
+    f.remedy =
+        "Nudge the batch or the hidden size so that tiles fill whole rounds; "
+        "torch.compile(mode=\"max-autotune\"), "
+        "which tries split-k and stream-k; on ROCm PYTORCH_TUNABLEOP_ENABLED=1 tries all of hipBLASLt's "
+        "kernels.";
+    f.verify = "products: waves just below a whole number, or a higher flop_rate.";
+    f.effort = Effort::code;
+    return f;
+  }
+  return std::nullopt;
+}
+
 constexpr std::string_view kRoofDoc =
     R"(Looks for one product (`products`) with at least `kFarProductShare` of compute time and `kFewestProducts` calls of 20 µs or more that reaches less than `kFarFromRoof` of what the device's peak
-rate and memory bandwidth allow. Saving: its time at `kNearRoofLeast` to `kNearRoofMost` of the roof. Silent for small grids (K02), odd sizes (K04), products on plain cores (P01,
+rate and memory bandwidth allow. Saving: its time at `kNearRoofLeast` to `kNearRoofMost` of the roof. Silent for small grids (K02), odd sizes (K04), an empty last round of tiles (K05), products on plain cores (P01,
 P02), shares above 1 (a wrong peak), and when the host limits.)";
 
 std::optional<Finding> far_from_roof(const Evidence& e, Bound bound) {
   if (bound == Bound::host) return std::nullopt;
-  for (const Product& p : products_of(e)) {
+  const std::vector<Product> products = products_of(e);
+  for (const Product& p : products) {
     const bool fits = p.share >= kFarProductShare && p.calls >= kFewestProducts &&
                       p.time >= kShortKernel * p.calls && p.roof > 0 && p.roof < kFarFromRoof;
-    if (!fits || p.misaligned() || p.plain > kMostOfProduct || p.small > kMostOfProduct) continue;
+    if (!fits || p.misaligned() || is_quantised(products, p) || p.plain > kMostOfProduct ||
+        p.small > kMostOfProduct)
+      continue;
     Finding f = finding(e, "K06", "kernel",
                         fmt::format("{} reaches {} of the device's roof and takes {} of kernel time",
                                     p.text(), percent(p.roof), percent(p.share)));
@@ -160,6 +206,8 @@ std::optional<Finding> half_on_plain_cores(const Evidence& e, Bound bound) {
 constexpr Rule kRules[] = {
     {"K04", "kernel", "products of sizes that do not fit matrix units", true, misaligned_products,
      kAlignedDoc},
+    {"K05", "kernel", "the last round of a product's tiles is nearly empty", true, wave_quantisation,
+     kWaveDoc},
     {"K06", "kernel", "a product runs far below the device's roof", true, far_from_roof, kRoofDoc},
     {"P02", "precision", "half precision on plain cores", true, half_on_plain_cores, kUnitsDoc},
 };

@@ -8,6 +8,7 @@
 #include "advise/constants.h"
 #include "advise/families.h"
 #include "advise/say.h"
+#include "report/statistics.h"
 
 namespace stepscope::advise {
 namespace {
@@ -30,7 +31,7 @@ Waits waits_of_kind(const Evidence& e, WaitKind kind) {
     if (call.kind != kind) continue;
     own += static_cast<double>(call.cost);
     waits.count += call.count;
-    waits.bytes += call.bytes;
+    report::add_to(waits.bytes, call.bytes);
     waits.calls.push_back(call);
   }
   const auto idle = static_cast<double>(e.idle("sync") + e.idle("refill"));

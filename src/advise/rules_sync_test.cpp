@@ -14,6 +14,8 @@ using test::Cells;
 struct Rounds {
   std::string call = "cudaStreamSynchronize", op = "aten::_local_scalar_dense", copy;
   int refill = 50;
+  long bytes = 100'000;
+  std::string other_op = "";  ///< in every second round
 };
 
 std::string step_of(const Rounds& r) {
@@ -30,11 +32,12 @@ std::string step_of(const Rounds& r) {
                       copied = fmt::format(R"("correlation": {})", 100 + i);
     add("cuda_runtime", "cudaLaunchKernel", 5, 5, at, 2, link);
     add("kernel", "k", 0, 7, at + 3, 1000, R"("device": 0, "stream": 7, )" + link);
-    if (!r.op.empty()) add("cpu_op", r.op, 5, 5, at + 3, 1002, "");
+    if (!r.op.empty())
+      add("cpu_op", i % 2 == 0 && !r.other_op.empty() ? r.other_op : r.op, 5, 5, at + 3, 1002, "");
     if (!r.copy.empty()) {
       add("cuda_runtime", "cudaMemcpyAsync", 5, 5, at + 4, 1, copied);
       add("gpu_memcpy", r.copy, 0, 7, at + 1003, 1,
-          R"("device": 0, "stream": 7, "bytes": 100000, )" + copied);
+          fmt::format(R"("device": 0, "stream": 7, "bytes": {}, )", r.bytes) + copied);
     }
     add("cuda_runtime", r.call, 5, 5, at + 5, 1000, "");
   }
@@ -77,6 +80,17 @@ TEST(SyncRules, WhatWaitsNamesTheRule) {
   rounds.refill = 0;
   rounds.copy = "Memcpy DtoH (Device -> Pageable)";
   EXPECT_EQ(found(rounds), Cells{});
+}
+
+// Two operators that copy 8 EiB a time: no recording has that, and sums of them stay numbers.
+TEST(SyncRules, AbsurdBytes) {
+  Rounds rounds;
+  rounds.op = "aten::copy_";
+  rounds.other_op = "aten::to";
+  rounds.copy = "Memcpy DtoH (Device -> Pageable)";
+  rounds.bytes = INT64_MAX;
+  ASSERT_FALSE(found(rounds, "title").empty());
+  EXPECT_NE(found(rounds, "title")[0].find("8192 PiB"), std::string::npos) << found(rounds, "title")[0];
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ struct Explained {
 };
 constexpr Explained kExplained[] = {
     {"K02", {"H01", "G03"}},
-    {"H09", {"I06"}},
+    {"H09", {"I06", "K10"}},
 };
 
 void attach(Finding& cause, const Finding& symptom) {
@@ -206,7 +206,7 @@ Reports gather(const analyze::Derived& derived, const report::Params& params, un
   reports.launched.resize(ranks.size());
   parallel_for(wanted.size() + ranks.size(), thread_count(threads), [&](std::size_t i) {
     if (i < ranks.size())
-      reports.launched[i] = derived.replayed(ranks[i]).launched_in(kAskedRanges);
+      reports.launched[i] = derived.replayed(ranks[i]).launched_in(kAskedRanges, derived.idle(ranks[i]));
     else if (const analyze::Analysis* analysis = analyze::find(wanted[i - ranks.size()].first))
       *wanted[i - ranks.size()].second = analysis->run(derived, params);
   });

@@ -23,6 +23,7 @@ using trace::Rank;
 using trace::Row;
 
 constexpr std::int64_t kSmall = 65'536, kLarge = 8'000'000;  // bytes
+constexpr double kFastest = 1e18;                            // bytes/s: more is no rate
 
 bool only_copies(std::string_view op) {
   return op == "aten::copy_" || op == "aten::_to_copy" || op == "aten::to";
@@ -75,8 +76,8 @@ class Gatherer {
     report::add_to(group.bytes, size);
     group.small += size < kSmall;
     if (size >= kLarge && time > 0)
-      group.rates.push_back(
-          static_cast<std::int64_t>(static_cast<double>(size) / (static_cast<double>(time) * 1e-9)));
+      group.rates.push_back(static_cast<std::int64_t>(
+          std::min(kFastest, static_cast<double>(size) / (static_cast<double>(time) * 1e-9))));
   }
 
   /// Longest total first.

@@ -11,9 +11,13 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "analyze/conv_setup.h"
 #include "analyze/element_chains.h"
+#include "analyze/kernel_drift.h"
 #include "analyze/list.h"
+#include "analyze/low_occupancy.h"
 #include "analyze/question.h"
+#include "analyze/recomputed_work.h"
 #include "analyze/tb.h"
 #include "derive/kernel_class.h"
 #include "derive/kernel_kind.h"
@@ -446,6 +450,28 @@ does not tell. `share` = total / total of all compute kernels; `small_grid_share
 the device has multiprocessors / total, empty where blocks are not recorded. `chained_share` = what goes when each run of
 element-wise kernels of one grid, next to each other on their stream, becomes one kernel: (k-1)/k of the time of a run of k / total.
 
+The tables below are there when they have rows.
+
+**Kernels of low occupancy**: those of the program or of a compiler (not of PyTorch's and the vendors' libraries) that hold under half of
+a multiprocessor's threads although each gets a block or more. `count`, `total`; `share` of the time of all compute kernels; `occupancy` and
+`blocks_per_sm` as above, without kernels whose estimate is 0; `limited_by`: what allows the fewest blocks on a multiprocessor, of the longest
+kernel (registers, shared memory, block size; NVIDIA's devices). `bandwidth_share`: bytes of all tensors that this kernel's operator names, each
+once / what the device's memory moves in the kernel's time.
+
+**Drift of equal kernels**: kernels of one name, grid and block that run in every complete step but the first, with five steps and more; whatever
+steps are chosen. `groups` of them, `kernels` a step; `slower_share` of the groups have a median that is over 5 % longer in the last third of the
+steps than in the first. `pace`: a step's kernels at the medians of the last third / at those of the first. `since_step`: from there on all
+steps are nearer to the last third's pace, empty when no such step. `excess`: what these steps' kernels take beyond the mean step of the first third, ns; `total` time
+of all these kernels.
+
+**Recomputed work**: kernels of forward work that activation checkpointing does a second time in the backward pass, `known_by` Python stacks,
+sequence numbers or the node of torch.utils.checkpoint's autograd function. `share` of the time of all compute kernels. `held`: bytes of device memory that it allocates in a step and does not free
+itself, the most of all steps: without checkpointing they would be held from the forward pass on.
+
+**Convolution setup**: `kernels`, their `time` and `share` of the time of all compute kernels, and the longest `kernel`. Fallback kernels: those that
+cuDNN takes where it has not measured which one is fastest; `sizes` are fixed when each comes in more than one step. Bias before batch norm: what
+adds the bias of a convolution that a batch norm follows, which takes any constant away again.
+
 The TensorBoard plugin (`--tb-compat`) counts a launch without `blocks_per_sm` or `occupancy` as 0 in the means, and guesses
 `tensor_cores` from parts of names, never empty. TraceLens's `kernel_summary` divides by the window of linked events, so that its shares
 can add up to more than 1.)",
@@ -459,6 +485,10 @@ report::Report kernels(const trace::Trace& trace, const report::Params& params) 
   ShortTable shorts(trace);
   KindTable kinds(trace);
   CopyTable copies(trace);
+  LowOccupancy low(trace);
+  KernelDrift drift(trace);
+  RecomputedWork recomputed(trace);
+  ConvSetup convolutions(trace);
   report::Report report{"kernels", {}, {}};
   bool any = false, any_fill = false;
   for (const Rank& rank : trace.ranks) {
@@ -477,6 +507,10 @@ report::Report kernels(const trace::Trace& trace, const report::Params& params) 
     }
     any |= !sorted.empty();
     add_copies(copies, trace, rank, choice);
+    low.add(trace, rank, choice);
+    drift.add(trace, rank);
+    recomputed.add(trace, rank, choice);
+    convolutions.add(trace, rank, choice);
   }
   if (!any)
     report.notes.push_back(std::string(kNoKernels));
@@ -486,6 +520,9 @@ report::Report kernels(const trace::Trace& trace, const report::Params& params) 
   report.tables.push_back(std::move(shorts.table));
   report.tables.push_back(std::move(copies.table));
   report.tables.push_back(std::move(kinds.table));
+  for (report::Table& table : std::array{std::move(low).take(), std::move(drift).take(),
+                                         std::move(recomputed).take(), std::move(convolutions).take()})
+    if (table.rows() > 0) report.tables.push_back(std::move(table));
   return report;
 }
 

@@ -210,7 +210,7 @@ Python calls of an `nn.Module`.
 | `range_metrics` | ranges with hardware counters |
 | `unknown_category` | events of no known category |
 | `launches` | calls that start device work |
-| `launches_without_device` | of them, those whose correlation no device event has |
+| `launches_without_device` | of them, those whose correlation no device event has; fills that returned within 1 µs had nothing to fill and do not count |
 | `device_without_launch` | device events whose call is not in the file |
 | `device_before_launch` | device events over 5 µs before their launch |
 | `data_parallel_calls`, `ddp_calls` | `DataParallel.forward`, `DistributedDataParallel.forward` |

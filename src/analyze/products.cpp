@@ -9,6 +9,7 @@
 #include "derive/kernel_kind.h"
 #include "derive/matrix_cores.h"
 #include "derive/parted_attention.h"
+#include "derive/product_tiles.h"
 #include "derive/roof.h"
 #include "derive/work.h"
 #include "report/statistics.h"
@@ -43,6 +44,7 @@ struct Product {
   std::int64_t calls = 0, time = 0, on_units = 0, off_units = 0, small = 0, longest = 0;
   StringId longest_kernel = trace::kEmptyString;
   std::int64_t device = -1;
+  Row longest_row = kNoRow;
 };
 
 std::string type_of(derive::DType type) {
@@ -82,6 +84,7 @@ class Gatherer {
     if (time < product.longest) return;
     product.longest = time;
     product.longest_kernel = e_.name[kernel];
+    product.longest_row = kernel;
     product.device = rank_.tracks[e_.track[kernel]].device;
   }
 
@@ -160,6 +163,20 @@ double least_time(const trace::Trace& trace, const Rank& rank, const Product& p)
   return 0;
 }
 
+/// Of its longest kernel; kNoReal when it is not known.
+double waves_of(const trace::Trace& trace, const Rank& rank, const Product& p) {
+  if (p.longest_row == kNoRow) return kNoReal;
+  std::int64_t multiprocessors = 0;
+  for (const trace::Device& d : rank.devices)
+    if (d.id == p.device) multiprocessors = d.sm_count;
+  const auto text = [&](std::string_view key) {
+    return trace::ArgReader(trace, rank, key).text(p.longest_row);
+  };
+  const double waves = derive::waves_of(
+      {p.batch, p.m, p.n, trace.text(p.longest_kernel), text("grid"), text("block"), multiprocessors});
+  return waves > 0 ? waves : kNoReal;
+}
+
 struct ProductTable {
   explicit ProductTable(const trace::Trace& trace)
       : rank(table, trace),
@@ -177,6 +194,7 @@ struct ProductTable {
         units(table.reals("matrix_unit_share", Unit::share, Role::detail)),
         plain(table.reals("plain_core_share", Unit::share, Role::detail)),
         small(table.reals("small_grid_share", Unit::share, Role::detail)),
+        waves(table.reals("waves", Unit::none, Role::detail)),
         kernel(table.texts("kernel", Role::detail)) {}
 
   void add(const trace::Trace& trace, const Rank& of, const Product& p, std::int64_t compute) {
@@ -200,6 +218,7 @@ struct ProductTable {
     units.push_back(report::ratio(p.on_units, p.time));
     plain.push_back(report::ratio(p.off_units, p.time));
     small.push_back(report::ratio(p.small, p.time));
+    waves.push_back(waves_of(trace, of, p));
     kernel.emplace_back(trace.text(p.longest_kernel));
   }
 
@@ -207,7 +226,7 @@ struct ProductTable {
   RankColumn rank;
   report::Texts &op, &dtype;
   report::Ints &batch, &m, &n, &k, &calls, &time;
-  report::Reals &share, &rate, &roof, &units, &plain, &small;
+  report::Reals &share, &rate, &roof, &units, &plain, &small, &waves;
   report::Texts& kernel;
 };
 
@@ -291,6 +310,7 @@ constinit const About products_about = {
 | share_of_roof | least time that the device's peak rate of that precision and its memory bandwidth allow × calls / time |
 | matrix_unit_share, plain_core_share | time of kernels that use matrix units, and of those known not to, / time, by kernel names |
 | small_grid_share | time of kernels with fewer blocks than the device has multiprocessors, where that is recorded, / time |
+| waves | tiles of the product, whose sides the name of the longest kernel tells / the device's multiprocessors; empty where it tells none, or the grid is not one block per tile (split-k, persistent kernels) |
 | kernel | the name of the longest one |
 
 **Attention in parts**: a product, a softmax over its scores and a product with that, called one after another below one range. By the last two sizes of the

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <set>
 
+#include "derive/idle_place.h"
 #include "report/statistics.h"
 
 namespace stepscope::analyze {
@@ -68,7 +70,16 @@ void for_each_bit(std::uint32_t bits, Use use) {
 
 }  // namespace
 
-std::vector<Launched> ReplayedRank::launched_in(std::span<const std::string_view> parts) const {
+bool ReplayedRank::is_complete() const {
+  constexpr std::size_t kFewUnlinked = 20;  // one of so many device events
+  const auto unlinked = std::count_if(plan_.events.begin(), plan_.events.end(), [&](const auto& event) {
+    return rank_.events.launch[event.row] == trace::kNoRow;
+  });
+  return usable() && static_cast<std::size_t>(unlinked) * kFewUnlinked < plan_.events.size();
+}
+
+std::vector<Launched> ReplayedRank::launched_in(std::span<const std::string_view> parts,
+                                                const std::vector<derive::IdlePiece>& idle) const {
   const trace::EventTable& e = rank_.events;
   PartsOfName parts_of(trace_, parts);
   std::vector<Launched> launched(parts.size());
@@ -78,6 +89,12 @@ std::vector<Launched> ReplayedRank::launched_in(std::span<const std::string_view
     const std::uint32_t below = e.parent[row] == trace::kNoRow ? 0 : inside[e.parent[row]];
     const std::uint32_t own = parts_of(e.name[row]);
     inside[row] = below | own;
+    if (below != 0) {
+      const trace::Row parent = e.parent[row], above = e.parent[parent];
+      const std::uint32_t outer = above == trace::kNoRow ? 0 : inside[above];
+      for_each_bit(below & ~outer,
+                   [&](std::size_t i) { report::add_to(launched[i].called, e.duration(row)); });
+    }
     for_each_bit(own & ~below, [&](std::size_t i) {
       ++launched[i].ranges;
       report::add_to(launched[i].host, e.duration(row));
@@ -95,6 +112,13 @@ std::vector<Launched> ReplayedRank::launched_in(std::span<const std::string_view
     for (const std::int64_t length : lengths[i]) report::add_to(launched[i].device, length);
     launched[i].median = report::quantile(lengths[i], 0.5);
   }
+  if (is_complete()) return launched;
+  std::set<std::int32_t> devices;
+  for (const derive::IdlePiece& piece : idle) devices.insert(piece.device);
+  for (const derive::IdlePlace& place : derive::idle_places(trace_, rank_, idle))
+    if (place.row != trace::kNoRow && idle[place.piece].cause != derive::IdleCause::input)
+      for_each_bit(inside[place.row], [&](std::size_t i) { report::add_to(launched[i].idle, place.time); });
+  for (Launched& part : launched) part.idle /= std::max<std::int64_t>(1, std::ssize(devices));
   return launched;
 }
 

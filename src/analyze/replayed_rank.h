@@ -8,6 +8,7 @@
 
 #include "analyze/replayed_window.h"
 #include "analyze/whatif_changes.h"
+#include "derive/idle_cause.h"
 #include "derive/replay.h"
 #include "trace/trace.h"
 
@@ -27,10 +28,13 @@ struct Change {
 /// What host ranges launched, and all they call on their thread.
 struct Launched {
   std::int64_t ranges = 0, host = 0;     ///< outermost ones, and the sum of their lengths, ns
+  std::int64_t called = 0;               ///< of that, in the ranges and calls directly inside, ns
   std::int64_t later_ranges = 0;         ///< of them, those behind the second step
   std::int64_t later_host = 0;           ///< and the sum of their lengths, ns
   std::int64_t events = 0, device = 0;   ///< device events, and the sum of their lengths, ns
   std::int64_t median = report::kNoInt;  ///< length of those events, ns
+  /// Idle time that was spent inside, mean over devices, ns in the window; 0 where replay says it better.
+  std::int64_t idle = 0;
 };
 
 class ReplayedRank {
@@ -50,8 +54,10 @@ class ReplayedRank {
   std::int64_t length(const Change& change) const;
 
   Change change_of(std::span<const Scale> scales) const;
-  /// Of each of `parts` (at most 31), by host ranges whose name contains it. One pass for all.
-  std::vector<Launched> launched_in(std::span<const std::string_view> parts) const;
+  /// Of each of `parts` (at most 31), by host ranges whose name contains it. One pass for all. `idle`: the
+  /// rank's, looked at only where the rank cannot be replayed or part of its device events has no launch.
+  std::vector<Launched> launched_in(std::span<const std::string_view> parts,
+                                    const std::vector<derive::IdlePiece>& idle) const;
 
  private:
   const trace::Trace& trace_;
@@ -59,6 +65,8 @@ class ReplayedRank {
   ReplayedWindow window_;
   derive::ReplayPlan plan_;
   std::int64_t identity_;
+
+  bool is_complete() const;
 };
 
 }  // namespace stepscope::analyze

@@ -59,6 +59,65 @@ TEST(Whatif, KernelsOfAKind) {
   EXPECT_EQ(test::cells(table, "found"), (Cells{"yes", "nothing of that name", "yes"}));
 }
 
+TEST(Whatif, DoublePrecision) {
+  std::vector<std::string> events = kLoaderAndSync;
+  events[5].replace(events[5].find("\"k\""), 3, "\"gemm_kernel<double>\"");
+  const report::Table table = whatif_of(test::open_events(joined(events)), "fp64=0.5").tables[1];
+  EXPECT_EQ(test::cells(table, "saving"), Cells{"47000"});
+  EXPECT_EQ(test::cells(whatif_of(test::open_events(joined(kLoaderAndSync)), "fp64=0.5").tables[1], "found"),
+            Cells{"nothing of that name"});
+}
+
+// What launches nothing goes: loading, and half of 40 µs behind the last launch, of which 4 show: the device
+// works until 296. A range with a launch inside is none of those.
+TEST(Whatif, QuietRanges) {
+  std::vector<std::string> events = kLoaderAndSync;
+  events.push_back(
+      R"({"ph": "X", "cat": "user_annotation", "name": "log", "pid": 5, "tid": 5, "ts": 240, "dur": 40})");
+  events.push_back(
+      R"({"ph": "X", "cat": "user_annotation", "name": "outer", "pid": 5, "tid": 5, "ts": 105, "dur": 12})");
+  const report::Table table =
+      whatif_of(test::open_events(joined(events)), "quiet:/DataLoader/=0; quiet:log=0.5; quiet:outer=0")
+          .tables[1];
+  EXPECT_EQ(test::cells(table, "saving"), (Cells{"100000", "4000", "0", "104000"}));
+  EXPECT_EQ(test::cells(table, "found"), (Cells{"yes", "yes", "nothing of that name", "yes"}));
+}
+
+// aten::index runs from 117 to 225 around the nonzero that waits. Without it the host goes on at 117 and asks
+// for n at 122; n starts when k has ended (210) + 2 and ends at 272.
+TEST(Whatif, OperatorsThatWaitForASize) {
+  std::vector<std::string> events = kLoaderAndSync;
+  events.push_back(
+      R"({"ph": "X", "cat": "cpu_op", "name": "aten::index", "pid": 5, "tid": 5, "ts": 117, "dur": 108})");
+  events.push_back(
+      R"({"ph": "X", "cat": "cpu_op", "name": "aten::nonzero", "pid": 5, "tid": 5, "ts": 119, "dur": 103})");
+  const report::Table table =
+      whatif_of(test::open_events(joined(events)), "waiting:aten::nonzero=0; waiting:aten::unique=0")
+          .tables[1];
+  EXPECT_EQ(test::cells(table, "saving"), (Cells{"28000", "0", "28000"}));
+  EXPECT_EQ(test::cells(table, "found"), (Cells{"yes", "nothing of that name", "yes"}));
+}
+
+// 12 rounds of 8 µs, 10 µs apart; at half of them 6 go, with their launches and kernels.
+TEST(Whatif, RoundsOfALoop) {
+  std::string events =
+      R"({"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 5, "tid": 5, "ts": 0, "dur": 200})";
+  for (int i = 0; i < 12; ++i) {
+    const std::string at = std::to_string(10 * i + 1), id = std::to_string(i + 1);
+    events +=
+        R"(,{"ph": "X", "cat": "cpu_op", "name": "aten::mul", "pid": 5, "tid": 5, "dur": 8, "ts": )" +
+        std::to_string(10 * i) +
+        R"(},{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 5, "tid": 5, "dur": 2, "ts": )" +
+        at + R"(, "args": {"correlation": )" + id +
+        R"(}},{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "dur": 3, "ts": )" +
+        std::to_string(10 * i + 5) + R"(, "args": {"correlation": )" + id + "}}";
+  }
+  const report::Table table =
+      whatif_of(test::open_events(events), "loop:aten::mul=0.5; loop:aten::add=0").tables[1];
+  EXPECT_EQ(test::cells(table, "saving"), (Cells{"48000", "0", "48000"}));
+  EXPECT_EQ(test::cells(table, "found"), (Cells{"yes", "nothing of that name", "yes"}));
+}
+
 // The main thread stops at 20 and wakes the backward thread at 30; that stops at 290 and the main thread goes
 // on at 300. Halving the backward op makes the main thread go on at 170 and end at 270; g is asked for at 67,
 // starts at 69, ends at 243, and h follows from 245 to 269.

@@ -16,11 +16,12 @@ struct Capture {
   std::int64_t for_backward = 0;  ///< ops with a sequence number: gradients were on
   std::int64_t with_shapes = 0, with_stacks = 0, range_metrics = 0;
   // Links.
-  std::int64_t launches = 0;                 ///< launch-type calls
-  std::int64_t launches_without_device = 0;  ///< … no device event has their correlation
-  std::int64_t device_without_launch = 0;    ///< device events whose call is not in the file
-  std::int64_t device_before_launch = 0;     ///< device events that start > 5 µs before their launch
-  std::int64_t largest_lead = 0;             ///< of those, ns
+  std::int64_t launches = 0;  ///< launch-type calls
+  std::int64_t launches_without_device =
+      0;  ///< … no device event has their correlation, fills of nothing aside
+  std::int64_t device_without_launch = 0;  ///< device events whose call is not in the file
+  std::int64_t device_before_launch = 0;   ///< device events that start > 5 µs before their launch
+  std::int64_t largest_lead = 0;           ///< of those, ns
   std::int64_t graph_launches = 0;
   // Times.
   std::int64_t host_span = 0;   ///< first host range's start to the last one's end

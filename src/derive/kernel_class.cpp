@@ -49,6 +49,18 @@ bool is_collective_kernel(std::string_view name) {
                              "mscclpp"});
 }
 
+bool is_library_kernel(std::string_view name) {
+  return starts_with_any(name, {"volta_", "turing_", "ampere_", "maxwell_", "sm70_", "sm75_", "sm80_",
+                                "sm86_", "sm89_", "sm90_", "sm100_", "Cijk_", "nvjet_", "bmm_"}) ||
+         contains_any(name, {"at::native", "at_cuda_detail", "cudnn", "cublas", "cutlass",
+                             "cub::", "thrust::", "rocprim", "hipcub", "miopen", "flash", "fmha",
+                             "ck::", "cufft", "cusparse"});
+}
+
+bool is_fallback_convolution(std::string_view name) {
+  return contains_any(name, {"implicit_convolve_sgemm", "conv2d_c1_k1", "fft1d_", "fft2d_"});
+}
+
 bool is_host_collective(std::string_view name) { return name.starts_with("gloo:"); }
 
 bool is_launch_call(std::string_view name) {

@@ -9,6 +9,10 @@ namespace stepscope::derive {
 /// True for kernels of NCCL, RCCL, oneCCL, HCCL, NVSHMEM, DeepEP, MSCCL++ and the custom all-reduces of
 /// serving engines.
 bool is_collective_kernel(std::string_view name);
+/// True for kernels that come with a vendor's or the framework's library: no user of those can tune them.
+bool is_library_kernel(std::string_view name);
+/// True for the kernels that cuDNN falls back on where it has not measured which one is fastest.
+bool is_fallback_convolution(std::string_view name);
 /// True for host ranges in which a collective runs on the CPU: "gloo:all_reduce".
 bool is_host_collective(std::string_view name);
 

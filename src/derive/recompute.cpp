@@ -58,6 +58,16 @@ bool by_sequence_numbers(const Trace& trace, const Rank& rank, std::vector<bool>
   });
 }
 
+bool by_checkpoint_node(const Trace& trace, const EventTable& e, std::vector<bool>& rows) {
+  trace::AskedOnce is_node(trace.strings, is_autograd_node);
+  trace::AskedOnce is_checkpoint(trace.strings, [](std::string_view name) {
+    return is_autograd_node(name) && name.substr(kAutogradNode.size()) == "CheckpointFunctionBackward";
+  });
+  return mark_below(e, rows, [&](Row row, bool inherited) {
+    return e.kind[row] == Kind::op && is_node(e.name[row]) ? is_checkpoint(e.name[row]) : inherited;
+  });
+}
+
 }  // namespace
 
 Recomputation recomputed_rows(const Trace& trace, const Rank& rank) {
@@ -67,6 +77,8 @@ Recomputation recomputed_rows(const Trace& trace, const Rank& rank) {
     found.evidence = Recomputation::Evidence::python_stack;
   else if (by_sequence_numbers(trace, rank, found.rows))
     found.evidence = Recomputation::Evidence::sequence_numbers;
+  else if (by_checkpoint_node(trace, rank.events, found.rows))
+    found.evidence = Recomputation::Evidence::checkpoint_node;
   return found;
 }
 

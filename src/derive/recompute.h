@@ -11,7 +11,7 @@ namespace stepscope::derive {
 
 struct Recomputation {
   /// How the rows were told apart. The Python stack is believed when it shows a checkpoint at all.
-  enum class Evidence : std::uint8_t { none, python_stack, sequence_numbers };
+  enum class Evidence : std::uint8_t { none, python_stack, sequence_numbers, checkpoint_node };
 
   std::vector<bool> rows;  ///< host rows; a device row is recomputation when its launch is
   Evidence evidence = Evidence::none;
@@ -25,7 +25,8 @@ struct Recomputation {
 
 /// By Python stacks: everything below `recompute_fn` of torch/utils/checkpoint.py. Without them: below
 /// `autograd::engine::evaluate_function: X` of sequence number s, everything under an op other than X that
-/// has another sequence number and Fwd thread id 0, as only a forward op has. O(rows).
+/// has another sequence number and Fwd thread id 0, as only a forward op has. Without those: below the node
+/// of torch.utils.checkpoint's autograd function, but for the nodes that it runs in turn. O(rows).
 Recomputation recomputed_rows(const trace::Trace& trace, const trace::Rank& rank);
 
 }  // namespace stepscope::derive

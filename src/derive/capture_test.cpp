@@ -1,0 +1,44 @@
+// What a recording holds and lacks.
+#include "derive/capture.h"
+
+#include "make_rank.h"
+
+namespace stepscope {
+namespace {
+
+/// "launches 4": what overview counts of facts whose names begin so.
+test::Cells counts(const trace::Trace& trace, const char* part) {
+  test::Cells values;
+  for (const report::Table& table : test::answer("overview", trace).tables) {
+    if (table.column("fact") == nullptr || table.column("count") == nullptr) continue;
+    const test::Cells names = test::cells(table, "fact"), numbers = test::cells(table, "count");
+    for (std::size_t row = 0; row < names.size(); ++row)
+      if (names[row].starts_with(part)) values.push_back(names[row] + " " + numbers[row]);
+  }
+  return values;
+}
+
+// A fill of nothing returns at once; one of 1.1 µs, and a launch, have lost their device event.
+TEST(Capture, FillsOfNothingLackNoDeviceEvent) {
+  const trace::Trace trace = test::open_events(R"J(
+    {"ph": "X", "cat": "cuda_runtime", "name": "cudaMemsetAsync", "pid": 5, "tid": 5, "ts": 10, "dur": 1, "args": {"correlation": 1}},
+    {"ph": "X", "cat": "cuda_runtime", "name": "cudaMemsetAsync", "pid": 5, "tid": 5, "ts": 20, "dur": 1.1, "args": {"correlation": 2}},
+    {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 5, "tid": 5, "ts": 30, "dur": 1, "args": {"correlation": 3}},
+    {"ph": "X", "cat": "cuda_runtime", "name": "cudaMemsetAsync", "pid": 5, "tid": 5, "ts": 40, "dur": 1, "args": {"correlation": 4}},
+    {"ph": "X", "cat": "gpu_memset", "name": "Memset (Device)", "pid": 0, "tid": 7, "ts": 45, "dur": 1, "args": {"correlation": 4}})J");
+  EXPECT_EQ(counts(trace, "launches"), (test::Cells{"launches 4", "launches_without_device 2"}));
+}
+
+// Devices repeat the ranges of their host.
+TEST(Capture, CallsOfDataParallelModulesCountOnTheHost) {
+  const trace::Trace trace = test::open_events(R"J(
+    {"ph": "X", "cat": "user_annotation", "name": "DistributedDataParallel.forward", "pid": 5, "tid": 5, "ts": 10, "dur": 5},
+    {"ph": "X", "cat": "user_annotation", "name": "DistributedDataParallel.forward", "pid": 5, "tid": 5, "ts": 20, "dur": 5},
+    {"ph": "X", "cat": "gpu_user_annotation", "name": "DistributedDataParallel.forward", "pid": 0, "tid": 7, "ts": 12, "dur": 5},
+    {"ph": "X", "cat": "user_annotation", "name": "DataParallel.forward", "pid": 5, "tid": 5, "ts": 30, "dur": 5})J");
+  EXPECT_EQ(counts(trace, "data_parallel"), test::Cells{"data_parallel_calls 1"});
+  EXPECT_EQ(counts(trace, "ddp_"), test::Cells{"ddp_calls 2"});
+}
+
+}  // namespace
+}  // namespace stepscope
