@@ -17,6 +17,8 @@ ROUNDS = 3  # of faulty and repaired in turns
 INSTALL_LIMIT_S = 1800
 LEAST_SAVING = 0.02  # of the step: less is no fault on this machine
 PROGRAMS = HERE / "programs"
+# glibc keeps freed memory: else large tensors cost page faults in some processes and not in others, recorded or not.
+STEADY_MEMORY = {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_": str(4 << 30)}
 
 
 def python_with_torch(say):
@@ -38,7 +40,7 @@ class Programs:
     """A process that has torch and runs programs as asked."""
 
     def __init__(self, python, device):
-        environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+        environment = {**os.environ, "OMP_NUM_THREADS": "1", **STEADY_MEMORY}
         if device:
             environment["EXPLAIN_DEVICE"] = "1"
         self.process = subprocess.Popen([str(python), "serve.py"], cwd=PROGRAMS, env=environment, text=True,

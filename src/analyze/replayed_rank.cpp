@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 
+#include "derive/capture.h"
 #include "report/statistics.h"
 
 namespace stepscope::analyze {
@@ -78,6 +79,12 @@ std::vector<Launched> ReplayedRank::launched_in(std::span<const std::string_view
     const std::uint32_t below = e.parent[row] == trace::kNoRow ? 0 : inside[e.parent[row]];
     const std::uint32_t own = parts_of(e.name[row]);
     inside[row] = below | own;
+    const bool called = e.kind[row] == trace::Kind::op &&
+                        (e.parent[row] == trace::kNoRow || e.kind[e.parent[row]] != trace::Kind::op);
+    for_each_bit(below, [&](std::size_t i) {
+      launched[i].ops += called;
+      launched[i].recording += derive::recording_cost(e.kind[row]);
+    });
     for_each_bit(own & ~below, [&](std::size_t i) {
       ++launched[i].ranges;
       report::add_to(launched[i].host, e.duration(row));

@@ -29,6 +29,8 @@ struct Launched {
   std::int64_t ranges = 0, host = 0;     ///< outermost ones, and the sum of their lengths, ns
   std::int64_t later_ranges = 0;         ///< of them, those behind the second step
   std::int64_t later_host = 0;           ///< and the sum of their lengths, ns
+  std::int64_t ops = 0;                  ///< operators that no other operator calls
+  std::int64_t recording = 0;            ///< what recording cost in them, as capture estimates it, ns
   std::int64_t events = 0, device = 0;   ///< device events, and the sum of their lengths, ns
   std::int64_t median = report::kNoInt;  ///< length of those events, ns
 };

@@ -23,4 +23,8 @@ struct IdlePlace {
 std::vector<IdlePlace> idle_places(const trace::Trace& trace, const trace::Rank& rank,
                                    const std::vector<IdlePiece>& pieces);
 
+/// The same of all pieces, on one thread.
+std::vector<IdlePlace> places_on(const trace::Trace& trace, const trace::Rank& rank, trace::TrackId thread,
+                                 const std::vector<IdlePiece>& pieces);
+
 }  // namespace stepscope::derive
