@@ -101,6 +101,7 @@ namespace stepscope::advise {
   X(double, kBorderShare, 0.03, "of the window: idle between steps", "at most 0.011 in recorded loops without such a pause") \
   X(std::int64_t, kLongPause, 10'000'000, "ns: one pause in a place", "chosen") \
   X(double, kLongPauseShare, 0.2, "of the step: one pause in a place", "chosen") \
+  X(std::int64_t, kRecordedBorder, 1'000'000, "ns per step: less between steps is the loop itself and the profiler's step()", "0.2 to 0.6 ms in recorded programs on a CPU") \
   X(double, kBorderPessimism, 0.5, "of the ideal saving: work between steps made asynchronous or rarer", "chosen") \
   X(double, kPreprocessPessimism, 0.5, "of the ideal saving: tensor work moved into workers or onto the device", "chosen") \
   X(std::int64_t, kTinyKernel, 10'000, "ns: half of a loop's device events are shorter", "chosen: a launch costs about as much") \
@@ -153,7 +154,7 @@ namespace stepscope::advise {
   X(double, kLeastShare, 0.01, "of the step: less is not shown", "not worth a reader's time") \
   X(double, kExactError, 0.02, "of the replayed length: above it confidence falls", "chosen") \
   X(double, kTwoRecordings, 2.77, "standard errors between the means of two recordings of one program", "1.96 × √2: 95 % of normal differences") \
-  X(double, kMostWidening, 0.10, "of a saving: its range is wider by at most this where steps vary", "chosen: beyond, the spread of the steps is what to look at") \
+  X(double, kMostWidening, 0.02, "of a saving: its range is wider by at most this where steps vary", "chosen: beyond, the spread of the steps is what to look at") \
   X(double, kMostUnlinked, 0.10, "of device events without their launch: above it no replay", "chosen: such work cannot move") \
   X(double, kMemoryShare, 0.90, "of device memory", "the TensorBoard plugin's limit")
 // clang-format on

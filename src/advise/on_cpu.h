@@ -9,6 +9,9 @@
 
 namespace stepscope::advise {
 
+/// No device's runtime is called and ranks talk over no device's backend: it was not meant to run there.
+bool computes_on_cpu(const Evidence& evidence);
+
 std::optional<Finding> optimizer_on_cpu(const Evidence& evidence);         // H03
 std::optional<Finding> zero_fill_on_cpu(const Evidence& evidence);         // H04
 std::optional<Finding> repeated_ops_on_cpu(const Evidence& evidence);      // H05

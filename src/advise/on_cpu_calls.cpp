@@ -33,9 +33,15 @@ std::string with_recording(std::int64_t recording) {
 
 }  // namespace
 
+bool computes_on_cpu(const Evidence& e) {
+  const std::string_view backend = e.configuration("distributed backend");
+  return e.fact("runtime_calls") == 0 && (backend.empty() || backend == "gloo" || backend == "mpi");
+}
+
 std::optional<Finding> optimizer_on_cpu(const Evidence& e) {
   const analyze::Launched steps = e.launched_in("Optimizer.step#");
-  if (steps.ranges == 0 || steps.ops < kManyLaunches * steps.ranges || steps.host >= kShortKernel * steps.ops)
+  if (!computes_on_cpu(e) || steps.ranges == 0 || steps.ops < kManyLaunches * steps.ranges ||
+      steps.host >= kShortKernel * steps.ops)
     return std::nullopt;
   Finding f =
       finding(e, "H03", "host",
@@ -53,7 +59,7 @@ std::optional<Finding> optimizer_on_cpu(const Evidence& e) {
 
 std::optional<Finding> zero_fill_on_cpu(const Evidence& e) {
   const analyze::Launched fills = e.launched_in("Optimizer.zero_grad#");
-  if (fills.ranges == 0 || fills.ops < kManyFills * fills.ranges) return std::nullopt;
+  if (!computes_on_cpu(e) || fills.ranges == 0 || fills.ops < kManyFills * fills.ranges) return std::nullopt;
   Finding f = finding(e, "H04", "host",
                       fmt::format("zero_grad writes zeros with {} operators per step",
                                   format_value(fills.ops / fills.ranges, Unit::count)));
@@ -93,7 +99,8 @@ std::optional<std::size_t> dearest_loop(const Evidence& e, const Table& loops) {
 
 std::optional<Finding> repeated_ops_on_cpu(const Evidence& e) {
   const Table* loops = table_of(e.reports().launches, "Loops of operators");
-  const std::optional<std::size_t> row = loops == nullptr ? std::nullopt : dearest_loop(e, *loops);
+  const std::optional<std::size_t> row =
+      loops == nullptr || !computes_on_cpu(e) ? std::nullopt : dearest_loop(e, *loops);
   if (!row) return std::nullopt;
   const auto number = [&](const char* column) { return (*ints_of(*loops, column))[*row]; };
   const std::int64_t host = number("host"), rounds = number("times") / number("loops");

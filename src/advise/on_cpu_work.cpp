@@ -22,7 +22,7 @@ struct OperatorWork {
 template <class Wanted>
 OperatorWork work_of(const Evidence& e, Wanted wanted) {
   OperatorWork sum;
-  const Table* table = table_of(e.reports().host_time, "Work of operators");
+  const Table* table = computes_on_cpu(e) ? table_of(e.reports().host_time, "Work of operators") : nullptr;
   for (std::size_t row = 0; table != nullptr && row < table->rows(); ++row) {
     if (!e.mine(*table, row) || !wanted((*texts_of(*table, "kind"))[row], (*texts_of(*table, "dtype"))[row]))
       continue;
@@ -85,7 +85,8 @@ struct HostCollectives {
 };
 HostCollectives collectives_on_cpu(const Evidence& e) {
   HostCollectives sum;
-  const Table* table = table_of(e.reports().host_time, "Collectives on the CPU");
+  const Table* table =
+      computes_on_cpu(e) ? table_of(e.reports().host_time, "Collectives on the CPU") : nullptr;
   std::vector<double> shares;
   for (std::size_t row = 0; table != nullptr && row < table->rows(); ++row) {
     if (!e.mine(*table, row)) continue;

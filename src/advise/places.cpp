@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "advise/on_cpu.h"
 #include "report/names.h"
 #include "report/statistics.h"
 
@@ -18,8 +19,9 @@ std::string Place::spoken() const { return source.empty() ? report::short_name(n
 
 std::vector<Place> places_of(const Evidence& e, const std::function<bool(const Place&)>& wanted) {
   std::vector<Place> places;
-  for (const report::Table* table : {table_of(e.reports().idle, "Idle time by place"),
-                                     table_of(e.reports().host_time, "Host time by place")}) {
+  for (const report::Table* table :
+       {table_of(e.reports().idle, "Idle time by place"),
+        computes_on_cpu(e) ? table_of(e.reports().host_time, "Host time by place") : nullptr}) {
     const auto text = [&](const char* column, std::size_t row) { return (*texts_of(*table, column))[row]; };
     const auto number = [&](const char* column, std::size_t row) { return (*ints_of(*table, column))[row]; };
     for (std::size_t row = 0; table != nullptr && row < table->rows(); ++row) {

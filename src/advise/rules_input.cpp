@@ -156,7 +156,9 @@ std::optional<Finding> slow_loader(const Evidence& e, Bound bound, bool in_main)
   const std::int64_t waited = host_only || hidden ? e.fact("host_data_loading") : e.idle("input");
   if (hidden ? waited == 0 : e.share(waited) < kLoaderShare) return std::nullopt;
   const std::int64_t per_step = waited / e.steps();
-  if (!in_main && (!always_late(e, bound) || restarts(loader_waits(e)).size() >= 2)) return std::nullopt;
+  const std::vector<LoaderWait> waits = loader_waits(e);
+  const bool other = restarts(waits).size() >= 2 || comes_in_bursts(e, waits);
+  if (!in_main && (other || !always_late(e, bound))) return std::nullopt;
   Finding f =
       finding(e, in_main ? "I01" : "I02", "input",
               fmt::format("{} of {} per step: {} {}", ns(per_step), ns(e.step_length()),

@@ -186,7 +186,9 @@ std::optional<Finding> pause_between_steps(const Evidence& e, Bound bound) {
            ((p.longest >= least && !regular) || (p.between_steps() && !is_loop_work(p)));
   });
   const std::int64_t cost = time_of(pauses);
-  if (e.share(cost) < kBorderShare || e.fact("complete_steps") < 2) return std::nullopt;
+  if (e.share(cost) < kBorderShare || e.fact("complete_steps") < 2 ||
+      (host_only && cost < kRecordedBorder * e.steps()))
+    return std::nullopt;
   const Place& most = pauses.front();
   const Pause* known = nullptr;
   for (const Pause& pause : kPauses)
@@ -250,7 +252,6 @@ std::optional<Finding> cpu_contention(const Evidence& e, Bound bound) {
                           "the CPU is shared with something",
                           host[row], slow, count));
   save(f, lost / count, kContentionPessimism, 1);
-  f.seen = slow;
   f.confidence = Confidence::medium;
   f.because = "one slow operator would not be it: most of them slow down together";
   f.evidence = fmt::format(
@@ -283,7 +284,7 @@ says what it is: a checkpoint, logging, garbage collection, writing, metrics.
 Saving: replay without these ranges, where most of that time has a name and launches nothing; else that time. Low is kBorderPessimism of it.
 
 Without a device: *Host time by place* of `host_time`, without the operators, which are the step's work, and without long pauses of one Python
-line in every step (H02).
+line in every step (H02); from kRecordedBorder a step on.
 
 Silent on: gaps between steps in which the host already runs the next step's operators; waits for data, blocking calls and
 allocations, which have rules of their own.)"},

@@ -53,11 +53,17 @@ class Gatherer {
     const char* kind = work.matrix_flops > 0 ? "product" : element ? "element-wise" : "other";
     return {kind, derive::name_of(work.compute)};
   }
-  /// On the same thread over as many elements.
+  /// Next on the same thread, over as many elements.
   bool follows(const Claim& claim) const {
     const Claim& last = *chain_.back();
-    return e_.track[last.row] == e_.track[claim.row] &&
-           work_.works[last.work].bytes_written == work_.works[claim.work].bytes_written;
+    if (e_.track[last.row] != e_.track[claim.row] ||
+        work_.works[last.work].bytes_written != work_.works[claim.work].bytes_written)
+      return false;
+    for (Row row = last.row + 1; row < claim.row; ++row)
+      if (e_.kind[row] == trace::Kind::op && e_.start[row] >= e_.end[last.row] &&
+          e_.end[row] <= e_.start[claim.row])
+        return false;
+    return true;
   }
   /// Each of k passes over memory goes through all elements; fused, one does.
   void close() {

@@ -48,8 +48,8 @@ std::vector<std::int64_t> launch_times(const Rank& rank) {
 /// device that was still busy then goes idle in the midst of what the host does with the batch.
 class SinceLoading {
  public:
-  SinceLoading(const trace::Trace& trace, const Rank& rank, std::vector<std::int64_t> launches)
-      : loading_(derive::loading_time(trace, rank)), launches_(std::move(launches)) {}
+  SinceLoading(timeline::IntervalSet loading, std::vector<std::int64_t> launches)
+      : loading_(std::move(loading)), launches_(std::move(launches)) {}
   bool holds(std::int64_t time) const {
     const auto parts = loading_.parts();
     const auto next = std::upper_bound(parts.begin(), parts.end(), time,
@@ -194,7 +194,7 @@ void add_idle_places(report::Table& table, const Derived& derived, const Rank& r
   if (devices == 0) return;
   const std::vector<IdlePiece>& pieces = derived.idle(rank);
   const std::vector<Around> around = around_pieces(
-      rank, pieces, SinceLoading(trace, rank, launch_times(rank)),
+      rank, pieces, SinceLoading(derive::loading_time(trace, rank), launch_times(rank)),
       [](const IdlePiece& a, const IdlePiece& b) { return a.ender == b.ender && a.device == b.device; });
   add_places(table, trace, rank, summed(rank, pieces, around, derive::idle_places(trace, rank, pieces)),
              devices, steps);
@@ -207,11 +207,14 @@ void add_host_places(report::Table& table, const Derived& derived, const Rank& r
   const std::vector<IdlePiece> pieces =
       derive::host_pieces(trace, rank, *main, window_of(rank, derived.choice()));
   std::vector<std::int64_t> begins = derive::forward_begins(trace, rank);
-  if (begins.empty()) begins.push_back(origin_of(rank));  // no forward pass is known: nothing comes before it
-  const std::vector<Around> around = around_pieces(
-      rank, pieces, SinceLoading(trace, rank, std::move(begins)), [](const IdlePiece& a, const IdlePiece& b) {
-        return (a.cause == IdleCause::op) == (b.cause == IdleCause::op);
-      });
+  timeline::IntervalSet loading;
+  if (!begins.empty())
+    loading = derive::loading_time(trace, rank);  // else nothing comes before a forward pass
+  const std::vector<Around> around =
+      around_pieces(rank, pieces, SinceLoading(std::move(loading), std::move(begins)),
+                    [](const IdlePiece& a, const IdlePiece& b) {
+                      return (a.cause == IdleCause::op) == (b.cause == IdleCause::op);
+                    });
   add_places(table, trace, rank, summed(rank, pieces, around, derive::places_on(trace, rank, *main, pieces)),
              1, steps);
 }
