@@ -183,10 +183,10 @@ std::optional<Finding> optimizer_loop(const Evidence& e, Bound bound) {
                       fmt::format("The optimizer launches {} kernels per step, half of them shorter than {}",
                                   format_value(steps.events / steps.ranges, Unit::count), ns(steps.median)));
   save(f, 0, 0, 0);
-  f.shortens_kernels = true;
-  const std::string_view mildly = bound == Bound::host ? "host" : "op";
-  change(f, fmt::format("op:/Optimizer.step#/={}", kOptimizerIdeal),
-         fmt::format("{}:/Optimizer.step#/={}", mildly, kOptimizerMild));
+  f.shortens_kernels = bound != Bound::host;  // a host that limits gains nothing by shorter kernels
+  const std::string_view what = f.shortens_kernels ? "op" : "host";
+  change(f, fmt::format("{}:/Optimizer.step#/={}", what, kOptimizerIdeal),
+         fmt::format("{}:/Optimizer.step#/={}", what, kOptimizerMild));
   f.confidence = Confidence::high;
   f.because = "multi-tensor optimizers need about 30 launches for any model";
   f.evidence = "launches: calls; call_tree: Optimizer.step";
@@ -212,8 +212,9 @@ std::optional<Finding> zero_fill(const Evidence& e, Bound bound) {
                       fmt::format("zero_grad writes zeros with {} device events per step",
                                   format_value(fills.events / fills.ranges, Unit::count)));
   save(f, 0, 0, 0);
-  f.shortens_kernels = true;
-  change(f, "op:/Optimizer.zero_grad#/=0" + without_adding(e, fills), kZeroFillPessimism);
+  f.shortens_kernels = bound != Bound::host;
+  change(f, "op:/Optimizer.zero_grad#/=0" + (f.shortens_kernels ? without_adding(e, fills) : ""),
+         kZeroFillPessimism);
   f.confidence = Confidence::high;
   f.because = "gradients set to None need none of them";
   f.evidence = "launches: calls; call_tree: Optimizer.zero_grad";
@@ -244,8 +245,8 @@ constexpr Rule kRules[] = {
      R"(Looks at: what ranges `Optimizer.step#…` launch. Fires with kManyLaunches device events an optimizer step and more, half of them
 shorter than kShortKernel.
 
-Saving: replay with these ranges and what they launch at kOptimizerIdeal, to the ranges alone at kOptimizerMild where the host limits (else what they launch as
-well): multi-tensor optimizers need about 30 launches, and the shortest kernels take longer to start than to work.
+Saving: replay with these ranges at kOptimizerIdeal to kOptimizerMild, and what they launch as well unless the host limits: multi-tensor optimizers need
+about 30 launches, and the shortest kernels take longer to start than to work.
 
 Without a device: fires with kManyLaunches operators an optimizer step, shorter than kShortKernel on average; saving: the same shares of
 the host time less what recording cost, at the high end kSureRecording of that cost.
@@ -255,7 +256,7 @@ optimizers whose kernels are long.)"},
     {"H04", "host", "gradients are filled with zeros", true, zero_fill,
      R"(Looks at: what ranges `Optimizer.zero_grad#…` launch. Fires with kManyFills device events each and more.
 
-Saving: replay without these ranges and what they launched, and without the kernels that
+Saving: replay without these ranges and what they launched, and, unless the host limits, without the kernels that
 add to a gradient what would be its first value; low is kZeroFillPessimism of it.
 
 Without a device: fires with kManyFills operators each; saving: kZeroFillPessimism of their host time less what recording cost, to all

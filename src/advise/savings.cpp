@@ -155,19 +155,23 @@ class Pricing {
   /// Late idle time that changes of more specific host work would take away is theirs, not that of slow
   /// launching as such; what is left must still be worth its rule's threshold.
   void leave_to_others(std::vector<Priced>& priced) {
+    if (std::none_of(findings_.begin(), findings_.end(), [](const Finding& f) { return f.leftover > 0; }))
+      return;
     Change others;
-    std::int64_t estimated = 0;
+    std::int64_t estimated = 0, alone = 0;
+    int replayed = 0;
     for (std::size_t i = 0; i < findings_.size(); ++i) {
       const Finding& f = findings_[i];
       if (f.next || f.leftover > 0 || f.saving_high == kNoInt || !claims_launching(f)) continue;
-      if (f.claimed > 0)
-        estimated += f.claimed;
-      else if (by_replay(f))
-        others.add(priced[i].ideal);
-      else
-        estimated += f.saving_high;
+      if (f.claimed > 0 || !by_replay(f)) {
+        estimated += f.claimed > 0 ? f.claimed : f.saving_high;
+        continue;
+      }
+      others.add(priced[i].ideal);
+      alone = priced[i].saved;
+      ++replayed;
     }
-    const std::int64_t taken = saved(others) + estimated;
+    const std::int64_t taken = (replayed == 1 ? alone : saved(others)) + estimated;
     for (std::size_t i = findings_.size(); i-- > 0;) {
       Finding& f = findings_[i];
       if (f.leftover <= 0) continue;

@@ -13,7 +13,7 @@ constinit const About host_time_about = {
 Empty for ranks with device events, where `idle` says what the host did while a device had nothing to do. The window is the complete steps
 (or those of `--step`); without step marks, the whole recording.
 
-**Host time by place**: the main thread's window by the innermost host range that was open (`place`; empty: none). `cause`: `input` while data is loaded, else
+**Host time by place**: the main thread's window by the innermost host range that was open (`place`; empty: none). `cause`: `input` while data is loaded, `sync` while a collective runs on the CPU (`gloo:…`) and the thread is in no operator, else
 `op`, `python`, `annotation` or `untraced`, as in `idle`. `source`: the line behind the longest of its `count` parts, and `longest` its length; `region`:
 the outermost user range, step marks aside. `where`: `between steps` when a step begins inside the time without operators that it is part of; `after loading`
 behind a wait for data, until an operator begins that a backward pass goes back through; else `in a step`. The 200 with most `time`, ns.

@@ -24,6 +24,8 @@ class Walk {
         scale_(rank, changes.host),
         shift_(rank.tracks.size()),
         call_shift_(plan.calls.size(), kNotYet) {
+    out_.start.reserve(plan.events.size());
+    out_.end.reserve(plan.events.size());
     for (const ReplayPlan::Event& event : plan.events) {
       out_.start.push_back(e_.start[event.row]);
       out_.end.push_back(e_.end[event.row]);
