@@ -22,7 +22,7 @@ from tables import COMBINED, causes, traps
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=5, help="jobs per cause (5)")
-    parser.add_argument("--first-seed", type=int, default=1, help="of the generated jobs (1); 1 to 3 are used to develop rules")
+    parser.add_argument("--first-seed", type=int, default=1, help="(1); 1 to 3 are used to develop rules")
     parser.add_argument("--recorded-seeds", type=int, help="jobs per real program (as --seeds)")
     parser.add_argument("--sources", default="G R", help='which of "G R D" (generated, recorded on the CPU, on a device)')
     parser.add_argument("--causes", default="", help="numbers of causes, e.g. 1,9; without it all")
@@ -82,7 +82,7 @@ def measured(options):
             steady.check(outcome, folder, chosen, say)
         for source in "RD":
             if source in options.sources and not options.smoke:
-                recorded.record(outcome, source, chosen, recorded_seeds, folder, say)
+                recorded.record(outcome, source, chosen, range(options.first_seed, options.first_seed + recorded_seeds), folder, say)
     return outcome
 
 

@@ -16,7 +16,8 @@ namespace stepscope::advise {
 /// The reports that rules read. All of them hold every rank; a rule asks for its own.
 struct Reports {
   report::Report overview, steps, idle, ledger, devices, kernels, products, copies, collectives, input_wait,
-      memory_events, synchronizations, launches, operators;  // operators: only where some rank has no device
+      memory_events, synchronizations, launches, operators,
+      host_time;                                         // the last two: only where some rank has no device
   std::vector<std::vector<analyze::Launched>> launched;  ///< by rank's place in the trace and kAskedRanges
 };
 

@@ -36,6 +36,7 @@ struct Finding {
   double pessimism = 1;
   std::int64_t claimed = 0;   ///< idle time per step that the change ends, where it also shortens kernels, ns
   std::int64_t leftover = 0;  ///< idle time per step that more specific causes may claim first, ns
+  std::int64_t seen = 0;      ///< steps in which it was seen, where that is not all of them: a rate by count
   bool shortens_kernels = false;  ///< the change makes compute kernels shorter
   Confidence confidence = Confidence::low;
   std::string because;   ///< why this confidence

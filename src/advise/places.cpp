@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "advise/on_cpu.h"
 #include "report/names.h"
 #include "report/statistics.h"
 
@@ -18,17 +19,28 @@ std::string Place::spoken() const { return source.empty() ? report::short_name(n
 
 std::vector<Place> places_of(const Evidence& e, const std::function<bool(const Place&)>& wanted) {
   std::vector<Place> places;
-  const report::Table* table = table_of(e.reports().idle, "Idle time by place");
-  if (table == nullptr) return places;
-  const auto text = [&](const char* column, std::size_t row) { return (*texts_of(*table, column))[row]; };
-  const auto number = [&](const char* column, std::size_t row) { return (*ints_of(*table, column))[row]; };
-  for (std::size_t row = 0; row < table->rows(); ++row) {
-    if (!e.mine(*table, row)) continue;
-    Place place{text("cause", row), text("place", row),  text("source", row),    text("region", row),
-                text("where", row), number("time", row), number("longest", row), number("count", row)};
-    if (wanted(place)) places.push_back(std::move(place));
+  for (const report::Table* table :
+       {table_of(e.reports().idle, "Idle time by place"),
+        computes_on_cpu(e) ? table_of(e.reports().host_time, "Host time by place") : nullptr}) {
+    const auto text = [&](const char* column, std::size_t row) { return (*texts_of(*table, column))[row]; };
+    const auto number = [&](const char* column, std::size_t row) { return (*ints_of(*table, column))[row]; };
+    for (std::size_t row = 0; table != nullptr && row < table->rows(); ++row) {
+      if (!e.mine(*table, row)) continue;
+      Place place{text("cause", row), text("place", row),  text("source", row),    text("region", row),
+                  text("where", row), number("time", row), number("longest", row), number("count", row)};
+      if (wanted(place)) places.push_back(std::move(place));
+    }
   }
   return places;
+}
+
+bool has_own_rule(std::string_view unit, std::string_view parent, std::string_view region) {
+  const auto holds = [](std::string_view text, std::string_view part) {
+    return text.find(part) != std::string_view::npos;
+  };
+  return region.starts_with("Optimizer.") || holds(parent, "Optimizer.") ||
+         holds(parent, "DataParallel.forward") || holds(unit, "c10d::") || holds(unit, "ddp.reducer") ||
+         holds(unit, "nccl:");
 }
 
 std::int64_t time_of(const std::vector<Place>& places) {

@@ -1,4 +1,5 @@
-// Idle time by the place in the program where the host was, as `idle` has it.
+// Idle time by the place in the program where the host was, as `idle` has it; of a rank without a device all
+// time of its main thread, as `host_time` has it.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +28,10 @@ std::vector<Place> places_of(const Evidence& evidence, const std::function<bool(
 
 /// Of all places together, ns of the window.
 std::int64_t time_of(const std::vector<Place>& places);
+
+/// Loops that have rules of their own: the optimizer's, zero_grad's, buckets and broadcasts of data
+/// parallelism.
+bool has_own_rule(std::string_view unit, std::string_view parent, std::string_view region);
 
 /// "train.py(36): f" as "train.py:36 (f)"; anything else as it is.
 std::string placed(std::string_view source);

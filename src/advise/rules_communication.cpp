@@ -6,6 +6,7 @@
 #include "advise/collective_facts.h"
 #include "advise/constants.h"
 #include "advise/families.h"
+#include "advise/on_cpu.h"
 #include "advise/say.h"
 #include "report/statistics.h"
 
@@ -84,9 +85,11 @@ constexpr std::string_view kTinyDoc =
     R"(Looks for at least `kManyCollectives` collectives per step that are below `kSmallMessage` or, where gradients are reduced or sizes are not recorded, shorter than `kShortCollective` (median), and that
 cost `kCollectiveShare` of the window exposed or on the host (`collectives`). Saving: replay with a tenth to half of the host time in `c10d::` ranges;
 unless the host limits, also with collectives at 0 (buckets hide behind the backward pass) to 0.7 of their length. Tensor-parallel inference issues 70 per step by design, of larger
-messages that the next operator waits for: nothing else could go with them.)";
+messages that the next operator waits for: nothing else could go with them. Without a device: collectives on the CPU (`host_time`) of that number and exposed
+share; saving `kMergedLeast` to all of the exposed time.)";
 
 std::optional<Finding> many_collectives(const Evidence& e, Bound bound) {
+  if (bound == Bound::host_only) return many_collectives_on_cpu(e);
   const std::optional<TinyCollectives> tiny = tiny_collectives(e);
   if (!tiny) return std::nullopt;
   const bool host = bound == Bound::host;
@@ -149,9 +152,11 @@ constexpr std::string_view kLateDoc =
     R"(Looks for all-reduces and reduce-scatters whose first one starts when more than `kLateReduction` of the backward pass's kernel time is over (`collectives`: before_share, median
 over steps), and that are exposed. Saving: the smaller of the exposed time and of the backward time that could hide it
 × 0.5 to 1. Silent when the host limits, when many small collectives explain it (N02), and when links are slow (N03):
-starting earlier does not help a transfer that takes longer than the backward pass.)";
+starting earlier does not help a transfer that takes longer than the backward pass. Without a device: collectives on the CPU (`host_time`) of which the first
+begins so late, exposed in `kInformedShare` of the window; saving up to the smaller of the two, as they need cores of their own to hide.)";
 
 std::optional<Finding> late_start(const Evidence& e, Bound bound) {
+  if (bound == Bound::host_only) return late_reduction_on_cpu(e);
   const std::optional<LateReduction> late = late_reduction(e);
   if (!late || bound == Bound::host || slow_links(e) || tiny_collectives(e)) return std::nullopt;
   Finding f =

@@ -3,6 +3,7 @@
 
 #include "advise/constants.h"
 #include "advise/families.h"
+#include "advise/on_cpu.h"
 #include "advise/say.h"
 
 namespace stepscope::advise {
@@ -14,8 +15,7 @@ using report::Texts;
 
 std::optional<Finding> cpu_operator(const Evidence& e, Bound bound) {
   const Table* operators = table_of(e.reports().operators, "Operators");
-  // A program that calls a device's runtime was meant to run there: what is absent is the recording of it.
-  if (bound != Bound::host_only || operators == nullptr || e.fact("runtime_calls") > 0) return std::nullopt;
+  if (bound != Bound::host_only || operators == nullptr || !computes_on_cpu(e)) return std::nullopt;
   const Ints& self = *ints_of(*operators, "host_self");
   std::size_t most = self.size();
   for (std::size_t row = 0; row < self.size(); ++row)

@@ -8,6 +8,7 @@
 #include "advise/constants.h"
 #include "advise/device_work.h"
 #include "advise/families.h"
+#include "advise/on_cpu.h"
 #include "advise/places.h"
 #include "advise/say.h"
 #include "report/statistics.h"
@@ -136,21 +137,28 @@ std::optional<Finding> python_bound(const Evidence& e, Bound bound) {
   const std::vector<Place> python =
       places_of(e, [](const Place& p) { return p.cause == "python" && !p.between_steps(); });
   const std::int64_t all = time_of(python);
-  if ((bound != Bound::host && bound != Bound::mixed) || e.share(all) < kPythonShare) return std::nullopt;
+  const bool limits = bound == Bound::host || bound == Bound::mixed || bound == Bound::host_only;
+  if (!limits || e.share(all) < kPythonShare) return std::nullopt;
   const Line line = dearest_line(python);
   if (static_cast<double>(line.time) < kTopFrameShare * static_cast<double>(all)) return std::nullopt;
-  Finding f = finding(
-      e, "H02", "host",
-      fmt::format("{} of {} per step the device waits {} {}", ns(line.time / e.steps()), ns(e.step_length()),
-                  line.waits ? "while Python itself waits in" : "for Python code in", line.name));
+  Finding f =
+      finding(e, "H02", "host",
+              fmt::format("{} of {} per step {} {} {}", ns(line.time / e.steps()), ns(e.step_length()),
+                          bound != Bound::host_only ? "the device waits"
+                          : line.waits              ? "pass"
+                                                    : "go by",
+                          line.waits                  ? "while Python itself waits in"
+                          : bound == Bound::host_only ? "in Python code in"
+                                                      : "for Python code in",
+                          line.name));
   const double recorded = std::max(0.0, 1 - e.share(e.fact("profiler_estimate")));
   save(f, line.time / e.steps(), kPythonLeast * recorded, kPythonMost);
   f.ideal = {scale_of(analyze::Scale::What::quiet, line.frame, 0)};
   f.pessimism = kPythonLeast * recorded;
   f.confidence = Confidence::medium;
   f.because = "recording with stacks slows Python down, so its share without recording is smaller";
-  f.evidence = fmt::format("idle: cause python, {} in the window, {} of it there (idle time by place)",
-                           ns(all), ns(line.time));
+  f.evidence = fmt::format("{}: cause python, {} in the window, {} of it there (time by place)",
+                           bound == Bound::host_only ? "host_time" : "idle", ns(all), ns(line.time));
   f.remedy =
       line.waits
           ? fmt::format(
@@ -174,6 +182,7 @@ std::int64_t claimed_by(const Evidence& e, const analyze::Launched& ranges, cons
 }
 
 std::optional<Finding> optimizer_loop(const Evidence& e, Bound bound) {
+  if (bound == Bound::host_only) return optimizer_on_cpu(e);
   const analyze::Launched steps = e.launched_in("Optimizer.step#");
   if (steps.ranges == 0 || steps.events < kManyLaunches * steps.ranges || steps.median >= kShortKernel)
     return std::nullopt;
@@ -203,6 +212,7 @@ std::string without_adding(const Evidence& e, const analyze::Launched& fills) {
 }
 
 std::optional<Finding> zero_fill(const Evidence& e, Bound bound) {
+  if (bound == Bound::host_only) return zero_fill_on_cpu(e);
   const analyze::Launched fills = e.launched_in("Optimizer.zero_grad#");
   if (fills.ranges == 0 || fills.events < kManyFills * fills.ranges) return std::nullopt;
   Finding f = finding(e, "H04", "host",
@@ -246,6 +256,9 @@ Saving: replay with these ranges shorter by kMultiTensorLeast to kMultiTensorMos
 limits: multi-tensor optimizers need about 30 launches, and the shortest kernels take longer to start than to work. Where the
 recording cannot be replayed, as much of the idle time inside them and, unless the host limits, of their kernels' time.
 
+Without a device: fires with kManyLaunches operators an optimizer step, shorter than kShortKernel on average; saving: the same shares of
+the host time less what recording cost, at the high end kSureRecording of that cost.
+
 Silent on: fused and foreach optimizers; loops that the device hides, as their saving is under a hundredth of the step;
 optimizers whose kernels are long.)"},
     {"H04", "host", "gradients are filled with zeros", true, zero_fill,
@@ -255,6 +268,9 @@ Saving: replay without these ranges and what they launched, and, unless the host
 add to a gradient what would be its first value; low is kZeroFillPessimism of it. Where the recording cannot be replayed, the idle
 time inside them and, unless the host limits, the time of their fills.
 
+Without a device: fires with kManyFills operators each; saving: kZeroFillPessimism of their host time less what recording cost, to all
+of it less kSureRecording of that cost.
+
 Silent on: gradients set to None.)"},
     {"H02", "host", "the device waits for Python code", true, python_bound,
      R"(Looks at: *Idle time by place* of `idle`, cause `python`: only Python was running. Fires when that is kPythonShare of the
@@ -262,6 +278,8 @@ window or more, outside the borders of steps, and one line of the program holds 
 
 Saving: replay without that line's frames, where they launch nothing; else kPythonMost of its idle time. Low is kPythonLeast ×
 (1 − what recording cost) of it.
+
+Without a device: the same of *Host time by place* of `host_time`: time in which no operator runs.
 
 Silent on: Python spread thinly over the framework (H01); recordings without stacks; bound words other than host-bound and
 mixed. A frame that itself waits (lock, queue, sleep) gets another sentence.)"},

@@ -40,9 +40,17 @@ std::vector<LoaderWait> loader_waits(const Evidence& e) {
   return waits;
 }
 
-/// Some waits are long and most are not: what a loader with enough workers looks like when batches are
-/// uneven.
-bool comes_in_bursts(const std::vector<LoaderWait>& waits) {
+LoaderWait both(const LoaderWait& first, const LoaderWait& second) {
+  LoaderWait sum = second;
+  report::add_to(sum.length, first.length);
+  if (sum.exposed != report::kNoInt && first.exposed != report::kNoInt)
+    report::add_to(sum.exposed, first.exposed);
+  return sum;
+}
+
+/// Some waits are as long as half a step and most are short: what a loader with enough workers looks like
+/// when batches are uneven.
+bool comes_in_bursts(const Evidence& e, const std::vector<LoaderWait>& waits) {
   if (std::ssize(waits) < kWaitsToCompare) return false;
   std::vector<std::int64_t> lengths;
   std::int64_t sum = 0;
@@ -50,11 +58,14 @@ bool comes_in_bursts(const std::vector<LoaderWait>& waits) {
     lengths.push_back(wait.length);
     report::add_to(sum, wait.length);
   }
-  return report::quantile(lengths, 0.5) * 10 < report::mean(sum, std::ssize(lengths));
+  const auto longest = static_cast<double>(*std::max_element(lengths.begin(), lengths.end()));
+  return longest >= kBurstWait * static_cast<double>(e.step_length()) &&
+         report::ratio(report::quantile(lengths, 0.5), report::mean(sum, std::ssize(lengths))) <=
+             kBurstMedian;
 }
 
 /// Waits for the first batch of workers that were started again: long ones behind the end of a loop, which
-/// shows as an earlier wait in the same step.
+/// shows as an earlier wait in the same step and is part of them: it ends the workers before.
 std::vector<LoaderWait> restarts(const std::vector<LoaderWait>& waits) {
   std::vector<std::int64_t> lengths;
   for (const LoaderWait& wait : waits) lengths.push_back(wait.length);
@@ -64,7 +75,7 @@ std::vector<LoaderWait> restarts(const std::vector<LoaderWait>& waits) {
     if (waits[i].length >= kRestart &&
         static_cast<double>(waits[i].length) >= kRestartTimes * static_cast<double>(usual) &&
         !waits[i].step.empty() && waits[i].step == waits[i - 1].step)
-      found.push_back(waits[i]);
+      found.push_back(both(waits[i - 1], waits[i]));
   return found;
 }
 
@@ -79,6 +90,7 @@ std::optional<Finding> worker_restart(const Evidence& e, Bound) {
               fmt::format("{} at the start of each of {} passes over the data: the workers are started again",
                           ns(cost / std::ssize(starts)), starts.size()));
   save(f, cost / e.steps(), kWorkerPessimism, 1);
+  f.seen = std::ssize(starts);
   f.confidence = Confidence::medium;
   f.because = "each of these waits follows the end of a loop over the loader";
   f.evidence = fmt::format("input_wait: each wait; {} in the window", ns(cost));
@@ -92,10 +104,11 @@ std::optional<Finding> worker_restart(const Evidence& e, Bound) {
 
 std::optional<Finding> bursts(const Evidence& e, Bound bound) {
   const std::vector<LoaderWait> waits = loader_waits(e);
-  if (bound == Bound::host_only || loader_kind(e).find("multi") == std::string::npos ||
-      !comes_in_bursts(waits) || restarts(waits).size() >= 2)
+  if (loader_kind(e).find("multi") == std::string::npos || !comes_in_bursts(e, waits) ||
+      restarts(waits).size() >= 2)
     return std::nullopt;
-  const std::int64_t cost = e.idle("input");
+  const bool host_only = bound == Bound::host_only;
+  const std::int64_t cost = host_only ? e.fact("host_data_loading") : e.idle("input");
   if (e.share(cost) < kBurstShare) return std::nullopt;
   const auto longest =
       std::max_element(waits.begin(), waits.end(),
@@ -107,11 +120,13 @@ std::optional<Finding> bursts(const Evidence& e, Bound bound) {
       fmt::format("{} of {} waits for data take up to {} and the others nothing: batches come in bursts",
                   longs, waits.size(), ns(longest->length)));
   save(f, cost / e.steps(), kBurstLeast, kBurstMost);
+  f.seen = longs;
   f.confidence = Confidence::low;
   f.because =
-      "half of the waits are shorter than a tenth of their mean; why single batches are late is not in this "
+      "half of the waits are far shorter than their mean; why single batches are late is not in this "
       "file";
-  f.evidence = fmt::format("input_wait: each wait; idle: cause input, {} in the window", ns(cost));
+  f.evidence = fmt::format("input_wait: each wait; {}{} in the window",
+                           host_only ? "" : "idle: cause input, ", ns(cost));
   f.remedy =
       "A larger prefetch_factor; samples of even cost in a batch (bucket by length, shuffle large files); "
       "DataLoader(in_order=False) where order does not matter.";
@@ -120,9 +135,10 @@ std::optional<Finding> bursts(const Evidence& e, Bound bound) {
 }
 
 /// Workers are late in general: in the median step and in half of the steps.
-bool always_late(const Evidence& e) {
+bool always_late(const Evidence& e, Bound bound) {
   const Table* steps = table_of(e.reports().input_wait, "Waiting for data");
-  const report::Reals* shares = steps == nullptr ? nullptr : reals_of(*steps, "exposed_share");
+  const char* column = bound == Bound::host_only ? "share" : "exposed_share";
+  const report::Reals* shares = steps == nullptr ? nullptr : reals_of(*steps, column);
   std::int64_t late = 0, all = 0;
   for (std::size_t row = 0; shares != nullptr && row < shares->size(); ++row) {
     if (!e.mine(*steps, row)) continue;
@@ -140,7 +156,9 @@ std::optional<Finding> slow_loader(const Evidence& e, Bound bound, bool in_main)
   const std::int64_t waited = host_only || hidden ? e.fact("host_data_loading") : e.idle("input");
   if (hidden ? waited == 0 : e.share(waited) < kLoaderShare) return std::nullopt;
   const std::int64_t per_step = waited / e.steps();
-  if (!in_main && (!always_late(e) || restarts(loader_waits(e)).size() >= 2)) return std::nullopt;
+  const std::vector<LoaderWait> waits = loader_waits(e);
+  const bool other = restarts(waits).size() >= 2 || comes_in_bursts(e, waits);
+  if (!in_main && (other || !always_late(e, bound))) return std::nullopt;
   Finding f =
       finding(e, in_main ? "I01" : "I02", "input",
               fmt::format("{} of {} per step: {} {}", ns(per_step), ns(e.step_length()),
@@ -174,7 +192,8 @@ std::optional<Finding> slow_loader(const Evidence& e, Bound bound, bool in_main)
   return f;
 }
 
-std::optional<Finding> host_preprocess(const Evidence& e, Bound) {
+std::optional<Finding> host_preprocess(const Evidence& e, Bound bound) {
+  const bool host_only = bound == Bound::host_only;
   const std::vector<Place> work = places_of(
       e, [](const Place& p) { return p.after_loading() && (p.cause == "op" || p.cause == "python"); });
   const std::int64_t cost = time_of(work);
@@ -182,18 +201,21 @@ std::optional<Finding> host_preprocess(const Evidence& e, Bound) {
   const Place& most = work.front();
   Finding f = finding(
       e, "I05", "input",
-      fmt::format("{} of {} per step: the host prepares the batch ({}) after it was loaded and before "
-                  "the device gets any of it",
-                  ns(cost / e.steps()), ns(e.step_length()), most.name));
+      fmt::format("{} of {} per step: the {} prepares the batch ({}) after it was loaded and before {}",
+                  ns(cost / e.steps()), ns(e.step_length()), host_only ? "training process" : "host",
+                  most.name, host_only ? "the forward pass begins" : "the device gets any of it"));
   save(f, cost / e.steps(), kPreprocessPessimism, 1);
   f.confidence = Confidence::medium;
-  f.because = "these ranges launch nothing, and the device has nothing to do meanwhile";
-  f.evidence = fmt::format("idle: idle time by place, after loading, {} in the window{}", ns(cost),
-                           most.source.empty() ? "" : ", most at " + placed(most.source));
+  f.because = host_only ? "no backward pass goes through these operators"
+                        : "these ranges launch nothing, and the device has nothing to do meanwhile";
+  f.evidence =
+      fmt::format("{}: time by place, after loading, {} in the window{}", host_only ? "host_time" : "idle",
+                  ns(cost), most.source.empty() ? "" : ", most at " + placed(most.source));
   f.remedy =
       "Move this work into the dataset or collate_fn (workers do it ahead), or behind the copy to the device "
       "(torchvision.transforms.v2 runs there).";
-  f.verify = "The first copy of a step starts right behind the loader's range.";
+  f.verify = host_only ? "The forward pass begins right behind the loader's range."
+                       : "The first copy of a step starts right behind the loader's range.";
   f.effort = Effort::code;
   return f;
 }
@@ -218,14 +240,13 @@ Saving: replay without data loading. Low is kStarvedPessimism of it: the cores m
 Silent on: waits of single batches (I04) and of restarted workers (I03).)"},
     {"I03", "input", "workers are started again for every pass", false, worker_restart,
      R"(Looks at: *Each wait* of `input_wait`, loaders with worker processes. Fires when at least two waits take kRestart and kRestartTimes the
-median wait, each behind an earlier wait of the same step: the one that ended the loop before.
+median wait, each behind an earlier wait of the same step: the one that ended the loop before, and the workers with it.
 
-Saving: the exposed part of these waits, spread over the steps; low is kWorkerPessimism of it.
+Saving: the exposed part of both waits, spread over the steps; low is kWorkerPessimism of it.
 
 Silent on: the first pass.)"},
     {"I04", "input", "batches come in bursts", true, bursts,
-     R"(Looks at: *Each wait* of `input_wait`, loaders with worker processes. Fires with kWaitsToCompare waits and more, half of them under a
-tenth of their mean, and kBurstShare of the window idle for cause `input`.
+     R"(Looks at: *Each wait* of `input_wait`, loaders with worker processes. Fires with kWaitsToCompare waits and more, half of them under kBurstMedian of their mean and one of kBurstWait, and kBurstShare of the window idle for cause `input` (in the loader, where no device is recorded).
 
 Saving: kBurstLeast to kBurstMost of that idle time.
 
@@ -235,6 +256,8 @@ Silent on: restarted workers (I03); loaders that are always late (I02).)"},
 call that launches the step's first device work. Fires from kLoaderShare of the window on.
 
 Saving: that time; low is kPreprocessPessimism of it.
+
+Without a device: *Host time by place* of `host_time`, until an operator begins that a backward pass goes back through.
 
 Silent on: tiny work on scalars; work that the device hides; the conversion that is part of the first copy.)"},
 };

@@ -6,6 +6,7 @@
 #include "advise/constants.h"
 #include "advise/device_work.h"
 #include "advise/families.h"
+#include "advise/on_cpu.h"
 #include "advise/say.h"
 #include "report/names.h"
 
@@ -17,9 +18,11 @@ constexpr std::string_view kChainDoc =
 pointwise and cast (`kernels`): each reads and writes memory for little arithmetic, and no compiler has fused them. Saving: their time and
 that of copies and concatenations between them × `kFusedLeast` to `kFusedMost`, or to what fusing each run of neighbours over as many elements saves
 (chained_share) where that is more; through replay where launches are linked. Recordings bound by the host list it under what comes next. Silent
-for trainings at 14 to 25 %, and for kernels that Inductor or Triton made (kind compiled).)";
+for trainings at 14 to 25 %, and for kernels that Inductor or Triton made (kind compiled). Without a device: element-wise operators (`host_time`)
+of that share of the window that take kLayerWork on average; the saving is the same share of their time.)";
 
 std::optional<Finding> pointwise_chain(const Evidence& e, Bound bound) {
+  if (bound == Bound::host_only) return pointwise_on_cpu(e);
   if (!has_pointwise_chains(e)) return std::nullopt;
   const double share = kind_share(e, {"pointwise", "cast", "copy", "concat"});
   Finding f = finding(e, "K01", "kernel",

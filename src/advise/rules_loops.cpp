@@ -5,6 +5,7 @@
 
 #include "advise/constants.h"
 #include "advise/families.h"
+#include "advise/on_cpu.h"
 #include "advise/places.h"
 #include "advise/say.h"
 #include "report/names.h"
@@ -20,15 +21,8 @@ bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-/// Loops that have rules of their own: the optimizer's, zero_grad's, buckets and broadcasts of data
-/// parallelism.
-bool has_own_rule(const std::string& unit, const std::string& parent, const std::string& region) {
-  return region.starts_with("Optimizer.") || contains(parent, "Optimizer.") ||
-         contains(parent, "DataParallel.forward") || contains(unit, "c10d::") ||
-         contains(unit, "ddp.reducer") || contains(unit, "nccl:");
-}
-
 std::optional<Finding> repeated_ops(const Evidence& e, Bound bound) {
+  if (bound == Bound::host_only) return repeated_ops_on_cpu(e);
   const Table* loops = table_of(e.reports().launches, "Loops of operators");
   if (loops == nullptr || (bound != Bound::host && bound != Bound::mixed)) return std::nullopt;
   const auto text = [&](const char* column, std::size_t row) { return (*texts_of(*loops, column))[row]; };
@@ -110,11 +104,15 @@ std::optional<Finding> many_queries(const Evidence& e, Bound) {
 
 constexpr Rule kRules[] = {
     {"H05", "host", "a loop launches many small kernels", true, repeated_ops,
-     R"(Looks at: *Loops of operators that launch* of `launches`: 1 to 8 operators 10 times and more in a row below one range. Fires for
+     R"(Looks at: *Loops of operators* of `launches`: 1 to 8 operators 10 times and more in a row below one range. Fires for
 the loop with most `idle`, when the program is host-bound or mixed, each round launches something, half of it is shorter than
 kTinyKernel, the device works for no more than kLayerWork a round, and is idle in kLoopShare of the window there.
 
 Saving: replay with the loop's operators and what they launch at kLoopPessimism of their time to two rounds of it.
+
+Without a device: the loop with most `host` time, from kLoopShare of the window on, with rounds of no more than kLayerWork and more of them
+than a step has parameters with gradients, as layers have one each. Saving: kLoopPessimism of that time less what recording cost, to all but two rounds of
+it less kSureRecording of that cost.
 
 Silent on: layers of a model, whose rounds differ or run longer kernels; loops that wait in each round (S01, S03); optimizer, zero_grad, buckets and broadcasts of data
 parallelism, which have rules of their own; loops that launch nothing.)"},

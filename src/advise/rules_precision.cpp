@@ -5,6 +5,7 @@
 #include "advise/constants.h"
 #include "advise/device_work.h"
 #include "advise/families.h"
+#include "advise/on_cpu.h"
 #include "advise/say.h"
 #include "report/names.h"
 
@@ -65,9 +66,10 @@ std::optional<Finding> plain_cores(const Evidence& e, Bound bound) {
 constexpr std::string_view kDoubleDoc =
     R"(Looks for kernels whose names say double (`<double`, dgemm, d884, Tensile's _DB_) and that take at least `kDoubleShare` of compute time (`devices`: fp64_share). Saving: replay
 with them `kLeastDouble` to `kMostDouble` times as fast, or what the device's peaks allow (fp64_gain). Silent for double numbers that only travel as a scalar argument of a kernel in
-another type, as a learning rate does.)";
+another type, as a learning rate does. Without a device: operators that compute in fp64 (`host_time`) from that share of the window on, `kLeastDouble` to `kMostDoubleOnCpu` times as fast.)";
 
 std::optional<Finding> double_precision(const Evidence& e, Bound bound) {
+  if (bound == Bound::host_only) return double_precision_on_cpu(e);
   const Table* devices = table_of(e.reports().devices, "Devices");
   const auto* shares = devices == nullptr ? nullptr : reals_of(*devices, "fp64_share");
   double share = 0;

@@ -168,16 +168,27 @@ std::vector<analyze::Scale> without_named(const std::vector<Place>& pauses) {
   return ranges;
 }
 
-std::optional<Finding> pause_between_steps(const Evidence& e, Bound) {
+/// What recording itself does between steps.
+bool is_profiler(const Place& place) {
+  return place.name.find("torch/profiler") != std::string::npos ||
+         place.name.find("torch/autograd/profiler") != std::string::npos;
+}
+
+std::optional<Finding> pause_between_steps(const Evidence& e, Bound bound) {
+  const bool host_only = bound == Bound::host_only;
   const auto least =
       std::max(kLongPause, static_cast<std::int64_t>(kLongPauseShare * static_cast<double>(e.step_length())));
   const std::vector<Place> pauses = places_of(e, [&](const Place& p) {
-    const bool host =
-        p.cause == "python" || p.cause == "annotation" || p.cause == "untraced" || p.cause == "op";
-    return host && (p.longest >= least || (p.between_steps() && !is_loop_work(p)));
+    const bool host = p.cause == "python" || p.cause == "annotation" || p.cause == "untraced" ||
+                      (p.cause == "op" && !host_only);
+    const bool regular = host_only && p.cause == "python" && p.count >= e.steps();
+    return host && !is_profiler(p) &&
+           ((p.longest >= least && !regular) || (p.between_steps() && !is_loop_work(p)));
   });
   const std::int64_t cost = time_of(pauses);
-  if (e.share(cost) < kBorderShare || e.fact("complete_steps") < 2) return std::nullopt;
+  if (e.share(cost) < kBorderShare || e.fact("complete_steps") < 2 ||
+      (host_only && cost < kRecordedBorder * e.steps()))
+    return std::nullopt;
   const Place& most = pauses.front();
   const Pause* known = nullptr;
   for (const Pause& pause : kPauses)
@@ -186,23 +197,24 @@ std::optional<Finding> pause_between_steps(const Evidence& e, Bound) {
           (most.name + most.source + most.region).find(part) != std::string::npos)
         known = &pause;
   const std::string where = most.spoken().empty() ? "" : " in " + most.spoken();
-  Finding f =
-      finding(e, "H07", "host",
-              fmt::format("{} of {} per step the device idles {}: {}{}", ns(cost / e.steps()),
-                          ns(e.step_length()), most.between_steps() ? "between steps" : "in long pauses",
-                          known != nullptr     ? known->what
-                          : most.name.empty()  ? "nothing is recorded there"
-                          : most.cause == "op" ? "the host runs operators"
-                                               : "the host is",
-                          where));
+  Finding f = finding(e, "H07", "host",
+                      fmt::format("{} of {} per step {} {}: {}{}", ns(cost / e.steps()), ns(e.step_length()),
+                                  host_only ? "pass" : "the device idles",
+                                  most.between_steps() ? "between steps" : "in long pauses",
+                                  known != nullptr     ? known->what
+                                  : most.name.empty()  ? "nothing is recorded there"
+                                  : most.cause == "op" ? "the host runs operators"
+                                                       : "the host is",
+                                  where));
   save(f, cost / e.steps(), kBorderPessimism, 1);
+  if (most.longest >= least) f.seen = most.count;
   f.ideal = without_named(pauses);
   f.pessimism = kBorderPessimism;
   f.confidence = most.cause == "untraced" ? Confidence::low : Confidence::medium;
   f.because = most.cause == "untraced" ? "nothing is recorded on the launching threads then"
                                        : "the host's place in that time is recorded";
-  f.evidence =
-      fmt::format("idle: idle time by place, {} in the window, the longest {}", ns(cost), ns(most.longest));
+  f.evidence = fmt::format("{}: time by place, {} in the window, the longest {}",
+                           host_only ? "host_time" : "idle", ns(cost), ns(most.longest));
   f.remedy =
       known != nullptr
           ? known->remedy
@@ -210,7 +222,8 @@ std::optional<Finding> pause_between_steps(const Evidence& e, Bound) {
             "another thread; for garbage collection gc.freeze() after the first step and "
             "gc.disable(), with gc.collect() every few hundred steps. with_stack=True in a short run "
             "names the line.";
-  f.verify = "No idle time `between steps` over 3 % in `stepscope show idle`.";
+  f.verify = fmt::format("No time `between steps` over 3 % in `stepscope show {}`.",
+                         host_only ? "host_time" : "idle");
   f.effort = Effort::code;
   return f;
 }
@@ -269,6 +282,9 @@ kLongPauseShare of a step or more. Fires from kBorderShare of the window on, wit
 says what it is: a checkpoint, logging, garbage collection, writing, metrics.
 
 Saving: replay without these ranges, where most of that time has a name and launches nothing; else that time. Low is kBorderPessimism of it.
+
+Without a device: *Host time by place* of `host_time`, without the operators, which are the step's work, and without long pauses of one Python
+line in every step (H02); from kRecordedBorder a step on.
 
 Silent on: gaps between steps in which the host already runs the next step's operators; waits for data, blocking calls and
 allocations, which have rules of their own.)"},

@@ -156,7 +156,8 @@ Silent on: the one synchronize that ends a recording; waits while the device wor
      R"(Looks at: `synchronizations`, rows whose op is `nonzero`, `index`, `masked_select`, `unique…` or `repeat_interleave`. Fires when
 their `cost` is kShapeShare of the window, and with kManyWaits waits a step and more, as S01 does.
 
-Saving: replay without these operators and what they launch; low is kSyncPessimism of it.
+Saving: replay without these operators, the comparison right before each that made its mask, and what they launch; low is kSyncPessimism of
+it.
 
 Silent on: the same operators while the device has work queued.)"},
     {"S04", "sync", "results are copied to the host with waiting", true, copy_to_host,

@@ -64,11 +64,13 @@ bool ranks_before(const Finding& a, const Finding& b) {
 
 namespace {
 
-/// Standard error of a step's length on the device, by the median distance from the median; 0 where steps
-/// have none.
-std::int64_t step_uncertainty(const Evidence& e) {
+/// By how much the mean step of two recordings of the same program differs, nearly always: kTwoRecordings ×
+/// the standard error of a step's length, by the median distance from the median. On the device; on the host,
+/// where none is recorded.
+std::int64_t step_uncertainty(const Evidence& e, bool device) {
   const report::Table* steps = table_of(e.reports().steps, "Step time");
-  const report::Ints* lengths = steps == nullptr ? nullptr : ints_of(*steps, "device_length");
+  const report::Ints* lengths =
+      steps == nullptr ? nullptr : ints_of(*steps, device ? "device_length" : "total");
   std::vector<std::int64_t> known;
   for (std::size_t row = 0; lengths != nullptr && row < lengths->size(); ++row)
     if (e.mine(*steps, row) && (*lengths)[row] != kNoInt) known.push_back((*lengths)[row]);
@@ -76,7 +78,8 @@ std::int64_t step_uncertainty(const Evidence& e) {
   const std::int64_t median = report::quantile(known, 0.5);
   for (std::int64_t& length : known) length = std::abs(length - median);
   constexpr double kOfNormal = 1.4826;  // standard deviation / median distance
-  return static_cast<std::int64_t>(kOfNormal * static_cast<double>(report::quantile(known, 0.5)) /
+  return static_cast<std::int64_t>(kTwoRecordings * kOfNormal *
+                                   static_cast<double>(report::quantile(known, 0.5)) /
                                    std::sqrt(static_cast<double>(known.size())));
 }
 
@@ -90,7 +93,7 @@ class Pricing {
         threads_(thread_count(threads)),
         step_(evidence.step_length()) {
     usable_ = replayable(evidence, replayed);
-    uncertainty_ = step_uncertainty(evidence);
+    uncertainty_ = step_uncertainty(evidence, replayed.has_device());
   }
 
   Together run() {
@@ -113,9 +116,18 @@ class Pricing {
     if (!change.found) return 0;
     return std::max<std::int64_t>(0, replayed_.identity() - replayed_.length(change)) / replayed_.steps();
   }
+  /// What was seen in k of n steps comes as often elsewhere but for the error of such a count, √((1-k/n)/k)
+  /// of k.
+  double counting_error(const Finding& f) const {
+    if (f.seen <= 0 || f.seen >= evidence_.steps()) return 0;
+    const auto seen = static_cast<double>(f.seen);
+    return std::sqrt((1 - seen / static_cast<double>(evidence_.steps())) / seen);
+  }
   /// A saving is the difference of two steps, and known no better than steps repeat.
   void widen(Finding& f) const {
     if (f.saving_high == kNoInt) return;
+    f.saving_low -= std::min(f.saving_low, part(f.saving_low, counting_error(f)));
+    f.saving_high += part(f.saving_high, counting_error(f));
     const auto most = static_cast<std::int64_t>(kMostWidening * static_cast<double>(f.saving_high));
     f.saving_high += std::min(most, uncertainty_);
     if (!f.shortens_kernels) f.saving_high = std::min(f.saving_high, this->most());
@@ -143,19 +155,23 @@ class Pricing {
   /// Late idle time that changes of more specific host work would take away is theirs, not that of slow
   /// launching as such; what is left must still be worth its rule's threshold.
   void leave_to_others(std::vector<Priced>& priced) {
+    if (std::none_of(findings_.begin(), findings_.end(), [](const Finding& f) { return f.leftover > 0; }))
+      return;
     Change others;
-    std::int64_t estimated = 0;
+    std::int64_t estimated = 0, alone = 0;
+    int replayed = 0;
     for (std::size_t i = 0; i < findings_.size(); ++i) {
       const Finding& f = findings_[i];
       if (f.next || f.leftover > 0 || f.saving_high == kNoInt || !claims_launching(f)) continue;
-      if (f.claimed > 0)
-        estimated += f.claimed;
-      else if (by_replay(f))
-        others.add(priced[i].ideal);
-      else
-        estimated += f.saving_high;
+      if (f.claimed > 0 || !by_replay(f)) {
+        estimated += f.claimed > 0 ? f.claimed : f.saving_high;
+        continue;
+      }
+      others.add(priced[i].ideal);
+      alone = priced[i].saved;
+      ++replayed;
     }
-    const std::int64_t taken = saved(others) + estimated;
+    const std::int64_t taken = (replayed == 1 ? alone : saved(others)) + estimated;
     for (std::size_t i = findings_.size(); i-- > 0;) {
       Finding& f = findings_[i];
       if (f.leftover <= 0) continue;

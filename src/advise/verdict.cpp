@@ -202,7 +202,7 @@ Reports gather(const analyze::Derived& derived, const report::Params& params, un
       {"input_wait", &reports.input_wait}};
   const std::vector<trace::Rank>& ranks = derived.trace().ranks;
   if (std::any_of(ranks.begin(), ranks.end(), has_no_device_work))
-    wanted.emplace_back("operators", &reports.operators);
+    wanted.insert(wanted.end(), {{"operators", &reports.operators}, {"host_time", &reports.host_time}});
   reports.launched.resize(ranks.size());
   parallel_for(wanted.size() + ranks.size(), thread_count(threads), [&](std::size_t i) {
     if (i < ranks.size())

@@ -208,7 +208,7 @@ report::Report idle(const Derived& derived, const report::Params&) {
   CauseTable causes(trace);
   TotalTable totals(trace);
   GapTable gaps(trace);
-  report::Table places = idle_place_table(trace);
+  report::Table places = place_table(trace, "Idle time by place");
   for (const Rank& rank : trace.ranks) add_rank(derived, rank, causes, totals, gaps, places);
   report::Report report{"idle", {}, {}};
   if (causes.table.rows() == 0)

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "analyze/question.h"
+#include "derive/host_pieces.h"
 #include "derive/idle_place.h"
 #include "derive/loading.h"
 #include "derive/source_line.h"
@@ -33,23 +34,29 @@ struct Around {
   bool after_loading = false;  ///< behind a wait for data, and nothing was launched since
 };
 
-/// Whether the host has launched nothing since it was last given data. A device that was still busy then
-/// goes idle in the midst of what the host does with the batch.
+/// When the calls began that launched device work, ascending.
+std::vector<std::int64_t> launch_times(const Rank& rank) {
+  const trace::EventTable& e = rank.events;
+  std::vector<std::int64_t> times;
+  for (const Row row : rank.device_rows())
+    if (is_device_work(e.kind[row]) && e.launch[row] != kNoRow) times.push_back(e.start[e.launch[row]]);
+  std::sort(times.begin(), times.end());
+  return times;
+}
+
+/// Whether none of the step's work (`launches`, ascending) has begun since the host was last given data. A
+/// device that was still busy then goes idle in the midst of what the host does with the batch.
 class SinceLoading {
  public:
-  SinceLoading(const trace::Trace& trace, const Rank& rank) : loading_(derive::loading_time(trace, rank)) {
-    const trace::EventTable& e = rank.events;
-    for (const Row row : rank.device_rows())
-      if (is_device_work(e.kind[row]) && e.launch[row] != kNoRow) launches_.push_back(e.start[e.launch[row]]);
-    std::sort(launches_.begin(), launches_.end());
-  }
+  SinceLoading(timeline::IntervalSet loading, std::vector<std::int64_t> launches)
+      : loading_(std::move(loading)), launches_(std::move(launches)) {}
   bool holds(std::int64_t time) const {
     const auto parts = loading_.parts();
     const auto next = std::upper_bound(parts.begin(), parts.end(), time,
                                        [](std::int64_t t, const auto& part) { return t < part.end; });
     if (next == parts.begin() || (next - 1)->length() == 0) return false;
     const auto launch = std::lower_bound(launches_.begin(), launches_.end(), (next - 1)->end);
-    return launch == launches_.end() || *launch >= time;
+    return launch == launches_.end() || *launch > time;
   }
 
  private:
@@ -57,18 +64,17 @@ class SinceLoading {
   std::vector<std::int64_t> launches_;
 };
 
-std::vector<Around> around_pieces(const trace::Trace& trace, const Rank& rank,
-                                  const Column<IdlePiece>& pieces) {
-  const SinceLoading since_loading(trace, rank);
+/// `same_gap`: whether two neighbouring pieces are parts of one gap.
+template <class SameGap>
+std::vector<Around> around_pieces(const Rank& rank, const Column<IdlePiece>& pieces,
+                                  const SinceLoading& since_loading, SameGap same_gap) {
   std::vector<std::int64_t> starts;
   for (const trace::Step& step : rank.steps)
     if (step.row != kNoRow) starts.push_back(step.start);
   std::sort(starts.begin(), starts.end());
   std::vector<Around> around(pieces.size());
   for (std::size_t first = 0, last = 0; first < pieces.size(); first = last) {
-    for (last = first + 1; last < pieces.size() && pieces[last].ender == pieces[first].ender &&
-                           pieces[last].device == pieces[first].device;)
-      ++last;
+    for (last = first + 1; last < pieces.size() && same_gap(pieces[last], pieces[first]);) ++last;
     const auto step = std::upper_bound(starts.begin(), starts.end(), pieces[first].span.begin);
     const bool border = step != starts.end() && *step < pieces[last - 1].span.end;
     for (std::size_t i = first; i < last; ++i)
@@ -100,12 +106,12 @@ struct Sum {
 
 using Sums = std::unordered_map<Key, Sum, KeyHash>;
 
-Sums summed(const trace::Trace& trace, const Rank& rank, const Column<IdlePiece>& pieces) {
+Sums summed(const Rank& rank, const Column<IdlePiece>& pieces, const std::vector<Around>& around,
+            const Column<derive::IdlePlace>& places) {
   const trace::EventTable& e = rank.events;
-  const std::vector<Around> around = around_pieces(trace, rank, pieces);
   const auto name = [&](Row row) { return row == kNoRow ? trace::kEmptyString : e.name[row]; };
   Sums sums;
-  for (const derive::IdlePlace& place : derive::idle_places(trace, rank, pieces)) {
+  for (const derive::IdlePlace& place : places) {
     const IdlePiece& piece = pieces[place.piece];
     const Row launch = piece.ender == kNoRow ? kNoRow : e.launch[piece.ender];
     // What is open until the launch begins is already on its way to the device.
@@ -124,8 +130,8 @@ Sums summed(const trace::Trace& trace, const Rank& rank, const Column<IdlePiece>
 
 }  // namespace
 
-report::Table idle_place_table(const trace::Trace& trace) {
-  report::Table table{"Idle time by place", Shape::table, {}};
+report::Table place_table(const trace::Trace& trace, const char* title) {
+  report::Table table{title, Shape::table, {}};
   const RankColumn rank(table, trace);
   table.texts("cause");
   table.texts("place");
@@ -139,11 +145,11 @@ report::Table idle_place_table(const trace::Trace& trace) {
   return table;
 }
 
-void add_idle_places(report::Table& table, const Derived& derived, const Rank& rank, std::int64_t steps) {
-  const trace::Trace& trace = derived.trace();
-  const auto devices = static_cast<std::int64_t>(derived.busy(rank).size());
-  if (devices == 0) return;
-  const auto sums = summed(trace, rank, derived.idle(rank));
+namespace {
+
+/// `devices`: how many the times are means over.
+void add_places(report::Table& table, const trace::Trace& trace, const Rank& rank, const Sums& sums,
+                std::int64_t devices, std::int64_t steps) {
   std::vector<const std::pair<const Key, Sum>*> order;
   for (const auto& entry : sums) order.push_back(&entry);
   std::sort(order.begin(), order.end(), [&](const auto* a, const auto* b) {
@@ -178,6 +184,38 @@ void add_idle_places(report::Table& table, const Derived& derived, const Rank& r
     number("per_step", steps == 0 ? report::kNoInt : sum.time / devices / steps);
     number("longest", sum.longest);
   }
+}
+
+}  // namespace
+
+void add_idle_places(report::Table& table, const Derived& derived, const Rank& rank, std::int64_t steps) {
+  const trace::Trace& trace = derived.trace();
+  const auto devices = static_cast<std::int64_t>(derived.busy(rank).size());
+  if (devices == 0) return;
+  const Column<IdlePiece>& pieces = derived.idle(rank);
+  const std::vector<Around> around = around_pieces(
+      rank, pieces, SinceLoading(derive::loading_time(trace, rank), launch_times(rank)),
+      [](const IdlePiece& a, const IdlePiece& b) { return a.ender == b.ender && a.device == b.device; });
+  add_places(table, trace, rank, summed(rank, pieces, around, derive::idle_places(trace, rank, pieces)),
+             devices, steps);
+}
+
+void add_host_places(report::Table& table, const Derived& derived, const Rank& rank, std::int64_t steps) {
+  const trace::Trace& trace = derived.trace();
+  const auto main = derive::main_thread(trace, rank);
+  if (!main) return;
+  const Column<IdlePiece> pieces = derive::host_pieces(trace, rank, *main, window_of(rank, derived.choice()));
+  std::vector<std::int64_t> begins = derive::forward_begins(trace, rank);
+  timeline::IntervalSet loading;
+  if (!begins.empty())
+    loading = derive::loading_time(trace, rank);  // else nothing comes before a forward pass
+  const std::vector<Around> around =
+      around_pieces(rank, pieces, SinceLoading(std::move(loading), std::move(begins)),
+                    [](const IdlePiece& a, const IdlePiece& b) {
+                      return (a.cause == IdleCause::op) == (b.cause == IdleCause::op);
+                    });
+  add_places(table, trace, rank, summed(rank, pieces, around, derive::places_on(trace, rank, *main, pieces)),
+             1, steps);
 }
 
 }  // namespace stepscope::analyze

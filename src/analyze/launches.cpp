@@ -392,9 +392,10 @@ thread; `op`: the operator it is or is in. `next`: the event that ended it.
 **Graph launches**: `events` launched by `count` graph launches of one `graph` id (where recorded); `events_per_launch` = events / count;
 `call_time` the sum of the calls' durations, `device_time` of the events' durations, ns.
 
-**Loops of operators that launch**: the same 1 to 8 operators (`unit`) 10 times and more directly one after the other below one range
-(`parent`), and what they launch; loops inside such loops, and autograd's nodes, are left out. `source`: the line behind the first; `region`:
-the outermost user range, step marks aside. `loops` such runs of `times` rounds in all, with `waits` calls that wait for the device; `host`: from the first to the last operator's end,
+**Loops of operators**: the same 1 to 8 operators (`unit`) 10 times and more directly one after the other below one range
+(`parent`), and what they launch; loops inside such loops, autograd's nodes and, where a device is recorded, loops that launch nothing are
+left out. `source`: the line behind the first; `region`:
+the outermost user range, step marks aside. `loops` such runs of `times` rounds in all, with `waits` calls that wait for the device; `host`: from the first to the last operator's end, `recording`: what recording cost of it by the estimate of `overview`,
 `idle`: of that, time in which a device was idle while the host ran operators, Python or launches, or its launch was on the way to a device with nothing queued; `events` launched there, the sum of
 their durations (`device`) and the median (`p50`), ns. The 100 with most `host`.
 

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "analyze/question.h"
+#include "derive/capture.h"
 #include "derive/kernel_class.h"
 #include "derive/launch_queue.h"
 #include "derive/repeated_ops.h"
@@ -42,7 +43,7 @@ std::string_view region_of(const trace::Trace& trace, const Rank& rank, Row row)
 }
 
 struct Sum {
-  std::int64_t loops = 0, times = 0, waits = 0, host = 0, idle = 0, device = 0;
+  std::int64_t loops = 0, times = 0, waits = 0, host = 0, recording = 0, idle = 0, device = 0;
   std::vector<std::int64_t> lengths;
   Row row = kNoRow;
 };
@@ -117,7 +118,7 @@ std::string loop_unit(const trace::Trace& trace, const Rank& rank, const Repeate
 }
 
 report::Table loop_table(const trace::Trace& trace) {
-  report::Table table{"Loops of operators that launch", report::Shape::table, {}};
+  report::Table table{"Loops of operators", report::Shape::table, {}};
   const RankColumn rank(table, trace);
   for (const char* column : {"unit", "parent", "source", "region"})
     table.texts(column, column[0] == 'u' ? Role::value : Role::detail);
@@ -125,6 +126,7 @@ report::Table loop_table(const trace::Trace& trace) {
   table.ints("times", Unit::count);
   table.ints("waits", Unit::count);
   table.ints("host", Unit::ns);
+  table.ints("recording", Unit::ns, Role::detail);
   table.ints("idle", Unit::ns);
   table.ints("events", Unit::count);
   table.ints("device", Unit::ns);
@@ -146,9 +148,10 @@ void add_loops(report::Table& table, const Derived& derived, const Rank& rank) {
   const timeline::MeasuredSet idle(IntervalSet::of(std::move(late)));
   const auto lengths = launched_by(rank, runs);
   const std::vector<derive::Waiting>& waits = derived.waits(rank);
+  const bool on_device = !derived.busy(rank).empty();
   std::map<Key, Sum> sums;
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    if (lengths[i].empty()) continue;
+    if (on_device && lengths[i].empty()) continue;
     const RepeatedOps& run = runs[i];
     Sum& sum =
         sums[{loop_unit(trace, rank, run), parent_of(trace, rank, run), region_of(trace, rank, run.parent)}];
@@ -156,8 +159,10 @@ void add_loops(report::Table& table, const Derived& derived, const Rank& rank) {
     ++sum.loops;
     sum.times += run.times;
     for (Row row = run.first; row < e.size() && e.track[row] == e.track[run.first] && e.start[row] < span.end;
-         ++row)
+         ++row) {
       sum.waits += waits[row] == derive::Waiting::work;
+      report::add_to(sum.recording, derive::recording_cost(e.kind[row]));
+    }
     report::add_to(sum.host, span.length());
     report::add_to(sum.idle, idle.length_in(span));
     for (const std::int64_t length : lengths[i]) report::add_to(sum.device, length);
@@ -191,7 +196,8 @@ void add_loops(report::Table& table, const Derived& derived, const Rank& rank) {
     number("times", sum.times);
     number("waits", sum.waits);
     number("host", sum.host);
-    number("idle", derived.busy(rank).empty() ? report::kNoInt : sum.idle);
+    number("recording", sum.recording);
+    number("idle", on_device ? sum.idle : report::kNoInt);
     number("events", static_cast<std::int64_t>(sum.lengths.size()));
     number("device", sum.device);
     number("p50", report::quantile(sum.lengths, 0.5));

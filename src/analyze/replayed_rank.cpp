@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 
+#include "derive/capture.h"
 #include "derive/idle_place.h"
 #include "report/statistics.h"
 
@@ -79,7 +80,7 @@ bool ReplayedRank::is_complete() const {
 }
 
 std::vector<Launched> ReplayedRank::launched_in(std::span<const std::string_view> parts,
-                                                const std::vector<derive::IdlePiece>& idle) const {
+                                                const Column<derive::IdlePiece>& idle) const {
   const trace::EventTable& e = rank_.events;
   PartsOfName parts_of(trace_, parts);
   std::vector<Launched> launched(parts.size());
@@ -95,6 +96,12 @@ std::vector<Launched> ReplayedRank::launched_in(std::span<const std::string_view
       for_each_bit(below & ~outer,
                    [&](std::size_t i) { report::add_to(launched[i].called, e.duration(row)); });
     }
+    const bool called = e.kind[row] == trace::Kind::op &&
+                        (e.parent[row] == trace::kNoRow || e.kind[e.parent[row]] != trace::Kind::op);
+    for_each_bit(below, [&](std::size_t i) {
+      launched[i].ops += called;
+      launched[i].recording += derive::recording_cost(e.kind[row]);
+    });
     for_each_bit(own & ~below, [&](std::size_t i) {
       ++launched[i].ranges;
       report::add_to(launched[i].host, e.duration(row));

@@ -31,6 +31,8 @@ struct Launched {
   std::int64_t called = 0;               ///< of that, in the ranges and calls directly inside, ns
   std::int64_t later_ranges = 0;         ///< of them, those behind the second step
   std::int64_t later_host = 0;           ///< and the sum of their lengths, ns
+  std::int64_t ops = 0;                  ///< operators that no other operator calls
+  std::int64_t recording = 0;            ///< what recording cost in them, as capture estimates it, ns
   std::int64_t events = 0, device = 0;   ///< device events, and the sum of their lengths, ns
   std::int64_t median = report::kNoInt;  ///< length of those events, ns
   /// Idle time that was spent inside, mean over devices, ns in the window; 0 where replay says it better.
@@ -57,7 +59,7 @@ class ReplayedRank {
   /// Of each of `parts` (at most 31), by host ranges whose name contains it. One pass for all. `idle`: the
   /// rank's, looked at only where the rank cannot be replayed or part of its device events has no launch.
   std::vector<Launched> launched_in(std::span<const std::string_view> parts,
-                                    const std::vector<derive::IdlePiece>& idle) const;
+                                    const Column<derive::IdlePiece>& idle) const;
 
  private:
   const trace::Trace& trace_;

@@ -220,8 +220,27 @@ bool add_loops(const trace::Trace& trace, const Rank& rank, const derive::Replay
   return found;
 }
 
+bool compares(std::string_view op) {
+  constexpr std::string_view kComparisons[] = {
+      "eq",    "ne",       "lt",          "le",         "gt",          "ge",         "isnan",
+      "isinf", "isfinite", "logical_and", "logical_or", "logical_not", "logical_xor"};
+  return op.starts_with("aten::") &&
+         std::find(std::begin(kComparisons), std::end(kComparisons), op.substr(6)) != std::end(kComparisons);
+}
+
+/// The operator called right before `op` from the same place, if it compares: it made the mask that `op`
+/// takes.
+Row mask_before(const trace::Trace& trace, const Rank& rank, Row op) {
+  const EventTable& e = rank.events;
+  const Row first = rank.tracks[e.track[op]].begin, around = e.parent[op];
+  for (Row row = op; row-- > first && row != around;)
+    if (e.kind[row] == Kind::op && e.parent[row] == around)
+      return compares(trace.name(rank, row)) ? row : kNoRow;
+  return kNoRow;
+}
+
 /// Operators in which a call under an operator of that name waits, with what they launch: aten::index of
-/// the aten::nonzero that it calls.
+/// the aten::nonzero that it calls; and the comparisons that made their masks.
 bool add_waiting(const trace::Trace& trace, const Rank& rank, const derive::ReplayPlan& plan,
                  const Scale& scale, Changes& changes) {
   const EventTable& e = rank.events;
@@ -237,9 +256,13 @@ bool add_waiting(const trace::Trace& trace, const Rank& rank, const derive::Repl
       op = above;
     found = true;
     if (inside[op]) continue;
-    changes.host.push_back({op, scale.factor});
-    for (Row row = op; row < e.size() && e.track[row] == e.track[op] && e.start[row] < e.end[op]; ++row)
-      inside[row] = true;
+    for (const Row gone : {mask_before(trace, rank, op), op}) {
+      if (gone == kNoRow) continue;
+      changes.host.push_back({gone, scale.factor});
+      for (Row row = gone; row < e.size() && e.track[row] == e.track[gone] && e.start[row] < e.end[gone];
+           ++row)
+        inside[row] = true;
+    }
   }
   for (std::size_t i = 0; i < plan.events.size(); ++i)
     if (const Row launch = e.launch[plan.events[i].row]; launch != kNoRow && inside[launch])

@@ -27,7 +27,7 @@ struct Scale {
     kind,          ///< compute kernels by the kind of their work, as `kernels` names it
     host,          ///< host ranges by their name
     loop,          ///< rounds of loops by the operators of one, and what they launch
-    waiting,       ///< operators in which one of that name waits for the device, and what they launch
+    waiting,       ///< operators in which one of that name waits, what made their masks, and what they launch
     quiet,         ///< of them, those that launch nothing
     device,        ///< device events launched inside host ranges of a name
     op,            ///< both

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <random>
 
 #include "make_rank.h"
@@ -48,6 +50,29 @@ TEST(Whatif, SavingsAloneAndTogether) {
             (Cells{"200000", "253000", "272000", "300000", "300000", "100000"}));
   EXPECT_EQ(test::cells(report.tables[1], "found"),
             (Cells{"yes", "yes", "yes", "yes", "nothing of that name", "yes"}));
+}
+
+// A step of 300 µs: gt [0,50) with launch and kernel, mm [60,70), index [100,200) whose nonzero waits. What
+// compares goes with what it selects for only right before it.
+TEST(Whatif, AMaskGoesWithWhatItSelects) {
+  const auto program = [](const char* mask, const char* between) {
+    return fmt::format(R"J(
+{{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 5, "tid": 5, "ts": 0, "dur": 300}},
+{{"ph": "X", "cat": "cpu_op", "name": "{}", "pid": 5, "tid": 5, "ts": 0, "dur": 50}},
+{{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 5, "tid": 5, "ts": 10, "dur": 4, "args": {{"correlation": 1}}}},
+{{"ph": "X", "cat": "{}", "name": "between", "pid": 5, "tid": 5, "ts": 60, "dur": 10}},
+{{"ph": "X", "cat": "cpu_op", "name": "aten::index", "pid": 5, "tid": 5, "ts": 100, "dur": 100}},
+{{"ph": "X", "cat": "cpu_op", "name": "aten::nonzero", "pid": 5, "tid": 5, "ts": 100, "dur": 90}},
+{{"ph": "X", "cat": "cuda_runtime", "name": "cudaStreamSynchronize", "pid": 5, "tid": 5, "ts": 110, "dur": 70, "args": {{"correlation": 2}}}},
+{{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 16, "dur": 154, "args": {{"device": 0, "stream": 7, "correlation": 1}}}})J",
+                       mask, between);
+  };
+  const auto saved = [&](const std::string& events) {
+    return test::cells(whatif_of(test::open_events(events), "waiting:aten::nonzero=0").tables[1], "saving");
+  };
+  EXPECT_EQ(saved(program("aten::gt", "python_function")), Cells{"150000"});
+  EXPECT_EQ(saved(program("aten::gt", "cpu_op")), Cells{"100000"});
+  EXPECT_EQ(saved(program("aten::mul", "python_function")), Cells{"100000"});
 }
 
 TEST(Whatif, KernelsOfAKind) {

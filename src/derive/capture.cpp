@@ -19,7 +19,6 @@ using trace::Row;
 
 constexpr std::int64_t kMillisecond = 1'000'000;
 constexpr std::int64_t kLead = 5'000;  // clocks of host and device disagree by less in healthy files
-constexpr std::int64_t kPythonCall = 700, kOp = 1200;  // ns a recorded event costs; estimates
 /// Calls that fill no bytes return at once and start nothing: 0.1 to 1.0 µs in recordings, those that fill
 /// take 2.6 µs and more.
 constexpr std::int64_t kNothingToFill = 1'000;
@@ -107,7 +106,7 @@ void count_kinds(const trace::Trace& trace, const Rank& rank, Capture& c) {
         break;
     }
   }
-  c.profiler = c.python_calls * kPythonCall + c.ops * kOp;
+  c.profiler = c.python_calls * recording_cost(Kind::python) + c.ops * recording_cost(Kind::op);
 }
 
 void count_links(Calls& calls, const Rank& rank, Capture& c) {

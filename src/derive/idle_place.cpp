@@ -155,4 +155,16 @@ Column<IdlePlace> idle_places(const trace::Trace& trace, const Rank& rank, const
   return places;
 }
 
+Column<IdlePlace> places_on(const trace::Trace& trace, const Rank& rank, TrackId thread,
+                            const Column<IdlePiece>& pieces) {
+  trace::AskedOnce is_mark(trace.strings, is_step_mark);
+  Column<IdlePlace> places;
+  Column<Open> open, left;
+  for (std::uint32_t i = 0; i < pieces.size(); ++i) open.push_back({pieces[i].span, i});
+  sort_by_begin(open);
+  Sweep(rank, is_mark, places, left).run(thread, open);
+  for (const Open& rest : left) places.push_back({rest.piece, kNoRow, kNoRow, rest.span.length()});
+  return places;
+}
+
 }  // namespace stepscope::derive

@@ -23,4 +23,8 @@ struct IdlePlace {
 Column<IdlePlace> idle_places(const trace::Trace& trace, const trace::Rank& rank,
                               const Column<IdlePiece>& pieces);
 
+/// The same of all pieces, on one thread.
+Column<IdlePlace> places_on(const trace::Trace& trace, const trace::Rank& rank, trace::TrackId thread,
+                            const Column<IdlePiece>& pieces);
+
 }  // namespace stepscope::derive

@@ -82,6 +82,11 @@ WorkRole work_role(std::string_view op_name) {
   return op == nullptr ? WorkRole::none : op->role;
 }
 
+bool is_elementwise(std::string_view op_name) {
+  const OpWork* op = find_op(op_name);
+  return op != nullptr && op->work == elementwise_work;
+}
+
 Work work_of(std::string_view op_name, const OpArgs& args, Convention convention, const WorkHints& hints) {
   const OpWork* op = convention == Convention::tracelens ? find_tracelens(op_name) : find_op(op_name);
   if (op == nullptr)

@@ -54,6 +54,8 @@ struct WorkHints {
 };
 
 WorkRole work_role(std::string_view op_name);
+/// True for ops that compute each element of the output from the same element of their operands.
+bool is_elementwise(std::string_view op_name);
 
 Work work_of(std::string_view op_name, const OpArgs& args, Convention convention = Convention::exact,
              const WorkHints& hints = {});

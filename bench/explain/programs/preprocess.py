@@ -27,7 +27,7 @@ class Images(Dataset):
 
 def build(healthy, draw):
     model, batch = training.linears(draw, 768)
-    dataset = Images(int(3 * draw.uniform(0.9, 1.1)), healthy)
+    dataset = Images(int(8 * draw.uniform(0.9, 1.1)), healthy)
     loader = iter(DataLoader(dataset, batch_size=None, num_workers=1, persistent_workers=True))
 
     def step(_):

@@ -1,0 +1,195 @@
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "make_program.h"
+
+namespace stepscope::advise {
+namespace {
+
+using test::Advice;
+using test::Cells;
+using test::EventText;
+
+/// Ten steps on one thread, one after the other; each is told what it does by adding ranges at the thread's
+/// time.
+class Loop {
+ public:
+  void step(int number, const std::function<void(Loop&)>& body) {
+    const int begin = at_;
+    body(*this);
+    events_.add("user_annotation", fmt::format("ProfilerStep#{}", number), 5, 5, begin, at_ - begin);
+  }
+  Loop& range(const std::string& category, const std::string& name, int length,
+              const std::string& args = "") {
+    events_.add(category, name, 5, 5, at_, length, args);
+    at_ += length;
+    return *this;
+  }
+  Loop& op(const std::string& name, int length, const std::string& args = "") {
+    return range("cpu_op", name, length, args);
+  }
+  Loop& pass(int length) {
+    at_ += length;
+    return *this;
+  }
+  /// `count` operators of `length` in a range of that name.
+  Loop& ops_in(const std::string& name, int count, int length) {
+    events_.add("user_annotation", name, 5, 5, at_, count * length);
+    for (int i = 0; i < count; ++i) op("aten::add_", length);
+    return *this;
+  }
+  Loop& beside(const std::string& name, int from, int length) {
+    events_.add("user_annotation", name, 5, 9, at_ + from, length);
+    return *this;
+  }
+  const std::string& text() const { return events_.text(); }
+
+ private:
+  EventText events_;
+  int at_ = 0;
+};
+
+Advice advice_of(const std::function<void(Loop&)>& body) {
+  Loop loop;
+  for (int number = 1; number <= 10; ++number) loop.step(number, body);
+  return Advice(loop.text());
+}
+
+// 200 operators of 10 µs in 4 ms: recording cost 240 of the 2,000 µs. At least half of 1,760 goes, at most 85
+// % of 1,880.
+TEST(OnCpu, OptimizerThatWorksParameterByParameter) {
+  const Advice advice =
+      advice_of([](Loop& l) { l.op("aten::mm", 2000).ops_in("Optimizer.step#SGD.step", 200, 10); });
+  EXPECT_EQ(advice.cell("H03", "title"),
+            "The optimizer calls 200 operators per step, 10.0 µs each on average");
+  EXPECT_EQ(advice.cell("H03", "saving_low"), "880000");
+  EXPECT_EQ(advice.cell("H03", "saving_high"), "1598000");
+  const auto few = [](Loop& l) { l.op("aten::mm", 2000).ops_in("Optimizer.step#SGD.step", 99, 20); };
+  EXPECT_FALSE(advice_of(few).has("H03"));
+  const auto long_ones = [](Loop& l) { l.op("aten::mm", 2000).ops_in("Optimizer.step#SGD.step", 100, 20); };
+  EXPECT_FALSE(advice_of(long_ones).has("H03"));
+}
+
+// 20 fills of 10 µs: recording cost 24 of 200 µs.
+TEST(OnCpu, GradientsFilledWithZeros) {
+  const Advice advice =
+      advice_of([](Loop& l) { l.op("aten::mm", 2000).ops_in("Optimizer.zero_grad#SGD.zero_grad", 20, 10); });
+  EXPECT_EQ(advice.cell("H04", "saving_low"), "123200");  // 0.7 × 176
+  EXPECT_EQ(advice.cell("H04", "saving_high"), "188000");
+  const auto few = [](Loop& l) { l.op("aten::mm", 500).ops_in("Optimizer.zero_grad#SGD.zero_grad", 19, 10); };
+  EXPECT_FALSE(advice_of(few).has("H04"));
+}
+
+// 100 rounds of 20 µs beside 2 ms: recording cost 120 of 2,000 µs.
+TEST(OnCpu, LoopOfSmallOperators) {
+  const auto rows = [](Loop& l) {
+    for (int i = 0; i < 100; ++i) l.op("aten::mul", 20);
+    l.op("aten::mm", 2000);
+  };
+  const Advice advice = advice_of(rows);
+  EXPECT_EQ(advice.cell("H05", "title"),
+            "A loop of 100 × aten::mul takes 2.00 ms of 4.00 ms per step, 20.0 µs a round");
+  EXPECT_EQ(advice.cell("H05", "saving_low"), "940000");    // half of 1,880
+  EXPECT_EQ(advice.cell("H05", "saving_high"), "1901200");  // 98 of 100 rounds of 1,940
+  const auto layers = [&](Loop& l) {                        // as many parameters get gradients
+    rows(l);
+    for (int i = 0; i < 100; ++i)
+      l.op(std::string("autograd::engine::evaluate_function: ") + std::string(kAccumulate), 1);
+  };
+  EXPECT_FALSE(advice_of(layers).has("H05"));
+  const auto work = [](Loop& l) {
+    for (int i = 0; i < 20; ++i) l.op("aten::mul", 101);
+  };
+  EXPECT_FALSE(advice_of(work).has("H05"));
+}
+
+constexpr const char* kFloats = R"("Input Dims": [[1000000], []], "Input type": ["float", "Scalar"])";
+constexpr const char* kDoubles =
+    R"("Input Dims": [[1000, 1000], [1000, 1000]], "Input type": ["double", "double"])";
+
+// Five passes of 400 µs over as many elements beside 2 ms: fused, four of five go.
+TEST(OnCpu, ElementWiseOperators) {
+  const auto chain = [](Loop& l) {
+    for (int i = 0; i < 5; ++i) l.op("aten::mul", 400, kFloats);
+    l.op("aten::mm", 2000);
+  };
+  const Advice advice = advice_of(chain);
+  EXPECT_EQ(advice.cell("K01", "saving_low"), "600000");
+  EXPECT_EQ(advice.cell("K01", "saving_high"), "1600000");
+  const auto calls = [](Loop& l) {
+    for (int i = 0; i < 20; ++i) l.op("aten::mul", 99, kFloats).op("aten::mm", 50);
+  };
+  EXPECT_FALSE(advice_of(calls).has("K01"));
+}
+
+TEST(OnCpu, DoublePrecision) {
+  const Advice advice = advice_of([](Loop& l) { l.op("aten::mm", 3000, kDoubles).op("aten::relu", 1000); });
+  EXPECT_EQ(advice.cell("P03", "title"), "3.00 ms of 4.00 ms per step computes in double precision");
+  EXPECT_EQ(advice.cell("P03", "saving_low"), "1000000");
+  EXPECT_EQ(advice.cell("P03", "saving_high"), "2000000");
+}
+
+// 50 reductions of 20 µs while the main thread waits.
+TEST(OnCpu, ManyCollectives) {
+  const auto loop = [](int count) {
+    return [count](Loop& l) {
+      l.op("aten::mm", 2000);
+      for (int i = 0; i < count; ++i) l.beside("gloo:all_reduce", 5, 20).op("c10d::allreduce_", 5).pass(25);
+    };
+  };
+  const Advice advice = advice_of(loop(50));
+  EXPECT_EQ(advice.cell("N02", "saving_low"), "300000");
+  EXPECT_EQ(advice.cell("N02", "saving_high"), "1000000");
+  EXPECT_FALSE(advice_of(loop(49)).has("N02"));
+  EXPECT_FALSE(advice_of(loop(50)).has("H07"));  // the thread waits: that is no pause of the program's
+}
+
+// The backward pass takes 2 ms, and a reduction of 1 ms begins behind it.
+TEST(OnCpu, ReductionBehindTheBackwardPass) {
+  const std::string node = "autograd::engine::evaluate_function: AddmmBackward0";
+  const Advice advice = advice_of(
+      [&](Loop& l) { l.op("aten::mm", 1000).op(node, 2000).beside("gloo:all_reduce", 0, 1000).pass(1000); });
+  EXPECT_EQ(advice.cell("N06", "saving_high"), "1000000");
+  const Advice early = advice_of([&](Loop& l) {
+    l.op("aten::mm", 1000).beside("gloo:all_reduce", 1000, 2000).op(node, 2000).pass(1000);
+  });
+  EXPECT_FALSE(early.has("N06"));
+}
+
+// 1 ms of normalising before the first operator that a backward pass goes back through.
+TEST(OnCpu, PreparingTheBatch) {
+  const auto program = [](const std::string& second) {
+    return [second, number = 7](Loop& l) mutable {
+      const std::string sequence = fmt::format(R"("Sequence number": {})", ++number);
+      l.range("user_annotation", "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", 50);
+      l.op("aten::normalize", 1000, sequence).pass(5);
+      l.op("aten::addmm", 1000, sequence).pass(5);
+      l.op(second, 1000, sequence);
+    };
+  };
+  const Advice advice = advice_of(program("autograd::engine::evaluate_function: AddmmBackward0"));
+  EXPECT_EQ(advice.cell("I05", "saving_high"), "1000000");
+  EXPECT_NE(advice.cell("I05", "title").find("the training process prepares the batch (aten::normalize)"),
+            std::string::npos);
+  EXPECT_FALSE(advice_of(program("aten::mm")).has("I05"));  // inference: all of it may be the model
+}
+
+TEST(OnCpu, PythonAndPauses) {
+  const auto python = [](Loop& l) {
+    l.op("aten::mm", 2000).range("python_function", "train.py(9): features", 12000).op("aten::mm", 2000);
+  };
+  EXPECT_NE(advice_of(python).cell("H02", "title").find("go by in Python code in train.py:9 (features)"),
+            std::string::npos);
+  EXPECT_FALSE(advice_of(python).has("H07"));  // in every step, and inside of it
+  const auto pause = [](Loop& l) {
+    l.pass(100).op("aten::mm", 4000).range("python_function", "json/encoder.py(2): dump", 1900);
+  };
+  EXPECT_EQ(
+      advice_of(pause).cell("H07", "title"),
+      "1.80 ms of 6.00 ms per step pass between steps: something is written in json/encoder.py:2 (dump)");
+  EXPECT_FALSE(advice_of(pause).has("H02"));
+}
+
+}  // namespace
+}  // namespace stepscope::advise

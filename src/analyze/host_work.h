@@ -1,0 +1,19 @@
+// What operators and collectives of a program without a device take of its main thread.
+#pragma once
+
+#include "analyze/derived.h"
+#include "report/table.h"
+
+namespace stepscope::analyze {
+
+/// Columns: kind, dtype, calls, time, mean, chained.
+report::Table host_work_table(const trace::Trace& trace);
+/// Adds a rank's operators that compute, by kind and type, most time first.
+void add_host_work(report::Table& table, const Derived& derived, const trace::Rank& rank);
+
+/// Columns: step, collectives, total, exposed, backward, before_first.
+report::Table host_collective_table(const trace::Trace& trace);
+/// Adds the steps of a rank in which a collective ran on the CPU.
+void add_host_collectives(report::Table& table, const Derived& derived, const trace::Rank& rank);
+
+}  // namespace stepscope::analyze
