@@ -96,6 +96,39 @@ std::string range(const char* category, const std::string& name, double from, do
       name, from, length, args);
 }
 
+/// Two steps of 40 kernels of 100 µs, ten of them fallbacks of convolutions of images of that height.
+bool speaks_of_fallbacks(int first_height, int second_height) {
+  std::string events;
+  int device = 5;
+  for (int id = 0; id < 80; ++id) {
+    const bool fallback = id % 4 == 0;
+    const int at = (id / 40) * 4000 + (id % 40) * 20, height = id < 40 ? first_height : second_height;
+    events += range("cpu_op", fallback ? "aten::cudnn_convolution" : "aten::op", at, 5,
+                    fmt::format(R"(, "args": {{"Input Dims": [[8, 3, {}, 64]]}})", height));
+    events += range("cuda_runtime", "cudaLaunchKernel", at + 1, 1,
+                    fmt::format(R"(, "args": {{"correlation": {}}})", id + 1));
+    device = std::max(device, at + 3);
+    events += fmt::format(
+        R"J({{"ph": "X", "cat": "kernel", "name": "{}", "pid": 0, "tid": 7, "ts": {}, "dur": 100, "args": {{"device": 0, "stream": 7, "correlation": {}}}}},)J",
+        fallback ? kFallback : kGemm, device, id + 1);
+    device += 100;
+  }
+  for (int step = 0; step < 2; ++step)
+    events += range("user_annotation", fmt::format("ProfilerStep#{}", step), step * 4000, 900);
+  events.pop_back();
+  const trace::Trace trace = test::open_text(
+      R"({"deviceProperties": [{"id": 0, "name": "NVIDIA H100", "computeMajor": 9, "computeMinor": 0}], "traceEvents": [)" +
+      events + "]}");
+  const analyze::Derived derived(trace, {});
+  const Cells ids = test::cells(verdict(derived, gather(derived, {}, 1), 1).tables[1], "id");
+  return std::find(ids.begin(), ids.end(), "K08") != ids.end();
+}
+
+TEST(KernelRules, SizesThatVaryWouldBeMeasuredAnew) {
+  EXPECT_TRUE(speaks_of_fallbacks(224, 224));
+  EXPECT_FALSE(speaks_of_fallbacks(224, 256));
+}
+
 // The n-th operator of a step runs from 2 n to 2 n + 1.2 µs.
 TEST(KernelRules, NeedlessBias) {
   Step step{{{10, kMul}, {90, kGemm}}};
@@ -200,6 +233,7 @@ TEST(KernelRules, ClockDrift) {
   EXPECT_NEAR(std::stod(cell_of(drift, "saving_high")), 150'000, 7'000);
   EXPECT_EQ(cell_of(drift, "confidence"), "low");
   EXPECT_EQ(cell_of(ten_steps(5, 1.04), "title"), "");
+  EXPECT_EQ(cell_of(ten_steps(1, 1.1), "title"), "");  // only the first step differs
   EXPECT_EQ(cell_of(ten_steps(10, 1.1), "title"), "");
   EXPECT_EQ(cell_of(ten_steps(5, 1.1, 1.2), "title"), "");              // the host slows down as well
   EXPECT_EQ(cell_of(ten_steps(5, 1.1, 1, "[80, 1, 1]"), "title"), "");  // inputs have grown
