@@ -24,8 +24,10 @@ class Matcher {
  public:
   Matcher(const Rows& rows, Matches& out) : rows_(rows), out_(out) {}
 
-  void match(const std::vector<Part>& parts) {
+  /// `known`: whether the files say which group these rows are of. Else ranks may well do different things.
+  void match(const std::vector<Part>& parts, bool known) {
     if (parts.size() < 2) return;
+    known_ = known;
     const bool counted = std::all_of(parts.begin(), parts.end(), [&](const Part& part) {
       return std::all_of(part.rows.begin(), part.rows.end(),
                          [&](std::uint32_t row) { return rows_[part.rank][row].sequence >= 0; });
@@ -81,7 +83,7 @@ class Matcher {
       }
     for (const auto& [number, step] : steps) {
       if (step.size() < 2) continue;
-      const bool equal = number >= 0 && step.size() == parts.size() &&
+      const bool equal = known_ && number >= 0 && step.size() == parts.size() &&
                          std::all_of(step.begin(), step.end(), [&](const Part& part) {
                            return part.rows.size() == step.front().rows.size();
                          });
@@ -179,6 +181,7 @@ class Matcher {
 
   const Rows& rows_;
   Matches& out_;
+  bool known_ = true;
 };
 
 }  // namespace
@@ -198,7 +201,8 @@ Matches match_collectives(const Rows& rows, const GroupNames& groups) {
     }
   Matches out;
   Matcher matcher(rows, out);
-  for (const std::vector<Part>& parts : of_group) matcher.match(parts);
+  for (std::uint32_t group = 0; group < of_group.size(); ++group)
+    matcher.match(of_group[group], groups.known(group));
   return out;
 }
 
