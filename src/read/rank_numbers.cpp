@@ -64,8 +64,8 @@ void note_steps(trace::Trace& trace) {
   std::size_t named = 0;
   for (const auto& [window, ranks] : windows) {
     if (named++ == kNamed) break;
-    text += fmt::format("{}{} to {} on rank {}", text.empty() ? "" : ", ", window.first, window.second,
-                        listed(ranks));
+    text += fmt::format("{}{} to {} ({} {})", text.empty() ? "" : "; ", window.first, window.second,
+                        ranks.size() == 1 ? "rank" : "ranks", listed(ranks));
   }
   trace.notes.push_back(
       fmt::format("The ranks recorded different steps: {}. Compare them step by step (--step).", text));

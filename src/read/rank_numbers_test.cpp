@@ -76,7 +76,7 @@ TEST(RankNumbers, MissingRanksAndOtherStepsAreNoted) {
       trace->notes[0].starts_with("9 of the job's 12 ranks are not among these files: 1, 3 to 7, 9 to 11."))
       << trace->notes[0];
   EXPECT_TRUE(trace->notes[1].starts_with(
-      "The ranks recorded different steps: 5 to 6 on rank 0, 2, 6 to 7 on rank 8."))
+      "The ranks recorded different steps: 5 to 6 (ranks 0, 2); 6 to 7 (rank 8)."))
       << trace->notes[1];
 }
 
