@@ -11,13 +11,13 @@
 #include "derive/derive.h"
 #include "read/dftracer.h"
 #include "read/kineto.h"
+#include "read/rank_numbers.h"
 
 namespace stepscope::read {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kNamedFiles = 8;
 
 bool looks_like_trace(const fs::path& path) {
   const std::string name = path.filename().string();
@@ -42,41 +42,6 @@ Result<std::vector<std::string>> files_of(std::span<const std::string> paths) {
     files.insert(files.end(), found.begin(), found.end());
   }
   return files;
-}
-
-/// The number in "rank3", "rank-3" or "rank_3" of the file's name, or -1.
-std::int64_t rank_in_name(const std::string& path) {
-  const std::string name = fs::path(path).filename().string();
-  for (std::size_t at = name.find("rank"); at != std::string::npos; at = name.find("rank", at + 1)) {
-    std::size_t p = at + 4;
-    if (p < name.size() && (name[p] == '-' || name[p] == '_')) ++p;
-    std::size_t end = p;
-    while (end < name.size() && end - p < 9 && name[end] >= '0' && name[end] <= '9') ++end;
-    if (end > p) return std::stoll(name.substr(p, end - p));
-  }
-  return -1;
-}
-
-/// Analyses tell ranks apart by number: files without one, or with the same one, are numbered in order of
-/// their paths.
-void settle_ranks(trace::Trace& trace) {
-  bool distinct = true;
-  for (std::size_t i = 1; i < trace.ranks.size(); ++i)
-    distinct = distinct && trace.ranks[i - 1].rank >= 0 && trace.ranks[i - 1].rank != trace.ranks[i].rank;
-  if (distinct) return;
-  std::stable_sort(trace.ranks.begin(), trace.ranks.end(),
-                   [](const trace::Rank& a, const trace::Rank& b) { return a.path < b.path; });
-  std::string names;
-  for (std::size_t i = 0; i < trace.ranks.size(); ++i) {
-    trace.ranks[i].rank = static_cast<std::int64_t>(i);
-    if (i < kNamedFiles) names += fmt::format("{}{} {}", i == 0 ? "" : ", ", i, trace.ranks[i].path);
-  }
-  if (trace.ranks.size() > kNamedFiles)
-    names += fmt::format(" and {} more", trace.ranks.size() - kNamedFiles);
-  trace.notes.push_back(
-      "These files are not the ranks of one job, as far as they say: some have no rank number or the same "
-      "one. They are numbered by path: " +
-      names + ".");
 }
 
 /// Tells formats apart by their first bytes and parses the file.
@@ -132,17 +97,16 @@ Result<trace::Trace> open(std::span<const std::string> paths, const OpenOptions&
       done += (*parsed[i])->rank.reading.text_bytes;
       seal(trace, std::move(**parsed[i]), threads);
       trace::Rank& rank = trace.ranks.back();
-      if (rank.rank < 0 && files->size() > 1) rank.rank = rank_in_name(rank.path);
+      if (rank.rank < 0 && files->size() > 1) rank.rank = rank_of(trace, rank);
     }
   }
   if (trace.ranks.empty()) return *first_error;
   trace.unread = std::move(unread);
-  std::stable_sort(trace.ranks.begin(), trace.ranks.end(),
-                   [](const trace::Rank& a, const trace::Rank& b) { return a.rank < b.rank; });
   settle_ranks(trace);
   const unsigned each = trace.ranks.size() == 1 ? threads : 1;
   parallel_for(trace.ranks.size(), threads,
                [&](std::size_t i) { derive::fill(trace, trace.ranks[i], each); });
+  note_gaps(trace);
   return trace;
 }
 

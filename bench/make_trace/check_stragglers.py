@@ -1,0 +1,51 @@
+"""Is the slow rank found, and the part of its step in which it is slow? Simulates jobs with one slow rank, or none, and
+asks `stepscope show stragglers`.
+
+    check_stragglers.py STEPSCOPE MAKE_TRACE FOLDER [SEEDS [RANKS]]
+"""
+
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+
+PARTS = {"input": {"input"}, "host": {"host", "python"}, "compute": {"compute"}}
+
+
+def stragglers(stepscope, folder):
+    text = subprocess.run([stepscope, "show", "stragglers", folder, "--format", "json"], check=True,
+                          capture_output=True, text=True).stdout
+    table = json.loads(text)["tables"][0]
+    names = [c["name"] for c in table["columns"]]
+    return [dict(zip(names, row)) for row in table["rows"]]
+
+
+def simulate(make_trace, folder, ranks, seed, planted):
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    subprocess.run([make_trace, "--ranks", str(ranks), "--steps", "6", "--layers", "4", "--clock-skew", "1000000",
+                    "--seed", str(seed), "--out", str(folder), *planted], check=True, stdout=subprocess.DEVNULL)
+
+
+def main(stepscope, make_trace, folder, seeds="2", ranks="8"):
+    folder, ranks, right, wrong = pathlib.Path(folder), int(ranks), 0, []
+    for seed in range(1, int(seeds) + 1):
+        simulate(make_trace, folder, ranks, seed, [])
+        if found := stragglers(stepscope, folder):
+            wrong.append(f"seed {seed}: nothing planted, found {found}")
+        for phase, parts in PARTS.items():
+            rank = (seed * 3 + len(phase)) % ranks
+            simulate(make_trace, folder, ranks, seed, ["--straggler", f"{rank}:20:{phase}"])
+            found = stragglers(stepscope, folder)
+            named = [f["rank"] for f in found]
+            if named == [rank] and found[0]["part"] in parts and found[0]["when"] == "every step":
+                right += 1
+            else:
+                wrong.append(f"seed {seed}: planted rank {rank} {phase}, found {found}")
+    print(f"{right} of {int(seeds) * len(PARTS)} slow ranks named with their part, of {ranks} ranks each")
+    assert not wrong, "\n".join(wrong)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

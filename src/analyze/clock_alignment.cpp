@@ -1,0 +1,203 @@
+// How far apart the clocks of the ranks are, how well that is known, and which collectives do not match.
+#include "derive/clock_alignment.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "analyze/list.h"
+#include "report/statistics.h"
+#include "report/units.h"
+
+namespace stepscope::analyze {
+namespace {
+
+using derive::Alignment;
+using derive::ClockState;
+using derive::RankClock;
+using report::kNoInt;
+using report::kNoReal;
+using report::Role;
+using report::Shape;
+using report::Table;
+using report::Unit;
+
+std::int64_t whole(double ns) { return std::isfinite(ns) ? std::llround(ns) : kNoInt; }
+
+std::string host_of(const trace::Rank& rank) {
+  for (const auto& [key, json] : rank.metadata)
+    if (key == "host_name" && json.size() > 2 && json.front() == '"') return json.substr(1, json.size() - 2);
+  return "";
+}
+
+Table clocks_of(const trace::Trace& trace, const Alignment& alignment) {
+  Table table{"Clocks", Shape::table, {}};
+  auto& rank = table.ints("rank", Unit::none, Role::key);
+  auto& host = table.texts("host", Role::detail);
+  auto& state = table.texts("state", Role::value);
+  auto& offset = table.ints("offset", Unit::ns);
+  auto& drift = table.reals("drift_ppm", Unit::none);
+  auto& middle = table.ints("error_middle", Unit::ns);
+  auto& edge = table.ints("error_edge", Unit::ns);
+  auto& component = table.ints("component", Unit::none, Role::detail);
+  auto& collectives = table.ints("collectives", Unit::count);
+  auto& rejected = table.ints("rejected", Unit::count);
+  auto& residual = table.ints("residual_p50", Unit::ns);
+  auto& residual_95 = table.ints("residual_p95", Unit::ns, Role::detail);
+  auto& low = table.ints("shift_low", Unit::ns, Role::detail);
+  auto& high = table.ints("shift_high", Unit::ns, Role::detail);
+  auto& why = table.texts("why", Role::detail);
+  for (std::size_t q = 0; q < trace.ranks.size(); ++q) {
+    const RankClock& clock = alignment.clocks[q];
+    const bool fitted = clock.collectives > 0;
+    rank.push_back(trace.ranks[q].rank);
+    host.push_back(host_of(trace.ranks[q]));
+    state.emplace_back(derive::name_of(clock.state));
+    offset.push_back(fitted ? clock.fit.map.shift + std::llround(clock.fit.map.offset) : kNoInt);
+    drift.push_back(fitted ? clock.fit.map.drift * 1e6 : kNoReal);
+    middle.push_back(whole(clock.fit.uncertainty_middle));
+    edge.push_back(whole(clock.fit.uncertainty_edge));
+    component.push_back(clock.fit.component);
+    collectives.push_back(clock.collectives);
+    rejected.push_back(clock.fit.rejected);
+    residual.push_back(fitted ? whole(clock.fit.residual_median) : kNoInt);
+    residual_95.push_back(fitted ? whole(clock.fit.residual_p95) : kNoInt);
+    low.push_back(clock.low);
+    high.push_back(clock.high);
+    why.push_back(clock.why);
+  }
+  return table;
+}
+
+Table matches_of(const Alignment& alignment) {
+  struct Count {
+    std::int64_t certain = 0, by_order = 0, partial = 0, mismatched = 0, contradicting = 0;
+  };
+  std::vector<Count> counts(alignment.groups.size());
+  for (const derive::Instance& instance : alignment.matches.instances) {
+    Count& count = counts[instance.group];
+    ++(instance.match == derive::Match::certain    ? count.certain
+       : instance.match == derive::Match::by_order ? count.by_order
+                                                   : count.partial);
+  }
+  for (const derive::Mismatch& mismatch : alignment.matches.mismatches) ++counts[mismatch.group].mismatched;
+  for (const std::uint32_t i : alignment.contradicting)
+    ++counts[alignment.matches.instances[i].group].contradicting;
+  Table table{"Collectives matched across ranks", Shape::table, {}};
+  auto& members = table.texts("ranks");
+  auto& name = table.texts("group");
+  auto& certain = table.ints("by_sequence", Unit::count);
+  auto& by_order = table.ints("by_order", Unit::count);
+  auto& partial = table.ints("by_similarity", Unit::count);
+  auto& mismatched = table.ints("mismatched", Unit::count);
+  auto& contradicting = table.ints("contradicting", Unit::count);
+  for (std::uint32_t group = 0; group < counts.size(); ++group) {
+    members.push_back(alignment.groups.members(group));
+    name.push_back(alignment.groups.name(group));
+    certain.push_back(counts[group].certain);
+    by_order.push_back(counts[group].by_order);
+    partial.push_back(counts[group].partial);
+    mismatched.push_back(counts[group].mismatched);
+    contradicting.push_back(counts[group].contradicting);
+  }
+  return table;
+}
+
+Table mismatches_of(const trace::Trace& trace, const Alignment& alignment) {
+  constexpr std::string_view kWhat[] = {"another collective", "another size", "missing"};
+  Table table{"Collectives that differ", Shape::table, {}};
+  auto& group = table.texts("group");
+  auto& sequence = table.ints("sequence", Unit::none, Role::key);
+  auto& what = table.texts("what");
+  auto& rank_a = table.ints("rank_a", Unit::none, Role::key);
+  auto& rank_b = table.ints("rank_b", Unit::none, Role::key);
+  auto& does_a = table.texts("a_does", Role::value);
+  auto& does_b = table.texts("b_does", Role::value);
+  const auto does = [&](const derive::Member& m) {
+    const derive::CollectiveRow& row = alignment.rows[m.rank][m.row];
+    return fmt::format("{} of {} bytes", derive::name_of(row.exchange), row.bytes);
+  };
+  for (const derive::Mismatch& m : alignment.matches.mismatches) {
+    const bool missing = m.what == derive::Mismatch::What::missing;
+    group.push_back(alignment.groups.name(m.group));
+    sequence.push_back(m.sequence < 0 ? kNoInt : m.sequence);
+    what.emplace_back(kWhat[static_cast<std::size_t>(m.what)]);
+    rank_a.push_back(trace.ranks[m.a.rank].rank);
+    rank_b.push_back(trace.ranks[m.b.rank].rank);
+    does_a.push_back(does(m.a));
+    does_b.push_back(missing ? "" : does(m.b));
+  }
+  return table;
+}
+
+/// "62 of 64 clocks are aligned, the worst within 7 µs (rank 13); …"
+std::string summary_of(const trace::Trace& trace, const Alignment& alignment) {
+  const RankClock* worst = nullptr;
+  std::int64_t aligned = 0;
+  std::string apart;
+  for (std::size_t q = 0; q < alignment.clocks.size(); ++q) {
+    const RankClock& clock = alignment.clocks[q];
+    if (clock.state == ClockState::apart) {
+      constexpr std::size_t kLongest = 200;
+      if (apart.size() < kLongest)
+        apart += fmt::format("; rank {} keeps its own clock: {}", trace.ranks[q].rank, clock.why);
+      continue;
+    }
+    ++aligned;
+    if (worst == nullptr || clock.fit.uncertainty_edge > worst->fit.uncertainty_edge) worst = &clock;
+  }
+  if (worst == nullptr)
+    return fmt::format("None of {} clocks could be aligned{}.", trace.ranks.size(), apart);
+  return fmt::format("{} of {} clocks are on one time line, the worst within {} (rank {}){}.", aligned,
+                     trace.ranks.size(), report::format_value(whole(worst->fit.uncertainty_edge), Unit::ns),
+                     trace.ranks[static_cast<std::size_t>(worst - alignment.clocks.data())].rank, apart);
+}
+
+}  // namespace
+
+constinit const About clock_alignment_about = {
+    R"(Ranks on several hosts have clocks of their own. All who take part in an all-reduce, all-gather, reduce-scatter or all-to-all leave it
+together, so the ends of these collectives on the devices tell how the clocks differ. Offsets and drifts of all clocks are solved for at
+once, by weighted least squares in which ends that do not fit count less (Tukey's biweight) and every kind of collective (operation, size of group
+and message) has its own scatter; the collectives' own times are eliminated. Zero is the median clock.
+
+**Clocks**, one row per rank
+
+| column | meaning |
+|---|---|
+| state | by error_edge: `aligned` up to 20 µs, `coarse` up to 200 µs, `rough` up to 5 ms; `not aligned`: more, or for the reason in `why`. Such a rank keeps its own clock |
+| offset | ns that the clock is ahead of the median clock, at the middle of its collectives |
+| drift_ppm | microseconds per second that it gains on the median clock |
+| error_middle, error_edge | 95 % bounds of the error of a time, ns, at the middle and at the worse edge of the recording: what noise as large as the residuals does to the solution, and never less than the scatter of the quietest kind of collective |
+| component | ranks that share collectives, directly or through others, have the same number; times of two components cannot be compared |
+| collectives, rejected | common ones, and of their ends those that do not fit at all |
+| residual_p50, residual_p95 | of the clock's ends, absolute, ns |
+| shift_low, shift_high | ns by which this clock alone could still be shifted: no rank can end a collective before the last one has come. A check that rests on no statistics; it holds 0 where the fit is right |
+
+**Collectives matched across ranks**: per process group (its ranks and its name; names alone repeat) how many were matched by the sequence number that newer
+recorders write, by order within each profiler step where all members have equally many, and by similarity (longest common subsequence of operation and size) elsewhere;
+`mismatched`: rows that should be one collective and differ; `contradicting`: matched, but one rank would have ended before another began: left out.
+
+**Collectives that differ**: two ranks that at one place of a group do different things, or one that has nothing there.)",
+    {}};
+
+report::Report clock_alignment(const trace::Trace& trace, const report::Params&) {
+  report::Report report{"clock_alignment", {}, {}};
+  if (trace.ranks.size() < 2) {
+    report.notes.emplace_back("Only one rank is open: name several files, or the folder that holds them.");
+    return report;
+  }
+  const Alignment alignment = derive::align_clocks(trace);
+  report.notes.push_back(summary_of(trace, alignment));
+  if (!alignment.matches.mismatches.empty())
+    report.notes.push_back(fmt::format(
+        "{} collectives differ between ranks: a job that is out of step hangs or gives wrong sums.",
+        alignment.matches.mismatches.size()));
+  report.tables.push_back(clocks_of(trace, alignment));
+  report.tables.push_back(matches_of(alignment));
+  if (!alignment.matches.mismatches.empty()) report.tables.push_back(mismatches_of(trace, alignment));
+  return report;
+}
+
+}  // namespace stepscope::analyze

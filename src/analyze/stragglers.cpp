@@ -1,0 +1,239 @@
+// Which rank holds the others up, in which part of its step, and who waits for whom.
+#include "derive/stragglers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "analyze/derived.h"
+#include "analyze/list.h"
+#include "derive/clock_alignment.h"
+#include "derive/step_parts.h"
+#include "report/statistics.h"
+#include "report/units.h"
+
+namespace stepscope::analyze {
+namespace {
+
+using derive::Alignment;
+using derive::ClockState;
+using derive::CollectiveRow;
+using derive::StepPart;
+using derive::Straggler;
+using report::kNoInt;
+using report::Role;
+using report::Shape;
+using report::Table;
+using report::Unit;
+using timeline::Interval;
+using timeline::Time;
+
+/// Of each rank: when its collectives waited for others, and how often it came last.
+struct Waiting {
+  Column<Interval> spans;  ///< on the rank's own clock, in the rows' time
+  std::int64_t collectives = 0, last = 0, first = 0;
+  Time wait = 0, total = 0;
+};
+
+/// A collective waits on a rank as much longer as it lasts there than where it lasts least: who came last did
+/// not wait. No clock is compared.
+std::vector<Waiting> waits_of(const trace::Trace& trace, const Alignment& alignment) {
+  std::vector<Waiting> waits(trace.ranks.size());
+  for (const derive::Instance& instance : alignment.matches.instances) {
+    if (!derive::synchronizes(instance.exchange)) continue;
+    const std::span members(alignment.matches.members.data() + instance.first, instance.count);
+    const auto row = [&](const derive::Member& m) -> const CollectiveRow& {
+      return alignment.rows[m.rank][m.row];
+    };
+    const auto length = [&](const derive::Member& m) { return row(m).end - row(m).start; };
+    const auto [least, most] = std::minmax_element(
+        members.begin(), members.end(),
+        [&](const derive::Member& a, const derive::Member& b) { return length(a) < length(b); });
+    const Time shortest = length(*least);
+    for (const derive::Member& m : members) {
+      Waiting& of = waits[m.rank];
+      const Time start = row(m).start - trace.ranks[m.rank].base_ns;
+      of.spans.push_back({start, start + length(m) - shortest});
+      ++of.collectives;
+      report::add_to(of.wait, length(m) - shortest);
+      report::add_to(of.total, length(m));
+    }
+    ++waits[least->rank].last;
+    ++waits[most->rank].first;
+  }
+  return waits;
+}
+
+/// Steps that all ranks recorded whole, as {number, spans by rank}.
+std::map<std::int64_t, std::vector<Interval>> common_steps(const trace::Trace& trace,
+                                                           const StepChoice& choice) {
+  std::map<std::int64_t, std::vector<Interval>> steps;
+  for (std::size_t r = 0; r < trace.ranks.size(); ++r)
+    for (const StepSpan& span : step_spans(trace.ranks[r])) {
+      const trace::Step& step = trace.ranks[r].steps[span.index];
+      if (step.row == trace::kNoRow || span.partial || !choice.includes(step)) continue;
+      std::vector<Interval>& of = steps[step.number];
+      if (of.size() == r) of.push_back(span.span);
+    }
+  std::erase_if(steps, [&](const auto& step) { return step.second.size() != trace.ranks.size(); });
+  return steps;
+}
+
+/// The device with most compute.
+std::size_t main_device(const std::vector<derive::DeviceBusy>& devices) {
+  std::size_t best = 0;
+  for (std::size_t d = 1; d < devices.size(); ++d)
+    if (devices[d].compute.length() > devices[best].compute.length()) best = d;
+  return best;
+}
+
+std::vector<derive::PartsOfStep> parts_of(const Derived& derived, const trace::Rank& rank, Waiting& waiting,
+                                          const std::vector<Interval>& steps) {
+  const std::vector<derive::DeviceBusy>& devices = derived.busy(rank);
+  if (devices.empty()) return {};
+  const std::size_t device = main_device(devices);
+  Column<derive::IdlePiece> pieces;
+  for (const derive::IdlePiece& piece : derived.idle(rank))
+    if (static_cast<std::size_t>(piece.device) == device) pieces.push_back(piece);
+  return derive::step_parts(devices[device], pieces, timeline::IntervalSet::of(std::move(waiting.spans)),
+                            steps);
+}
+
+Table verdicts(const trace::Trace& trace, const derive::StragglerAnswer& answer,
+               const std::vector<std::int64_t>& numbers) {
+  Table table{"Stragglers", Shape::table, {}};
+  auto& rank = table.ints("rank", Unit::none, Role::key);
+  auto& when = table.texts("when");
+  auto& part = table.texts("part", Role::value);
+  auto& also = table.texts("also", Role::detail);
+  auto& excess = table.ints("excess", Unit::ns);
+  auto& cost = table.ints("cost", Unit::ns);
+  auto& z = table.reals("z", Unit::none);
+  for (const Straggler& s : answer.stragglers) {
+    rank.push_back(trace.ranks[s.rank].rank);
+    when.push_back(s.persistent ? "every step" : fmt::format("step {}", numbers[s.step]));
+    part.emplace_back(derive::name_of(s.part));
+    also.emplace_back(s.second == s.part ? "" : derive::name_of(s.second));
+    excess.push_back(s.excess);
+    cost.push_back(s.cost);
+    z.push_back(s.z);
+  }
+  return table;
+}
+
+Table matrix(const trace::Trace& trace, const derive::StragglerAnswer& answer) {
+  Table table{"Beyond the median rank, per step", Shape::table, {}};
+  auto& rank = table.ints("rank", Unit::none, Role::key);
+  std::vector<report::Ints*> parts;
+  for (std::size_t p = 0; p < derive::kStepParts; ++p)
+    parts.push_back(&table.ints(std::string(derive::name_of(static_cast<StepPart>(p))), Unit::ns));
+  for (std::size_t r = 0; r < answer.beyond_median.size(); ++r) {
+    rank.push_back(trace.ranks[r].rank);
+    for (std::size_t p = 0; p < derive::kStepParts; ++p) parts[p]->push_back(answer.beyond_median[r][p]);
+  }
+  return table;
+}
+
+Table wait_table(const trace::Trace& trace, const std::vector<Waiting>& waits) {
+  Table table{"Waiting in collectives", Shape::table, {}};
+  auto& rank = table.ints("rank", Unit::none, Role::key);
+  auto& collectives = table.ints("collectives", Unit::count);
+  auto& last = table.ints("last", Unit::count);
+  auto& first = table.ints("first", Unit::count);
+  auto& wait = table.ints("wait", Unit::ns);
+  auto& total = table.ints("total", Unit::ns);
+  auto& share = table.reals("wait_share", Unit::share, Role::share);
+  for (std::size_t r = 0; r < waits.size(); ++r) {
+    rank.push_back(trace.ranks[r].rank);
+    collectives.push_back(waits[r].collectives);
+    last.push_back(waits[r].last);
+    first.push_back(waits[r].first);
+    wait.push_back(waits[r].wait);
+    total.push_back(waits[r].total);
+    share.push_back(report::ratio(waits[r].wait, waits[r].total));
+  }
+  return table;
+}
+
+std::string sentence(const trace::Trace& trace, const Straggler& s,
+                     const std::vector<std::int64_t>& numbers) {
+  const std::string when = s.persistent ? "in every step" : fmt::format("in step {}", numbers[s.step]);
+  const auto time = [](Time ns) { return report::format_value(ns, Unit::ns); };
+  return fmt::format(
+      "Rank {} holds the others up: {} it takes {} more than the median rank, most of it {}; at the "
+      "median rank's pace the step would be about {} shorter.",
+      trace.ranks[s.rank].rank, when, time(s.excess), derive::name_of(s.part), time(s.cost));
+}
+
+}  // namespace
+
+constinit const About stragglers_about = {
+    R"(In steady state all ranks of a job take equally long for a step, because they wait for each other in collectives: a rank that waits
+less has more of something else, and that is the cause. So each rank's step is cut into ten parts on its own clock, and the parts are compared
+with the median rank's. Only steps that all ranks recorded whole count; at least 3 ranks.
+
+Parts, ns, of the device with most compute, in this order of precedence: `compute`; `transfer` and `wait`: a collective runs and no compute, after and before the last
+rank has come; `copy`; and while nothing runs, by cause (`idle`): `input`; `alloc`; `sync`; `host` (ops, launches, runtime calls, refilling the queue after a blocking call); `python` (Python, user ranges, nothing
+recorded); `pending` (launched, not started). They add up to the step.
+
+A collective's wait on a rank = its duration there - its shortest duration on any rank; the time lies at its start. No clocks are compared, so none need be aligned.
+
+**Stragglers**
+
+| column | meaning |
+|---|---|
+| when | `every step`: the median over steps of the excess is at least 1 % of the step and 4.5 robust standard deviations of the ranks (3 if it is the largest in 80 % of at least 5 steps). `step N`: in that one at least 5 % of the step and 8 deviations over all ranks and steps |
+| part, also | of which it has most more than the median rank; a second one of at least 40 % of the first |
+| excess | ns per step of its own work (all parts but wait and transfer) beyond the median rank's |
+| cost | ns per step by which the longest own work of any rank is longer because of this one. Nothing behind the next slowest rank is gained by mending one |
+| z | excess / robust standard deviation over the ranks (1.4826 × median distance, at least 0.1 % of the step) |
+
+**Beyond the median rank, per step**: each part's median over steps, minus the median rank's, ns.
+
+**Waiting in collectives**: all-reduces, all-gathers, reduce-scatters and all-to-alls that were matched across ranks (`clock_alignment`); `last`, `first`: of how many this rank
+came last, or first, by their durations; `wait`, `total`: sums of waits and of durations, ns; wait_share = wait / total.)",
+    {}};
+
+report::Report stragglers(const Derived& derived, const report::Params&) {
+  const trace::Trace& trace = derived.trace();
+  report::Report report{"stragglers", {}, {}};
+  if (trace.ranks.size() < 2) {
+    report.notes.emplace_back("Only one rank is open: name several files, or the folder that holds them.");
+    return report;
+  }
+  const Alignment alignment = derive::align_clocks(trace);
+  std::vector<Waiting> waits = waits_of(trace, alignment);
+  Table waiting = wait_table(trace, waits);
+  const auto steps = common_steps(trace, derived.choice());
+  std::vector<std::int64_t> numbers;
+  for (const auto& [number, spans] : steps) numbers.push_back(number);
+  std::vector<std::vector<derive::PartsOfStep>> parts;
+  for (std::size_t r = 0; r < trace.ranks.size(); ++r) {
+    std::vector<Interval> spans;
+    for (const auto& [number, of_ranks] : steps) spans.push_back(of_ranks[r]);
+    parts.push_back(parts_of(derived, trace.ranks[r], waits[r], spans));
+  }
+  const derive::StragglerAnswer answer = derive::find_stragglers(parts);
+  if (answer.beyond_median.empty())
+    report.notes.emplace_back(
+        trace.ranks.size() < 3
+            ? "Two ranks cannot tell which of them is unusual: give at least three."
+            : "No step was recorded whole by all ranks with device work, so their steps cannot be compared.");
+  else if (answer.stragglers.empty())
+    report.notes.emplace_back("No rank holds the others up by more than ranks differ by chance.");
+  constexpr std::size_t kTold = 3;
+  for (std::size_t i = 0; i < std::min(kTold, answer.stragglers.size()); ++i)
+    report.notes.push_back(sentence(trace, answer.stragglers[i], numbers));
+  if (std::all_of(waits.begin(), waits.end(), [](const Waiting& w) { return w.collectives == 0; }))
+    report.notes.emplace_back(
+        "No collective of these ranks could be matched: waiting for others counts as transfer, and a rank "
+        "that "
+        "is slow on the network cannot be told from one that waits.");
+  report.tables.push_back(verdicts(trace, answer, numbers));
+  report.tables.push_back(matrix(trace, answer));
+  report.tables.push_back(std::move(waiting));
+  return report;
+}
+
+}  // namespace stepscope::analyze

@@ -1,0 +1,209 @@
+#include "derive/collective_match.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace stepscope::derive {
+namespace {
+
+using Rows = std::vector<std::vector<CollectiveRow>>;
+
+constexpr std::size_t kBand = 64;  // how far ranks may be apart in a common subsequence
+constexpr std::size_t kShortestRun = 3;
+constexpr std::size_t kMostRows = 100'000;  // of a rank in one step, for a common subsequence
+constexpr std::size_t kMostMismatches = 10'000;
+
+/// One rank's rows of one group and, for matching by order, one step.
+struct Part {
+  std::uint32_t rank;
+  std::vector<std::uint32_t> rows;
+};
+
+class Matcher {
+ public:
+  Matcher(const Rows& rows, Matches& out) : rows_(rows), out_(out) {}
+
+  /// `known`: whether the files say which group these rows are of. Else ranks may well do different things.
+  void match(const std::vector<Part>& parts, bool known) {
+    if (parts.size() < 2) return;
+    known_ = known;
+    const bool counted = std::all_of(parts.begin(), parts.end(), [&](const Part& part) {
+      return std::all_of(part.rows.begin(), part.rows.end(),
+                         [&](std::uint32_t row) { return rows_[part.rank][row].sequence >= 0; });
+    });
+    if (counted)
+      by_sequence(parts);
+    else
+      by_step(parts);
+  }
+
+ private:
+  const CollectiveRow& at(Member m) const { return rows_[m.rank][m.row]; }
+
+  void by_sequence(const std::vector<Part>& parts) {
+    // A sequence number may have several rows, as uneven gathers issue several broadcasts: then their order.
+    std::map<std::pair<std::int64_t, std::uint32_t>, std::vector<Member>> instances;
+    for (const Part& part : parts) {
+      std::map<std::int64_t, std::uint32_t> seen;
+      for (const std::uint32_t row : part.rows) {
+        const std::int64_t sequence = rows_[part.rank][row].sequence;
+        instances[{sequence, seen[sequence]++}].push_back({part.rank, row});
+      }
+    }
+    for (const auto& [key, members] : instances) {
+      if (members.size() < parts.size()) report_missing(parts, members, key.first);
+      add(members, Match::certain, key.first);
+    }
+  }
+
+  /// Ranks that should be there and are not, unless the collective lies at the edge of their recording.
+  void report_missing(const std::vector<Part>& parts, const std::vector<Member>& members,
+                      std::int64_t sequence) {
+    for (const Part& part : parts) {
+      const bool there =
+          std::any_of(members.begin(), members.end(), [&](const Member& m) { return m.rank == part.rank; });
+      const auto [least, most] =
+          std::minmax_element(part.rows.begin(), part.rows.end(), [&](std::uint32_t a, std::uint32_t b) {
+            return rows_[part.rank][a].sequence < rows_[part.rank][b].sequence;
+          });
+      const bool inside =
+          rows_[part.rank][*least].sequence < sequence && sequence < rows_[part.rank][*most].sequence;
+      if (!there && inside) mismatch(sequence, Mismatch::What::missing, members.front(), {part.rank, 0});
+    }
+  }
+
+  void by_step(const std::vector<Part>& parts) {
+    std::map<std::int64_t, std::vector<Part>> steps;
+    for (const Part& part : parts)
+      for (const std::uint32_t row : part.rows) {
+        std::vector<Part>& step = steps[rows_[part.rank][row].step];
+        if (step.empty() || step.back().rank != part.rank) step.push_back({part.rank, {}});
+        step.back().rows.push_back(row);
+      }
+    for (const auto& [number, step] : steps) {
+      if (step.size() < 2) continue;
+      const bool equal = known_ && number >= 0 && step.size() == parts.size() &&
+                         std::all_of(step.begin(), step.end(), [&](const Part& part) {
+                           return part.rows.size() == step.front().rows.size();
+                         });
+      if (equal)
+        in_order(step);
+      else
+        by_subsequence(step);
+    }
+  }
+
+  void in_order(const std::vector<Part>& parts) {
+    for (std::size_t k = 0; k < parts.front().rows.size(); ++k) {
+      std::vector<Member> members;
+      for (const Part& part : parts) members.push_back({part.rank, part.rows[k]});
+      add(members, Match::by_order, -1);
+    }
+  }
+
+  bool same(Member a, Member b) const {
+    return at(a).exchange == at(b).exchange && at(a).bytes == at(b).bytes;
+  }
+
+  void by_subsequence(const std::vector<Part>& parts) {
+    const Part& longest = *std::max_element(parts.begin(), parts.end(), [](const Part& a, const Part& b) {
+      return a.rows.size() < b.rows.size();
+    });
+    if (longest.rows.size() > kMostRows) return;
+    std::vector<std::vector<Member>> members(longest.rows.size());
+    for (std::size_t k = 0; k < longest.rows.size(); ++k)
+      members[k].push_back({longest.rank, longest.rows[k]});
+    for (const Part& part : parts) {
+      if (part.rank == longest.rank) continue;
+      for (const auto& [k, i] : common(longest, part)) members[k].push_back({part.rank, part.rows[i]});
+    }
+    for (const std::vector<Member>& found : members)
+      if (found.size() > 1) add(found, Match::partial, -1);
+  }
+
+  /// Pairs of the longest common subsequence, of which runs of kShortestRun are kept. Banded: O(rows ×
+  /// kBand).
+  std::vector<std::pair<std::size_t, std::size_t>> common(const Part& a, const Part& b) const {
+    const std::size_t n = a.rows.size(), m = b.rows.size(), width = 2 * kBand + 1;
+    const auto column = [&](std::size_t i, std::size_t j) { return j + kBand - i; };
+    const auto inside = [&](std::size_t i, std::size_t j) {
+      return j + kBand >= i && j <= i + kBand && j <= m;
+    };
+    std::vector<std::uint16_t> length((n + 1) * width);
+    const auto best = [&](std::size_t i, std::size_t j) -> std::uint16_t {
+      return i <= n && inside(i, j) ? length[i * width + column(i, j)] : std::uint16_t{0};
+    };
+    const auto equal = [&](std::size_t i, std::size_t j) {
+      return same({a.rank, a.rows[i]}, {b.rank, b.rows[j]});
+    };
+    for (std::size_t i = n; i-- > 0;)
+      for (std::size_t j = std::min(m, i + kBand + 1); j-- > 0 && j + kBand >= i;)
+        if (inside(i, j))
+          length[i * width + column(i, j)] =
+              equal(i, j) ? static_cast<std::uint16_t>(std::min(0xFFFE, best(i + 1, j + 1) + 0) + 1)
+                          : std::max(best(i + 1, j), best(i, j + 1));
+    std::vector<std::pair<std::size_t, std::size_t>> pairs, run;
+    const auto close = [&] {
+      if (run.size() >= kShortestRun) pairs.insert(pairs.end(), run.begin(), run.end());
+      run.clear();
+    };
+    for (std::size_t i = 0, j = 0; i < n && j < m && inside(i, j);) {
+      if (equal(i, j)) {
+        if (!run.empty() && (run.back().first + 1 != i || run.back().second + 1 != j)) close();
+        run.emplace_back(i++, j++);
+      } else {
+        best(i + 1, j) >= best(i, j + 1) ? ++i : ++j;
+      }
+    }
+    close();
+    return pairs;
+  }
+
+  void add(const std::vector<Member>& members, Match match, std::int64_t sequence) {
+    if (members.size() < 2 || at(members.front()).exchange == Exchange::point_to_point) return;
+    for (const Member& member : members) {
+      if (same(member, members.front())) continue;
+      const bool other = at(member).exchange != at(members.front()).exchange;
+      mismatch(sequence, other ? Mismatch::What::exchange : Mismatch::What::bytes, members.front(), member);
+      return;
+    }
+    out_.instances.push_back({at(members.front()).group, at(members.front()).exchange, match,
+                              static_cast<std::uint32_t>(out_.members.size()),
+                              static_cast<std::uint32_t>(members.size())});
+    out_.members.insert(out_.members.end(), members.begin(), members.end());
+  }
+
+  void mismatch(std::int64_t sequence, Mismatch::What what, Member a, Member b) {
+    if (out_.mismatches.size() < kMostMismatches)
+      out_.mismatches.push_back({at(a).group, sequence, what, a, b});
+  }
+
+  const Rows& rows_;
+  Matches& out_;
+  bool known_ = true;
+};
+
+}  // namespace
+
+std::string_view name_of(Match match) {
+  constexpr std::string_view kNames[] = {"certain", "by order", "partial"};
+  return kNames[static_cast<std::size_t>(match)];
+}
+
+Matches match_collectives(const Rows& rows, const GroupNames& groups) {
+  std::vector<std::vector<Part>> of_group(groups.size());
+  for (std::uint32_t rank = 0; rank < rows.size(); ++rank)
+    for (std::uint32_t row = 0; row < rows[rank].size(); ++row) {
+      std::vector<Part>& parts = of_group[rows[rank][row].group];
+      if (parts.empty() || parts.back().rank != rank) parts.push_back({rank, {}});
+      parts.back().rows.push_back(row);
+    }
+  Matches out;
+  Matcher matcher(rows, out);
+  for (std::uint32_t group = 0; group < of_group.size(); ++group)
+    matcher.match(of_group[group], groups.known(group));
+  return out;
+}
+
+}  // namespace stepscope::derive

@@ -1,0 +1,54 @@
+// Which rows of several ranks are one collective.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "derive/collective_rows.h"
+
+namespace stepscope::derive {
+
+enum class Match : std::uint8_t {
+  certain,   ///< by the group's sequence number
+  by_order,  ///< the k-th of a step, where all members have equally many
+  partial,   ///< by the longest common subsequence of what they do
+};
+std::string_view name_of(Match match);
+
+/// A row of a rank.
+struct Member {
+  std::uint32_t rank;  ///< index into the trace's ranks
+  std::uint32_t row;   ///< index into its collective rows
+};
+
+/// One collective over the ranks that recorded it, at least two.
+struct Instance {
+  std::uint32_t group;
+  Exchange exchange;
+  Match match;
+  std::uint32_t first, count;  ///< in Matches::members
+};
+
+/// Rows that should be one collective and are not.
+struct Mismatch {
+  enum class What : std::uint8_t { exchange, bytes, missing };
+  std::uint32_t group;
+  std::int64_t sequence;  ///< -1: matched by order
+  What what;
+  Member a,
+      b;  ///< two that differ; of a missing rank `a` is one that has it and `b.rank` the one that has not
+};
+
+struct Matches {
+  std::vector<Instance> instances;
+  std::vector<Member> members;
+  std::vector<Mismatch> mismatches;
+};
+
+/// `rows`: of each rank, by start. Groups whose members are equal in name are matched by sequence number
+/// where all rows have one; else by order in each profiler step, where all members have equally many; else by
+/// the longest common subsequence with the member that has most rows, of which runs of at least 3 are
+/// believed. Rows whose exchange or size differ are no match. Sends and receives are left out.
+Matches match_collectives(const std::vector<std::vector<CollectiveRow>>& rows, const GroupNames& groups);
+
+}  // namespace stepscope::derive

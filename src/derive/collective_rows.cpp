@@ -1,0 +1,117 @@
+#include "derive/collective_rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace stepscope::derive {
+namespace {
+
+using trace::kNoRow;
+using trace::Row;
+
+constexpr std::int64_t kMostMembers = 1 << 16;
+
+/// Reads what a kernel, or else the op it serves, says of its collective.
+class Reader {
+ public:
+  Reader(const trace::Trace& trace, const trace::Rank& rank, GroupNames& groups)
+      : trace_(trace),
+        rank_(rank),
+        groups_(groups),
+        args_(trace, rank),
+        sequence_(trace, rank, "Seq"),
+        members_(trace, rank, "Process Group Ranks"),
+        name_(trace, rank, "Process Group Name"),
+        size_(trace, rank, "Group size"),
+        first_(trace, rank, "Global rank start"),
+        stride_(trace, rank, "Global rank stride") {}
+
+  CollectiveRow row_of(Row row) {
+    const trace::EventTable& e = rank_.events;
+    const Row op = e.op[row];
+    const auto says = [&](Row at) { return at != kNoRow && size_.has(at); };
+    const Row said = says(row) || !says(op) ? row : op;
+    const Collective c = args_.of(row);
+    CollectiveRow out{};
+    out.exchange = c.exchange;
+    out.bytes = c.bytes;
+    out.ranks = std::max<std::int64_t>(0, size_.integer_or(said, 0));
+    out.sequence = sequence_.integer_or(row, op == kNoRow ? -1 : sequence_.integer_or(op, -1));
+    out.group = groups_.id(members(said, out.ranks), std::string(name_.text(said)));
+    const std::int32_t step = e.step[row];
+    out.step = step < 0 ? -1 : rank_.steps[static_cast<std::size_t>(step)].number;
+    out.start = rank_.base_ns + e.start[row];
+    out.end = rank_.base_ns + e.end[row];
+    out.row = row;
+    return out;
+  }
+
+ private:
+  /// "[0, 1, ..., 63]" is a list cut by the writer: the first rank, the stride and the size say the same.
+  std::string members(Row row, std::int64_t size) const {
+    std::string_view text = members_.text(row);
+    if (text.starts_with('[')) text.remove_prefix(1);
+    if (text.ends_with(']')) text.remove_suffix(1);
+    if (text.find("...") == std::string_view::npos) return std::string(text);
+    const auto first = first_.integer(row), stride = stride_.integer(row);
+    if (!first || !stride || size <= 0 || size > kMostMembers || *first < 0 || *first > kMostMembers ||
+        *stride < 1 || *stride > kMostMembers)
+      return std::string(text);
+    std::string whole;
+    for (std::int64_t i = 0; i < size; ++i)
+      whole += fmt::format("{}{}", i == 0 ? "" : ", ", *first + i * *stride);
+    return whole;
+  }
+
+  const trace::Trace& trace_;
+  const trace::Rank& rank_;
+  GroupNames& groups_;
+  const CollectiveArgs args_;
+  trace::ArgReader sequence_, members_, name_, size_, first_, stride_;
+};
+
+}  // namespace
+
+std::uint32_t GroupNames::id(std::string members, std::string name) {
+  const auto [found, added] =
+      ids_.try_emplace({std::move(members), std::move(name)}, static_cast<std::uint32_t>(names_.size()));
+  if (added) names_.push_back(found->first);
+  return found->second;
+}
+
+std::vector<CollectiveRow> collective_rows(const trace::Trace& trace, const trace::Rank& rank,
+                                           GroupNames& groups) {
+  const trace::EventTable& e = rank.events;
+  Reader reader(trace, rank, groups);
+  std::vector<CollectiveRow> rows;
+  std::unordered_map<Row, std::size_t> of_op;
+  for (const Row row : rank.device_rows()) {
+    if (e.work[row] != trace::Work::communication) continue;
+    if (e.op[row] != kNoRow) {
+      const auto [found, added] = of_op.try_emplace(e.op[row], rows.size());
+      if (!added) {
+        CollectiveRow& first = rows[found->second];
+        first.start = std::min(first.start, rank.base_ns + e.start[row]);
+        first.end = std::max(first.end, rank.base_ns + e.end[row]);
+        continue;
+      }
+    }
+    rows.push_back(reader.row_of(row));
+  }
+  if (rows.empty())
+    for (const Row row : rank.host_rows())
+      if (e.kind[row] == trace::Kind::annotation && trace.name(rank, row).starts_with("gloo:"))
+        rows.push_back(reader.row_of(row));
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const CollectiveRow& a, const CollectiveRow& b) { return a.start < b.start; });
+  return rows;
+}
+
+bool synchronizes(Exchange exchange) {
+  return exchange == Exchange::all_reduce || exchange == Exchange::all_gather ||
+         exchange == Exchange::reduce_scatter || exchange == Exchange::all_to_all;
+}
+
+}  // namespace stepscope::derive

@@ -1,0 +1,112 @@
+#include "read/rank_numbers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+namespace stepscope::read {
+namespace {
+
+constexpr std::size_t kNamed = 8;  // ranks or files that a note lists
+constexpr std::int64_t kMostRanks = 1 << 24;
+
+std::int64_t rank_in_name(const std::string& path) {
+  const std::string name = std::filesystem::path(path).filename().string();
+  for (std::size_t at = name.find("rank"); at != std::string::npos; at = name.find("rank", at + 1)) {
+    std::size_t p = at + 4;
+    if (p < name.size() && (name[p] == '-' || name[p] == '_')) ++p;
+    std::size_t end = p;
+    while (end < name.size() && end - p < 9 && name[end] >= '0' && name[end] <= '9') ++end;
+    if (end > p) return std::stoll(name.substr(p, end - p));
+  }
+  return -1;
+}
+
+/// "1, 2, 5 to 9"
+std::string listed(const std::vector<std::int64_t>& sorted) {
+  std::string text;
+  std::size_t named = 0;
+  for (std::size_t i = 0; i < sorted.size();) {
+    if (named++ == kNamed) return text + " and more";
+    std::size_t last = i;
+    while (last + 1 < sorted.size() && sorted[last + 1] == sorted[last] + 1) ++last;
+    text += text.empty() ? "" : ", ";
+    text += last > i + 1 ? fmt::format("{} to {}", sorted[i], sorted[last]) : fmt::format("{}", sorted[i]);
+    i = last > i + 1 ? last + 1 : i + 1;
+  }
+  return text;
+}
+
+void note_missing(trace::Trace& trace) {
+  std::int64_t size = -1;
+  for (const trace::Rank& rank : trace.ranks) size = std::max(size, rank.world_size);
+  if (size <= static_cast<std::int64_t>(trace.ranks.size()) || size > kMostRanks) return;
+  std::vector<std::int64_t> missing;
+  auto have = trace.ranks.begin();
+  for (std::int64_t number = 0; number < size; ++number) {
+    while (have != trace.ranks.end() && have->rank < number) ++have;
+    if (have == trace.ranks.end() || have->rank != number) missing.push_back(number);
+  }
+  trace.notes.push_back(fmt::format(
+      "{} of the job's {} ranks are not among these files: {}. What is said of all ranks is said of these.",
+      missing.size(), size, listed(missing)));
+}
+
+void note_steps(trace::Trace& trace) {
+  std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::int64_t>> windows;
+  for (const trace::Rank& rank : trace.ranks)
+    if (!rank.steps.empty() && rank.steps.front().row != trace::kNoRow)
+      windows[{rank.steps.front().number, rank.steps.back().number}].push_back(rank.rank);
+  if (windows.size() < 2) return;
+  std::string text;
+  std::size_t named = 0;
+  for (const auto& [window, ranks] : windows) {
+    if (named++ == kNamed) break;
+    text += fmt::format("{}{} to {} ({} {})", text.empty() ? "" : "; ", window.first, window.second,
+                        ranks.size() == 1 ? "rank" : "ranks", listed(ranks));
+  }
+  trace.notes.push_back(
+      fmt::format("The ranks recorded different steps: {}. Compare them step by step (--step).", text));
+}
+
+}  // namespace
+
+std::int64_t rank_of(const trace::Trace& trace, const trace::Rank& rank) {
+  const trace::ArgReader named(trace, rank, "Rank");
+  for (const trace::Row row : rank.host_rows())
+    if (const auto number = named.integer(row); number && *number >= 0 && *number < kMostRanks)
+      return *number;
+  return rank_in_name(rank.path);
+}
+
+void settle_ranks(trace::Trace& trace) {
+  std::stable_sort(trace.ranks.begin(), trace.ranks.end(),
+                   [](const trace::Rank& a, const trace::Rank& b) { return a.rank < b.rank; });
+  bool distinct = true;
+  for (std::size_t i = 1; i < trace.ranks.size(); ++i)
+    distinct = distinct && trace.ranks[i - 1].rank >= 0 && trace.ranks[i - 1].rank != trace.ranks[i].rank;
+  if (distinct) return;
+  std::stable_sort(trace.ranks.begin(), trace.ranks.end(),
+                   [](const trace::Rank& a, const trace::Rank& b) { return a.path < b.path; });
+  std::string names;
+  for (std::size_t i = 0; i < trace.ranks.size(); ++i) {
+    trace.ranks[i].rank = static_cast<std::int64_t>(i);
+    trace.ranks[i].world_size = -1;
+    if (i < kNamed) names += fmt::format("{}{} {}", i == 0 ? "" : ", ", i, trace.ranks[i].path);
+  }
+  if (trace.ranks.size() > kNamed) names += fmt::format(" and {} more", trace.ranks.size() - kNamed);
+  trace.notes.push_back(
+      "These files are not the ranks of one job, as far as they say: some have no rank number or the same "
+      "one. They are numbered by path: " +
+      names + ".");
+}
+
+void note_gaps(trace::Trace& trace) {
+  if (trace.ranks.size() < 2) return;
+  note_missing(trace);
+  note_steps(trace);
+}
+
+}  // namespace stepscope::read

@@ -1,0 +1,95 @@
+// Which rank a file is, and what a folder of them leaves open.
+#include "read/rank_numbers.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "read/open.h"
+
+namespace stepscope::read {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder of files that is removed at the end.
+class Folder {
+ public:
+  Folder() : path_(fs::temp_directory_path() / ("stepscope_ranks_" + std::to_string(getpid()))) {
+    fs::create_directory(path_);
+  }
+  ~Folder() { fs::remove_all(path_); }
+  void add(const std::string& name, const std::string& text) const { std::ofstream(path_ / name) << text; }
+  Result<trace::Trace> opened() const {
+    const std::string paths[] = {path_.string()};
+    return open(paths);
+  }
+
+ private:
+  fs::path path_;
+};
+
+std::string file(std::string_view distributed, int first_step, std::string_view args = "") {
+  std::string events;
+  for (int step = first_step; step < first_step + 2; ++step)
+    events += fmt::format(
+        R"({}{{"ph":"X","cat":"user_annotation","name":"ProfilerStep#{}","pid":1,"tid":1,"ts":{},"dur":9,"args":{{{}}}}})",
+        events.empty() ? "" : ",", step, 10 * step, args);
+  return fmt::format(R"({{{}"traceEvents":[{}]}})", distributed, events);
+}
+
+std::string rank_of_job(int rank, int size) {
+  return fmt::format(R"("distributedInfo":{{"backend":"nccl","rank":{},"world_size":{}}},)", rank, size);
+}
+
+std::vector<std::int64_t> numbers(const trace::Trace& trace) {
+  std::vector<std::int64_t> out;
+  for (const trace::Rank& rank : trace.ranks) out.push_back(rank.rank);
+  return out;
+}
+using Numbers = std::vector<std::int64_t>;
+
+TEST(RankNumbers, FromTheHeadThenTheCollectivesThenTheName) {
+  Folder folder;
+  folder.add("a.json", file(rank_of_job(3, 4), 1));
+  folder.add("b_rank9.json", file("", 1, R"("Rank": 1)"));
+  folder.add("job-rank_2.json", file("", 1));
+  folder.add("rank0.json", file("", 1));
+  const auto trace = folder.opened();
+  ASSERT_TRUE(trace.ok());
+  EXPECT_EQ(numbers(*trace), (Numbers{0, 1, 2, 3}));
+  EXPECT_TRUE(trace->notes.empty()) << trace->notes[0];
+}
+
+TEST(RankNumbers, MissingRanksAndOtherStepsAreNoted) {
+  Folder folder;
+  folder.add("a.json", file(rank_of_job(0, 12), 5));
+  folder.add("b.json", file(rank_of_job(2, 12), 5));
+  folder.add("c.json", file(rank_of_job(8, 12), 6));
+  const auto trace = folder.opened();
+  ASSERT_TRUE(trace.ok());
+  ASSERT_EQ(trace->notes.size(), 2u);
+  EXPECT_TRUE(
+      trace->notes[0].starts_with("9 of the job's 12 ranks are not among these files: 1, 3 to 7, 9 to 11."))
+      << trace->notes[0];
+  EXPECT_TRUE(trace->notes[1].starts_with(
+      "The ranks recorded different steps: 5 to 6 (ranks 0, 2); 6 to 7 (rank 8)."))
+      << trace->notes[1];
+}
+
+TEST(RankNumbers, EqualNumbersAreReplaced) {
+  Folder folder;
+  folder.add("a.json", file(rank_of_job(1, 4), 5));
+  folder.add("b.json", file(rank_of_job(1, 4), 5));
+  const auto trace = folder.opened();
+  ASSERT_TRUE(trace.ok());
+  EXPECT_EQ(numbers(*trace), (Numbers{0, 1}));
+  ASSERT_EQ(trace->notes.size(), 1u);
+  EXPECT_NE(trace->notes[0].find("They are numbered by path: 0 "), std::string::npos);
+}
+
+}  // namespace
+}  // namespace stepscope::read
