@@ -18,7 +18,7 @@ INSTALL_LIMIT_S = 1800
 LEAST_SAVING = 0.02  # of the step: less is no fault on this machine
 PROGRAMS = HERE / "programs"
 # glibc keeps freed memory: else large tensors cost page faults in some processes and not in others, recorded or not.
-STEADY_MEMORY = {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_": str(4 << 30)}
+STEADY_MEMORY = {"MALLOC_MMAP_THRESHOLD_": str(32 << 20), "MALLOC_TRIM_THRESHOLD_": str(4 << 30)}
 
 
 def python_with_torch(say):

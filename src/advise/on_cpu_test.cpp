@@ -175,6 +175,15 @@ TEST(OnCpu, PreparingTheBatch) {
   EXPECT_FALSE(advice_of(program("aten::mm")).has("I05"));  // inference: all of it may be the model
 }
 
+// What is compiled in each of ten steps is compiled in the first two as well.
+TEST(OnCpu, CompilingAgain) {
+  const auto again = [](Loop& l) {
+    l.op("aten::mm", 1000).range("user_annotation", "compile_inner (dynamo_timed)", 2000);
+  };
+  EXPECT_EQ(advice_of(again).cell("G01", "saving_low"), "1400000");
+  EXPECT_EQ(advice_of(again).cell("G01", "saving_high"), "2000000");
+}
+
 TEST(OnCpu, PythonAndPauses) {
   const auto python = [](Loop& l) {
     l.op("aten::mm", 2000).range("python_function", "train.py(9): features", 12000).op("aten::mm", 2000);

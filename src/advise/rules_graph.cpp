@@ -45,7 +45,7 @@ std::optional<Finding> compile_in_window(const Evidence& e, Bound) {
   f.because = "the compiler's own ranges are in the file";
   f.evidence = "call_tree: dynamo, inductor and triton ranges, module loading";
   if (again) {
-    save(f, compiled.later_host / e.steps(), kCompilePessimism, 1);
+    save(f, compiled.host / e.steps(), kCompilePessimism, 1);
     change(f, "host:/(dynamo_timed)|_dynamo/convert_frame.py|triton/compiler/|ModuleLoad/=0",
            kCompilePessimism);
     f.remedy =
@@ -114,7 +114,7 @@ constexpr Rule kRules[] = {
      R"(Looks at: host ranges of dynamo (`(dynamo_timed)`, `convert_frame.py`), of Triton's compiler and of module loading. Fires when they
 take kCompileShare of the window. Behind the second step it is compiling again and again, before it is a missing warm-up.
 
-Saving: for compiling again, replay without these ranges, low is kCompilePessimism of it; for the warm-up none.
+Saving: for compiling again, replay without these ranges (without a device, their time), low is kCompilePessimism of it; for the warm-up none.
 
 Silent on: compiled programs that only run.)"},
     {"G02", "graph", "the compiled program is in pieces", true, graph_breaks,

@@ -204,7 +204,7 @@ class Pricing {
       f.saving_low = part(f.saving_high, f.pessimism);
     } else {
       priced.mild = replayed_.change_of(f.mild);
-      f.saving_low = std::min(f.saving_high, saved(priced.mild));
+      f.saving_low = f.saving_high == 0 ? 0 : std::min(f.saving_high, saved(priced.mild));
     }
     if (replayed_.error() <= kExactError) return;
     lower_confidence(f);

@@ -11,7 +11,7 @@ def chain(x):
 
 
 def build(healthy, draw):
-    x = torch.randn(int(8_000_000 * draw.uniform(0.9, 1.1)), device=training.device())
+    x = torch.randn(int(6_000_000 * draw.uniform(0.9, 1.1)), device=training.device())
     run = torch.compile(chain) if healthy else chain
 
     def step(_):

@@ -6,6 +6,7 @@ import importlib
 import json
 import os
 import sys
+import tempfile
 import traceback
 
 import training
@@ -18,7 +19,9 @@ def forked(job):
         os.close(read_end)
         os.dup2(2, 1)  # what the program prints is not an answer
         try:
-            result = training.run(importlib.import_module(job["program"]), job["healthy"], job["seed"], job["trace"])
+            with tempfile.TemporaryDirectory() as compiled:  # what an earlier run compiled is no help
+                os.environ["TORCHINDUCTOR_CACHE_DIR"] = compiled
+                result = training.run(importlib.import_module(job["program"]), job["healthy"], job["seed"], job["trace"])
         except Exception as error:
             traceback.print_exc()
             result = {"failed": f"{type(error).__name__}: {error}"[:300]}
