@@ -48,7 +48,7 @@ Table clocks_of(const trace::Trace& trace, const Alignment& alignment) {
   auto& low = table.ints("shift_low", Unit::ns, Role::detail);
   auto& high = table.ints("shift_high", Unit::ns, Role::detail);
   auto& why = table.texts("why", Role::detail);
-  for (std::size_t q = 0; q < trace.ranks.size(); ++q) {
+  for (std::size_t q = 0; q < alignment.clocks.size(); ++q) {
     const RankClock& clock = alignment.clocks[q];
     const bool fitted = clock.collectives > 0;
     rank.push_back(trace.ranks[q].rank);
@@ -184,12 +184,10 @@ recorders write, by order within each profiler step where all members have equal
 
 report::Report clock_alignment(const trace::Trace& trace, const report::Params&) {
   report::Report report{"clock_alignment", {}, {}};
-  if (trace.ranks.size() < 2) {
-    report.notes.emplace_back("Only one rank is open: name several files, or the folder that holds them.");
-    return report;
-  }
-  const Alignment alignment = derive::align_clocks(trace);
-  report.notes.push_back(summary_of(trace, alignment));
+  const bool alone = trace.ranks.size() < 2;
+  const Alignment alignment = alone ? Alignment{} : derive::align_clocks(trace);
+  report.notes.push_back(alone ? "Only one rank is open: name several files, or the folder that holds them."
+                               : summary_of(trace, alignment));
   if (!alignment.matches.mismatches.empty())
     report.notes.push_back(fmt::format(
         "{} collectives differ between ranks: a job that is out of step hangs or gives wrong sums.",

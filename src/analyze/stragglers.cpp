@@ -200,6 +200,7 @@ report::Report stragglers(const Derived& derived, const report::Params&) {
   report::Report report{"stragglers", {}, {}};
   if (trace.ranks.size() < 2) {
     report.notes.emplace_back("Only one rank is open: name several files, or the folder that holds them.");
+    report.tables = {verdicts(trace, {}, {}), matrix(trace, {}), wait_table(trace, {})};
     return report;
   }
   const Alignment alignment = derive::align_clocks(trace);
