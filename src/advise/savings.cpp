@@ -109,7 +109,7 @@ class Pricing {
  private:
   struct Priced {
     Change ideal, mild;
-    std::int64_t saved = 0;  ///< ns per step, by the ideal change alone
+    std::int64_t saved = 0, mildly_saved = 0;  ///< ns per step, by the change alone
   };
 
   std::int64_t saved(const Change& change) const {
@@ -138,13 +138,22 @@ class Pricing {
 
   void alone() {
     std::vector<Priced> priced(findings_.size());
-    parallel_for(findings_.size(), threads_, [&](std::size_t i) {
+    parallel_for(2 * findings_.size(), threads_, [&](std::size_t i) {
+      const Finding& f = findings_[i / 2];
+      Priced& p = priced[i / 2];
+      if (!by_replay(f)) return;
+      if (i % 2 == 0)
+        p.saved = saved(p.ideal = replayed_.change_of(f.ideal));
+      else if (!f.mild.empty())
+        p.mildly_saved = saved(p.mild = replayed_.change_of(f.mild));
+    });
+    for (std::size_t i = 0; i < findings_.size(); ++i) {
       Finding& f = findings_[i];
-      if (by_replay(f)) replay(f, priced[i]);
-      if (f.saving_high == kNoInt || f.shortens_kernels) return;
+      if (by_replay(f)) take(f, priced[i]);
+      if (f.saving_high == kNoInt || f.shortens_kernels) continue;
       f.saving_high = std::min(f.saving_high, most());
       f.saving_low = std::min(f.saving_low, f.saving_high);
-    });
+    }
     for (Finding& f : findings_) widen(f);
     for (Finding& f : findings_)
       if (!by_replay(f) && !f.ideal.empty() && f.saving_high != kNoInt && replayed_.has_device()) doubt(f);
@@ -193,19 +202,14 @@ class Pricing {
   static bool claims_launching(const Finding& f) {
     return f.category == "host" || f.category == "communication" || f.category == "graph";
   }
-  void replay(Finding& f, Priced& priced) const {
-    priced.ideal = replayed_.change_of(f.ideal);
+  void take(Finding& f, const Priced& priced) const {
     if (!priced.ideal.found) {  // the rule's estimate stays
       f.ideal.clear();
       return;
     }
-    f.saving_high = priced.saved = saved(priced.ideal);
-    if (f.mild.empty()) {
-      f.saving_low = part(f.saving_high, f.pessimism);
-    } else {
-      priced.mild = replayed_.change_of(f.mild);
-      f.saving_low = f.saving_high == 0 ? 0 : std::min(f.saving_high, saved(priced.mild));
-    }
+    f.saving_high = priced.saved;
+    f.saving_low =
+        f.mild.empty() ? part(f.saving_high, f.pessimism) : std::min(f.saving_high, priced.mildly_saved);
     if (replayed_.error() <= kExactError) return;
     lower_confidence(f);
     f.because += fmt::format("; replayed without changes the step is {} off what was recorded",
@@ -243,10 +247,14 @@ class Pricing {
       so_far[i] = all;
     }
     std::vector<std::int64_t> total(findings_.size()), mild_total(findings_.size());
-    parallel_for(findings_.size(), threads_, [&](std::size_t i) {
-      if (!by_replay(findings_[i])) return;
-      total[i] = i == first ? priced_[i].saved : saved(so_far[i]);
-      if (findings_[i].next && !findings_[i].mild.empty()) mild_total[i] = saved(mildly[i]);
+    parallel_for(2 * findings_.size(), threads_, [&](std::size_t task) {
+      const std::size_t i = task / 2;
+      const Finding& f = findings_[i];
+      if (!by_replay(f)) return;
+      if (task % 2 == 0)
+        total[i] = i == first ? priced_[i].saved : saved(so_far[i]);
+      else if (f.next && !f.mild.empty())
+        mild_total[i] = saved(mildly[i]);
     });
     std::int64_t before = 0;
     for (std::size_t i = 0; i < findings_.size(); ++i) {

@@ -9,13 +9,18 @@ void fill(const trace::Trace& trace, trace::Rank& rank, unsigned threads) {
   parallel_for(2, threads, [&](std::size_t part) {
     if (part == 0) {
       fill_nesting(rank);
-      fill_links(trace, rank);
     } else {
+      fill_launches(trace, rank);
       fill_host_steps(trace, rank);
       fill_work(trace, rank);
     }
   });
-  fill_device_steps(rank);
+  parallel_for(2, threads, [&](std::size_t part) {
+    if (part == 0)
+      fill_ops(trace, rank);
+    else
+      fill_device_steps(rank);
+  });
 }
 
 }  // namespace stepscope::derive

@@ -67,7 +67,7 @@ class Sweep {
   }
   /// Walks the ranges inside one stretch without moving on for the next, which may overlap.
   void place(const Open& stretch) {
-    std::vector<Range> kept = stack_;
+    kept_.assign(stack_.begin(), stack_.end());
     Time now = stretch.span.begin;
     for (Row row = next_; now < stretch.span.end; ++row) {
       while (row < end_ && !counts(row)) ++row;
@@ -76,7 +76,7 @@ class Sweep {
       if (row >= end_ || e_.start[row] >= stretch.span.end) break;
       push(row);
     }
-    stack_ = std::move(kept);
+    stack_.swap(kept_);
   }
   Time advance(std::uint32_t piece, Time now, Time to) {
     while (now < to) {
@@ -98,7 +98,7 @@ class Sweep {
   Column<IdlePlace>& places_;
   Column<Open>& left_;
   Row next_ = 0, end_ = 0;
-  std::vector<Range> stack_;
+  std::vector<Range> stack_, kept_;
 };
 
 /// Threads that launched, most launches first.

@@ -13,18 +13,6 @@ using trace::Row;
 
 namespace {
 
-void link_launches(trace::Rank& rank, const trace::ArgReader& correlation) {
-  EventTable& e = rank.events;
-  IdIndex launches;
-  for (const Row row : rank.host_rows())
-    if (e.kind[row] == Kind::runtime)
-      if (const auto id = correlation.integer(row)) launches.add(*id, row);
-  launches.build();
-  for (const Row row : rank.device_rows())
-    if (is_device_row(e.kind[row]))
-      if (const auto id = correlation.integer(row)) e.launch[row] = launches.find(*id);
-}
-
 /// The innermost op above each row. A parent comes before its children, so one pass does, however deep they
 /// nest.
 Column<Row> ops_above(const trace::Rank& rank) {
@@ -64,9 +52,26 @@ class OpById {
   bool built_ = false;
 };
 
-/// Runtime calls first: device rows take the op of their launch.
-void link_ops(trace::Rank& rank, OpById& ops) {
+}  // namespace
+
+void fill_launches(const trace::Trace& trace, trace::Rank& rank) {
   EventTable& e = rank.events;
+  e.launch.assign(e.size(), kNoRow);
+  const trace::ArgReader correlation(trace, rank, "correlation");
+  IdIndex launches;
+  for (const Row row : rank.host_rows())
+    if (e.kind[row] == Kind::runtime)
+      if (const auto id = correlation.integer(row)) launches.add(*id, row);
+  launches.build();
+  for (const Row row : rank.device_rows())
+    if (is_device_row(e.kind[row]))
+      if (const auto id = correlation.integer(row)) e.launch[row] = launches.find(*id);
+}
+
+void fill_ops(const trace::Trace& trace, trace::Rank& rank) {
+  EventTable& e = rank.events;
+  e.op.assign(e.size(), kNoRow);
+  OpById ops(trace, rank);
   const Column<Row> above = ops_above(rank);
   for (const Row row : rank.host_rows()) {
     if (e.kind[row] != Kind::runtime) continue;
@@ -78,17 +83,6 @@ void link_ops(trace::Rank& rank, OpById& ops) {
     if (e.launch[row] != kNoRow) e.op[row] = e.op[e.launch[row]];
     if (e.op[row] == kNoRow) e.op[row] = ops.of(row);
   }
-}
-
-}  // namespace
-
-void fill_links(const trace::Trace& trace, trace::Rank& rank) {
-  EventTable& e = rank.events;
-  e.launch.assign(e.size(), kNoRow);
-  e.op.assign(e.size(), kNoRow);
-  link_launches(rank, trace::ArgReader(trace, rank, "correlation"));
-  OpById ops(trace, rank);
-  link_ops(rank, ops);
 }
 
 }  // namespace stepscope::derive

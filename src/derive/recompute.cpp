@@ -28,16 +28,21 @@ bool mark_below(const EventTable& e, std::vector<bool>& rows, Starts starts) {
   return any;
 }
 
+bool is_recomputation(std::string_view name) {
+  return name.find("torch/utils/checkpoint.py") != name.npos && name.find("recompute_fn") != name.npos;
+}
+
 bool by_python_stack(const Trace& trace, const EventTable& e, std::vector<bool>& rows) {
-  trace::AskedOnce recomputes(trace.strings, [](std::string_view name) {
-    return name.find("torch/utils/checkpoint.py") != name.npos && name.find("recompute_fn") != name.npos;
-  });
+  if (!trace.strings.any(is_recomputation)) return false;
+  trace::AskedOnce recomputes(trace.strings, is_recomputation);
   return mark_below(e, rows, [&](Row row, bool inherited) {
     return inherited || (e.kind[row] == Kind::python && recomputes(e.name[row]));
   });
 }
 
 bool by_sequence_numbers(const Trace& trace, const Rank& rank, std::vector<bool>& rows) {
+  if (!trace.strings.any(is_autograd_node) || trace.strings.find("Sequence number") == trace::kNoString)
+    return false;
   const EventTable& e = rank.events;
   const trace::ArgReader sequence(trace, rank, "Sequence number"),
       forward_thread(trace, rank, "Fwd thread id");
@@ -58,11 +63,13 @@ bool by_sequence_numbers(const Trace& trace, const Rank& rank, std::vector<bool>
   });
 }
 
+bool is_checkpoint_node(std::string_view name) {
+  return is_autograd_node(name) && name.substr(kAutogradNode.size()) == "CheckpointFunctionBackward";
+}
+
 bool by_checkpoint_node(const Trace& trace, const EventTable& e, std::vector<bool>& rows) {
-  trace::AskedOnce is_node(trace.strings, is_autograd_node);
-  trace::AskedOnce is_checkpoint(trace.strings, [](std::string_view name) {
-    return is_autograd_node(name) && name.substr(kAutogradNode.size()) == "CheckpointFunctionBackward";
-  });
+  if (!trace.strings.any(is_checkpoint_node)) return false;
+  trace::AskedOnce is_node(trace.strings, is_autograd_node), is_checkpoint(trace.strings, is_checkpoint_node);
   return mark_below(e, rows, [&](Row row, bool inherited) {
     return e.kind[row] == Kind::op && is_node(e.name[row]) ? is_checkpoint(e.name[row]) : inherited;
   });

@@ -7,8 +7,10 @@ namespace stepscope::derive {
 
 /// parent and depth of host ranges. O(n).
 void fill_nesting(trace::Rank& rank);
-/// launch and op. Needs parent. O(n).
-void fill_links(const trace::Trace& trace, trace::Rank& rank);
+/// launch. O(n).
+void fill_launches(const trace::Trace& trace, trace::Rank& rank);
+/// op; device rows take that of their launch. Needs parent and launch. O(n).
+void fill_ops(const trace::Trace& trace, trace::Rank& rank);
 /// Rank::steps, and step of what the host did. O(n log steps).
 void fill_host_steps(const trace::Trace& trace, trace::Rank& rank);
 /// step of device events. Needs launch and the host's steps. O(n log steps).
