@@ -1,5 +1,6 @@
 """Is the slow rank found, and the part of its step in which it is slow? Simulates jobs with one slow rank, or none, and
-asks `stepscope show stragglers`.
+asks `stepscope show stragglers`. The advice must say the same to the ranks that wait (rule N05), and nothing of the kind
+where nothing is planted.
 
     check_stragglers.py STEPSCOPE MAKE_TRACE FOLDER [SEEDS [RANKS]]
 """
@@ -13,12 +14,16 @@ import sys
 PARTS = {"input": {"input"}, "host": {"host", "python"}, "compute": {"compute"}}
 
 
-def stragglers(stepscope, folder):
-    text = subprocess.run([stepscope, "show", "stragglers", folder, "--format", "json"], check=True,
+def first_table(stepscope, analysis, folder):
+    text = subprocess.run([stepscope, "show", analysis, folder, "--format", "json"], check=True,
                           capture_output=True, text=True).stdout
     table = json.loads(text)["tables"][0]
     names = [c["name"] for c in table["columns"]]
     return [dict(zip(names, row)) for row in table["rows"]]
+
+
+def blamed(stepscope, folder):
+    return sorted((f for f in first_table(stepscope, "findings", folder) if f["id"] == "N05"), key=lambda f: int(f["of_rank"]))
 
 
 def simulate(make_trace, folder, ranks, seed, planted):
@@ -32,17 +37,21 @@ def main(stepscope, make_trace, folder, seeds="2", ranks="8"):
     folder, ranks, right, wrong = pathlib.Path(folder), int(ranks), 0, []
     for seed in range(1, int(seeds) + 1):
         simulate(make_trace, folder, ranks, seed, [])
-        if found := stragglers(stepscope, folder):
+        if found := first_table(stepscope, "stragglers", folder) + blamed(stepscope, folder):
             wrong.append(f"seed {seed}: nothing planted, found {found}")
         for phase, parts in PARTS.items():
             rank = (seed * 3 + len(phase)) % ranks
             simulate(make_trace, folder, ranks, seed, ["--straggler", f"{rank}:20:{phase}"])
-            found = stragglers(stepscope, folder)
+            found = first_table(stepscope, "stragglers", folder)
             named = [f["rank"] for f in found]
-            if named == [rank] and found[0]["part"] in parts and found[0]["when"] == "every step":
+            told = blamed(stepscope, folder)
+            others = [str(r) for r in range(ranks) if r != rank]
+            if (named == [rank] and found[0]["part"] in parts and found[0]["when"] == "every step"
+                    and [f["of_rank"] for f in told] == others
+                    and all(f["title"].startswith(f"Rank {rank} takes ") for f in told)):
                 right += 1
             else:
-                wrong.append(f"seed {seed}: planted rank {rank} {phase}, found {found}")
+                wrong.append(f"seed {seed}: planted rank {rank} {phase}, found {found}, said {told}")
     print(f"{right} of {int(seeds) * len(PARTS)} slow ranks named with their part, of {ranks} ranks each")
     assert not wrong, "\n".join(wrong)
 

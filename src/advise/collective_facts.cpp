@@ -104,4 +104,40 @@ std::optional<LateReduction> late_reduction(const Evidence& e) {
   return late;
 }
 
+namespace {
+
+std::string_view work_of(std::string_view part) {
+  if (part == "input") return "loading data";
+  if (part == "compute") return "compute kernels";
+  if (part == "copy") return "copies";
+  if (part == "alloc") return "allocating device memory";
+  if (part == "sync") return "blocking calls";
+  if (part == "host") return "operators and launches on the host";
+  if (part == "python") return "Python or work that is not recorded";
+  return "work that was launched and had not started";
+}
+
+}  // namespace
+
+std::optional<SlowRank> slow_rank(const Evidence& e) {
+  const report::Table* slow = table_of(e.reports().stragglers, "Stragglers");
+  const report::Table* waits = table_of(e.reports().stragglers, "Waiting in collectives");
+  if (slow == nullptr || waits == nullptr) return std::nullopt;
+  const report::Ints &ranks = *ints_of(*slow, "rank"), &cost = *ints_of(*slow, "cost");
+  std::optional<SlowRank> found;
+  for (std::size_t row = 0; row < slow->rows(); ++row) {
+    if ((*texts_of(*slow, "when"))[row] != "every step" || cost[row] <= 0) continue;
+    if (ranks[row] == e.rank()) return std::nullopt;
+    const std::string_view part = (*texts_of(*slow, "part"))[row];
+    if (!found || cost[row] > found->cost)
+      found = {ranks[row],    part,
+               work_of(part), (*ints_of(*slow, "excess"))[row],
+               cost[row],     (*reals_of(*slow, "z"))[row]};
+  }
+  if (!found) return std::nullopt;
+  for (std::size_t row = 0; row < waits->rows(); ++row)
+    if (e.mine(*waits, row)) found->wait_share = (*reals_of(*waits, "wait_share"))[row];
+  return found;
+}
+
 }  // namespace stepscope::advise

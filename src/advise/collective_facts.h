@@ -34,6 +34,18 @@ struct SlowLinks {
 };
 std::optional<SlowLinks> slow_links(const Evidence& evidence);
 
+/// The rank that holds this one up in every step, by `stragglers`.
+struct SlowRank {
+  std::int64_t rank = -1;
+  std::string_view part;              ///< of its step, as `stragglers` names it
+  std::string_view what;              ///< the same for a sentence
+  std::int64_t excess = 0, cost = 0;  ///< ns per step
+  double z = 0;
+  double wait_share = 0;  ///< of this rank's time in collectives: waiting for others
+};
+/// Empty for one rank, and for the slow rank itself.
+std::optional<SlowRank> slow_rank(const Evidence& evidence);
+
 /// Reductions of gradients that begin when the backward pass is nearly over; means over steps, ns.
 struct LateReduction {
   double before = 0;  ///< median share of the backward pass that is over

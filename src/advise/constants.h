@@ -154,6 +154,8 @@ namespace stepscope::advise {
   X(double, kHiddenLeast, 0.5, "of the exposed reduction that the backward pass could hide", "chosen") \
   X(double, kPrefetchLeast, 0.2, "of exposed gathers: prefetched in part", "chosen") \
   X(double, kPrefetchMost, 0.7, "of exposed gathers: prefetched", "chosen") \
+  X(double, kWaitingShare, 0.03, "of the step: what a slow rank costs the others", "chosen: three times what ranks differ by chance") \
+  X(double, kWaitingPessimism, 0.5, "of a slow rank's cost: saved at least", "chosen") \
   X(double, kOverlapLeast, 0.2, "of exposed communication: hidden or shrunk, at least", "chosen") \
   X(double, kOverlapMost, 0.8, "of exposed communication: hidden or shrunk, at most", "chosen") \
   X(double, kFullSet, 0.9, "calls of a reduction per forward: gradients are reduced each time", "chosen: the last forward of a recording may be cut") \

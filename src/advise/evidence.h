@@ -17,7 +17,8 @@ namespace stepscope::advise {
 struct Reports {
   report::Report overview, steps, idle, ledger, devices, kernels, products, copies, collectives, input_wait,
       memory_events, synchronizations, launches, operators,
-      host_time;                                         // the last two: only where some rank has no device
+      host_time,                                         // these two: only where some rank has no device
+      stragglers;                                        // only of several ranks
   std::vector<std::vector<analyze::Launched>> launched;  ///< by rank's place in the trace and kAskedRanges
 };
 

@@ -21,6 +21,7 @@ std::span<const Rule> rework_rules();         // K, of work that could be left o
 std::span<const Rule> product_rules();        // K, P, of matrix products by their sizes
 std::span<const Rule> precision_rules();      // P
 std::span<const Rule> communication_rules();  // N
+std::span<const Rule> rank_rules();           // N, of several ranks
 std::span<const Rule> memory_rules();         // A
 
 }  // namespace stepscope::advise

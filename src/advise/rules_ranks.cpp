@@ -1,0 +1,77 @@
+// Rules that compare ranks (N): silent where only one was opened.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "advise/collective_facts.h"
+#include "advise/constants.h"
+#include "advise/families.h"
+#include "advise/say.h"
+
+namespace stepscope::advise {
+namespace {
+
+using report::Ints;
+using report::Table;
+using report::Texts;
+
+constexpr std::string_view kWaitingDoc =
+    R"(Looks at `stragglers`: a rank that in every step takes longer for its own work than the median rank, so that the others wait for it in collectives. Fires on
+the ranks that wait, where mending that rank would shorten the step by at least `kWaitingShare`; the slow rank's own findings say what it spends the time on.
+
+Saving: `kWaitingPessimism` of the straggler's cost, to all of it: the time by which the longest own work of any rank would be shorter with that rank at the median.
+Where it fires, N01 leaves out the share of collectives' time that is waiting.
+
+Silent on: one rank, ranks that differ by chance, a single slow step (listed by `stragglers`), and ranks that are slower than the median and hold nobody up because another one is
+slower still.)";
+
+std::string look_at(std::string_view part, std::int64_t rank) {
+  const std::string own = fmt::format("Look at rank {}'s own findings", rank);
+  if (part == "input")
+    return own +
+           ": its loader, its storage, workers that share cores with other jobs, more or longer samples than "
+           "others get.";
+  if (part == "compute")
+    return own +
+           ": clocks and power (nvidia-smi -q -d PERFORMANCE,CLOCK; rocm-smi --showperflevel -c), another "
+           "job on the device, "
+           "longer sequences or more tokens than others get (balance or pack them).";
+  if (part == "copy")
+    return own + ": pinned memory, the device's PCIe link (nvidia-smi -q -d PCI), NUMA placement.";
+  if (part == "alloc") return own + ": calls that allocate or free device memory inside the step.";
+  return own +
+         ": processor clock and load (other jobs, NUMA placement, numactl or taskset), garbage collection, "
+         "logging "
+         "or evaluation on this rank alone.";
+}
+
+std::optional<Finding> waiting_for_rank(const Evidence& e, Bound) {
+  const std::optional<SlowRank> slow = slow_rank(e);
+  if (!slow || e.share(slow->cost * e.steps()) < kWaitingShare) return std::nullopt;
+  Finding f =
+      finding(e, "N05", "communication",
+              fmt::format("Rank {} takes {} longer than the others in every step, for {}; they wait for it",
+                          slow->rank, ns(slow->excess), slow->what));
+  save(f, slow->cost, kWaitingPessimism, 1.0);
+  f.confidence = Confidence::high;
+  f.because = fmt::format(
+      "its own work is {:.0f} times as far from the other ranks' as they are from each other", slow->z);
+  f.evidence = fmt::format("stragglers: rank {}, {}; this rank waits in {} of its time in collectives",
+                           slow->rank, slow->part, percent(slow->wait_share));
+  f.remedy = look_at(slow->part, slow->rank);
+  f.verify = "stragglers: no rank is listed, and ranks wait about equally long.";
+  f.effort = Effort::code;
+  return f;
+}
+
+constexpr Rule kRules[] = {
+    {"N05", "communication", "one rank holds the others up", true, waiting_for_rank, kWaitingDoc},
+};
+
+}  // namespace
+
+std::span<const Rule> rank_rules() { return kRules; }
+
+}  // namespace stepscope::advise
