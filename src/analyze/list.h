@@ -21,7 +21,8 @@
   DERIVED(copies, "which copies ran, for which operator, how fast, and how much of them nothing hid") \
   DERIVED(collectives, "which collectives ran, how large and how fast, and how much of them nothing hid") \
   DERIVED(stragglers, "which rank holds the others up, in which part of its step, and who waits") \
-  ENTRY(clock_alignment, "how far the ranks' clocks are apart, how well that is known, and which collectives differ") \
+  ENTRY(clock_alignment, \
+        "how far the ranks' clocks are apart, how well that is known, and which collectives differ") \
   ENTRY(modules, "what each nn.Module took on the host and on the device, forward and backward") \
   ENTRY(call_tree, "where host and device time went, down the nesting of host ranges") \
   ENTRY(python_stacks, "folded Python stacks with their time, for flame graphs") \

@@ -120,27 +120,28 @@ TEST(MemoryEvents, WithoutTotals) {
   EXPECT_EQ(report.notes.size(), 2u);
 }
 
-// 2^63 - 1 bytes in one record and 2^62 in another cannot be: both records are left out, a total beyond reason
-// follows from the one before it, and nothing overflows on the way.
+// 2^63 - 1 bytes in one record and 2^62 in another cannot be: both records are left out, a total beyond
+// reason follows from the one before it, and nothing overflows on the way.
 TEST(MemoryEvents, SizesThatNoMemoryHolds) {
   const auto record = [](int time, const char* bytes, const char* allocated, const char* reserved) {
     return fmt::format(
         R"J({{"ph": "i", "name": "[memory]", "s": "t", "pid": 5, "tid": 5, "ts": {}, "args": {{"Device Type": 1, "Device Id": 0, "Addr": {}, "Bytes": {}, "Total Allocated": {}, "Total Reserved": {}}}}})J",
         time, time, bytes, allocated, reserved);
   };
-  const report::Report report =
-      test::answer("memory_events", test::open_events(fmt::format(
-                                        "{}, {}, {}, {}, {}", record(1, "100", "1000", "2000"),
-                                        record(2, "9223372036854775807", "1100", "2000"),
-                                        record(3, "-4611686018427387904", "1200", "2000"),
-                                        record(4, "50", "9223372036854775807", "-9223372036854775808"),
-                                        record(5, "-100", "-9223372036854775807", "2000"))));
+  const report::Report report = test::answer(
+      "memory_events",
+      test::open_events(fmt::format("{}, {}, {}, {}, {}", record(1, "100", "1000", "2000"),
+                                    record(2, "9223372036854775807", "1100", "2000"),
+                                    record(3, "-4611686018427387904", "1200", "2000"),
+                                    record(4, "50", "9223372036854775807", "-9223372036854775808"),
+                                    record(5, "-100", "-9223372036854775807", "2000"))));
   EXPECT_EQ(cells(report.tables[0], "peak_allocated"), (Cells{"1050"}));
   EXPECT_EQ(cells(report.tables[0], "peak_reserved"), (Cells{"2000"}));
   EXPECT_EQ(cells(report.tables[0], "peak_change"), (Cells{"150"}));
   EXPECT_EQ(cells(report.tables[0], "end_change"), (Cells{"50"}));
   ASSERT_EQ(report.notes.size(), 1u);
-  EXPECT_TRUE(report.notes[0].starts_with("2 memory events have sizes that no memory holds")) << report.notes[0];
+  EXPECT_TRUE(report.notes[0].starts_with("2 memory events have sizes that no memory holds"))
+      << report.notes[0];
 }
 
 }  // namespace

@@ -18,7 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-
 bool looks_like_trace(const fs::path& path) {
   const std::string name = path.filename().string();
   return name.ends_with(".json") || name.ends_with(".json.gz");
