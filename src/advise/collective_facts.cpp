@@ -66,6 +66,7 @@ std::optional<TinyCollectives> tiny_collectives(const Evidence& e) {
 }
 
 std::optional<SlowLinks> slow_links(const Evidence& e) {
+  if (slow_rank(e)) return std::nullopt;  // even the fastest transfer may hold a wait for it
   SlowLinks slow;
   for (const CollectiveRow& row : collectives_of(e)) {
     if (row.bytes < kLargeMessage || row.ranks < 2 || row.bus_rate <= 0) continue;

@@ -39,23 +39,22 @@ const Analysis* find(std::string_view name) {
   return nullptr;
 }
 
-namespace {
-
-/// Says so when `--step` names a step that no rank has.
-void note_absent_step(const trace::Trace& trace, const report::Params& params, report::Report& report) {
+std::string absent_step(const trace::Trace& trace, const report::Params& params) {
   const StepChoice choice(params);
-  if (choice.all()) return;
+  if (choice.all()) return "";
   std::string has;
   for (const trace::Rank& rank : trace.ranks) {
     for (const trace::Step& step : rank.steps) {
-      if (choice.includes(step)) return;
+      if (choice.includes(step)) return "";
       if (step.row != trace::kNoRow && has.size() < 60)
         has += (has.empty() ? "" : ", ") + std::to_string(step.number);
     }
   }
-  report.notes.push_back("The trace has no step " + std::string(params.text("step")) +
-                         (has.empty() ? "; no steps are marked in it." : "; it has " + has + "."));
+  return "The trace has no step " + std::string(params.text("step")) +
+         (has.empty() ? "; no steps are marked in it." : "; it has " + has + ".");
 }
+
+namespace {
 
 std::string columns_of(const report::Report& report) {
   std::string names;
@@ -75,7 +74,8 @@ report::Report run(const Analysis& analysis, const trace::Trace& trace, const re
 report::Report run(const Analysis& analysis, const Derived& derived, const report::Params& params) {
   report::Report report = analysis.run(derived, params);
   report.question = analysis.one_line;
-  note_absent_step(derived.trace(), params, report);
+  if (std::string absent = absent_step(derived.trace(), params); !absent.empty())
+    report.notes.push_back(std::move(absent));
   const auto top = static_cast<std::size_t>(params.integer("top"));
   const std::string_view sort = params.text("sort");
   bool sorted = sort.empty();

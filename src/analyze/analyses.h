@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "report/params.h"
@@ -35,6 +36,9 @@ bool answers_alone(const Analysis& analysis);
 
 /// nullptr if there is none of that name.
 const Analysis* find(std::string_view name);
+
+/// A sentence when `--step` names a step that no rank has, else "".
+std::string absent_step(const trace::Trace& trace, const report::Params& params);
 
 /// Runs and applies the common params (sort, top). The analysis itself handles `step`.
 report::Report run(const Analysis& analysis, const trace::Trace& trace, const report::Params& params);

@@ -50,19 +50,19 @@ Table clocks_of(const trace::Trace& trace, const Alignment& alignment) {
   auto& why = table.texts("why", Role::detail);
   for (std::size_t q = 0; q < alignment.clocks.size(); ++q) {
     const RankClock& clock = alignment.clocks[q];
-    const bool fitted = clock.collectives > 0;
+    const bool fitted = clock.state != ClockState::apart;
     rank.push_back(trace.ranks[q].rank);
     host.push_back(host_of(trace.ranks[q]));
     state.emplace_back(derive::name_of(clock.state));
     offset.push_back(fitted ? clock.fit.map.shift + std::llround(clock.fit.map.offset) : kNoInt);
     drift.push_back(fitted ? clock.fit.map.drift * 1e6 : kNoReal);
-    middle.push_back(whole(clock.fit.uncertainty_middle));
-    edge.push_back(whole(clock.fit.uncertainty_edge));
+    middle.push_back(fitted ? whole(clock.fit.uncertainty_middle) : kNoInt);
+    edge.push_back(fitted ? whole(clock.fit.uncertainty_edge) : kNoInt);
     component.push_back(clock.fit.component);
     collectives.push_back(clock.collectives);
     rejected.push_back(clock.fit.rejected);
-    residual.push_back(fitted ? whole(clock.fit.residual_median) : kNoInt);
-    residual_95.push_back(fitted ? whole(clock.fit.residual_p95) : kNoInt);
+    residual.push_back(clock.collectives > 0 ? whole(clock.fit.residual_median) : kNoInt);
+    residual_95.push_back(clock.collectives > 0 ? whole(clock.fit.residual_p95) : kNoInt);
     low.push_back(clock.low);
     high.push_back(clock.high);
     why.push_back(clock.why);
@@ -154,21 +154,39 @@ std::string summary_of(const trace::Trace& trace, const Alignment& alignment) {
                      trace.ranks[static_cast<std::size_t>(worst - alignment.clocks.data())].rank, apart);
 }
 
+void note_mismatches(const Alignment& alignment, report::Report& report) {
+  const std::vector<derive::Mismatch>& all = alignment.matches.mismatches;
+  const auto missing = std::count_if(all.begin(), all.end(), [](const derive::Mismatch& m) {
+    return m.what == derive::Mismatch::What::missing;
+  });
+  const auto differ = static_cast<std::ptrdiff_t>(all.size()) - missing;
+  const std::string_view least = all.size() >= derive::kMostMismatches ? "At least " : "";
+  if (differ > 0)
+    report.notes.push_back(fmt::format(
+        "{}{} collectives differ between ranks: a job that is out of step hangs or gives wrong sums.", least,
+        differ));
+  if (missing > 0)
+    report.notes.push_back(
+        fmt::format("{}{} collectives are recorded on some ranks of their group and not on others: records "
+                    "were lost, or the job is out of step.",
+                    least, missing));
+}
+
 }  // namespace
 
 constinit const About clock_alignment_about = {
     R"(Ranks on several hosts have clocks of their own. All who take part in an all-reduce, all-gather, reduce-scatter or all-to-all leave it
 together, so the ends of these collectives on the devices tell how the clocks differ. Offsets and drifts of all clocks are solved for at
 once, by weighted least squares in which ends that do not fit count less (Tukey's biweight) and every kind of collective (operation, size of group
-and message) has its own scatter; the collectives' own times are eliminated. Zero is the median clock.
+and message) has its own scatter; the collectives' own times are eliminated. Zero is the middle one of the offsets, and of the drifts.
 
 **Clocks**, one row per rank
 
 | column | meaning |
 |---|---|
 | state | by error_edge: `aligned` up to 20 µs, `coarse` up to 200 µs, `rough` up to 5 ms; `not aligned`: more, or for the reason in `why`. Such a rank keeps its own clock |
-| offset | ns that the clock is ahead of the median clock, at the middle of its collectives |
-| drift_ppm | microseconds per second that it gains on the median clock |
+| offset | ns that the clock is ahead of the middle one, at the middle of its collectives; nothing where it is not aligned |
+| drift_ppm | microseconds per second that it gains; the middle one of all drifts is 0, of whichever clock |
 | error_middle, error_edge | 95 % bounds of the error of a time, ns, at the middle and at the worse edge of the recording: what noise as large as the residuals does to the solution, and never less than the scatter of the quietest kind of collective |
 | component | ranks that share collectives, directly or through others, have the same number; times of two components cannot be compared |
 | collectives, rejected | common ones, and of their ends those that do not fit at all |
@@ -188,10 +206,7 @@ report::Report clock_alignment(const trace::Trace& trace, const report::Params&)
   const Alignment alignment = alone ? Alignment{} : derive::align_clocks(trace);
   report.notes.push_back(alone ? "Only one rank is open: name several files, or the folder that holds them."
                                : summary_of(trace, alignment));
-  if (!alignment.matches.mismatches.empty())
-    report.notes.push_back(fmt::format(
-        "{} collectives differ between ranks: a job that is out of step hangs or gives wrong sums.",
-        alignment.matches.mismatches.size()));
+  note_mismatches(alignment, report);
   report.tables.push_back(clocks_of(trace, alignment));
   report.tables.push_back(matches_of(alignment));
   if (!alignment.matches.mismatches.empty()) report.tables.push_back(mismatches_of(trace, alignment));

@@ -23,7 +23,7 @@ using trace::Row;
 struct Sum {
   std::int64_t calls = 0, time = 0, chained = 0;
 };
-using Key = std::pair<const char*, std::string_view>;  // kind, type
+using Key = std::pair<std::string_view, std::string_view>;  // kind, type
 
 /// Sums of one rank's calls that claim their work, and of the runs of element-wise ones among them.
 class Gatherer {
@@ -50,7 +50,7 @@ class Gatherer {
 
  private:
   static Key key_of(const derive::Work& work, bool element) {
-    const char* kind = work.matrix_flops > 0 ? "product" : element ? "element-wise" : "other";
+    const std::string_view kind = work.matrix_flops > 0 ? "product" : element ? "element-wise" : "other";
     return {kind, derive::name_of(work.compute)};
   }
   /// Next on the same thread, over as many elements.

@@ -38,7 +38,8 @@ struct Waiting {
 
 /// A collective waits on a rank as much longer as it lasts there than where it lasts least: who came last did
 /// not wait. No clock is compared.
-std::vector<Waiting> waits_of(const trace::Trace& trace, const Alignment& alignment) {
+std::vector<Waiting> waits_of(const trace::Trace& trace, const Alignment& alignment,
+                              const StepChoice& choice) {
   std::vector<Waiting> waits(trace.ranks.size());
   for (const derive::Instance& instance : alignment.matches.instances) {
     if (!derive::synchronizes(instance.exchange)) continue;
@@ -51,6 +52,9 @@ std::vector<Waiting> waits_of(const trace::Trace& trace, const Alignment& alignm
         members.begin(), members.end(),
         [&](const derive::Member& a, const derive::Member& b) { return length(a) < length(b); });
     const Time shortest = length(*least);
+    trace::Step step;
+    step.number = row(*least).step;
+    if (!choice.includes(step)) continue;
     for (const derive::Member& m : members) {
       Waiting& of = waits[m.rank];
       const Time start = row(m).start - trace.ranks[m.rank].base_ns;
@@ -112,7 +116,8 @@ Table verdicts(const trace::Trace& trace, const derive::StragglerAnswer& answer,
   auto& z = table.reals("z", Unit::none);
   for (const Straggler& s : answer.stragglers) {
     rank.push_back(trace.ranks[s.rank].rank);
-    when.push_back(s.persistent ? "every step" : fmt::format("step {}", numbers[s.step]));
+    const bool every = s.persistent && numbers.size() > 1;
+    when.push_back(every ? "every step" : fmt::format("step {}", numbers[s.step]));
     part.emplace_back(derive::name_of(s.part));
     also.emplace_back(s.second == s.part ? "" : derive::name_of(s.second));
     excess.push_back(s.excess);
@@ -158,7 +163,8 @@ Table wait_table(const trace::Trace& trace, const std::vector<Waiting>& waits) {
 
 std::string sentence(const trace::Trace& trace, const Straggler& s,
                      const std::vector<std::int64_t>& numbers) {
-  const std::string when = s.persistent ? "in every step" : fmt::format("in step {}", numbers[s.step]);
+  const bool every = s.persistent && numbers.size() > 1;
+  const std::string when = every ? "in every step" : fmt::format("in step {}", numbers[s.step]);
   const auto time = [](Time ns) { return report::format_value(ns, Unit::ns); };
   return fmt::format(
       "Rank {} holds the others up: {} it takes {} more than the median rank, most of it {}; at the "
@@ -204,7 +210,7 @@ report::Report stragglers(const Derived& derived, const report::Params&) {
     return report;
   }
   const Alignment alignment = derive::align_clocks(trace);
-  std::vector<Waiting> waits = waits_of(trace, alignment);
+  std::vector<Waiting> waits = waits_of(trace, alignment, derived.choice());
   Table waiting = wait_table(trace, waits);
   const auto steps = common_steps(trace, derived.choice());
   std::vector<std::int64_t> numbers;

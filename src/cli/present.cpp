@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <set>
 
+#include "analyze/analyses.h"
 #include "cli/exit.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -80,7 +81,10 @@ Result<trace::Trace> open_trace(const Call& call, const std::vector<std::string>
   read::OpenOptions options;
   options.threads = static_cast<unsigned>(std::min<std::int64_t>(call.params.integer("threads"), 1024));
   options.progress = [&](std::int64_t done, std::int64_t total) { progress.tell(done, total); };
-  return read::open(paths, options);
+  auto trace = read::open(paths, options);
+  if (!trace || !call.params.has("step")) return trace;
+  const std::string absent = analyze::absent_step(*trace, call.params);
+  return absent.empty() ? std::move(trace) : Error{absent, ""};
 }
 
 void say_unread(const trace::Trace& trace) {

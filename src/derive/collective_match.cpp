@@ -12,7 +12,6 @@ using Rows = std::vector<std::vector<CollectiveRow>>;
 constexpr std::size_t kBand = 64;  // how far ranks may be apart in a common subsequence
 constexpr std::size_t kShortestRun = 3;
 constexpr std::size_t kMostRows = 100'000;  // of a rank in one step, for a common subsequence
-constexpr std::size_t kMostMismatches = 10'000;
 
 /// One rank's rows of one group and, for matching by order, one step.
 struct Part {
@@ -51,25 +50,36 @@ class Matcher {
         instances[{sequence, seen[sequence]++}].push_back({part.rank, row});
       }
     }
+    const auto edges = edges_of(parts);
     for (const auto& [key, members] : instances) {
-      if (members.size() < parts.size()) report_missing(parts, members, key.first);
+      if (members.size() < parts.size()) report_missing(parts, edges, members, key.first);
       add(members, Match::certain, key.first);
     }
   }
 
-  /// Ranks that should be there and are not, unless the collective lies at the edge of their recording.
-  void report_missing(const std::vector<Part>& parts, const std::vector<Member>& members,
-                      std::int64_t sequence) {
+  /// First and last sequence number of each part: what lies outside is at the edge of that rank's recording.
+  std::vector<std::pair<std::int64_t, std::int64_t>> edges_of(const std::vector<Part>& parts) const {
+    std::vector<std::pair<std::int64_t, std::int64_t>> edges;
     for (const Part& part : parts) {
-      const bool there =
-          std::any_of(members.begin(), members.end(), [&](const Member& m) { return m.rank == part.rank; });
       const auto [least, most] =
           std::minmax_element(part.rows.begin(), part.rows.end(), [&](std::uint32_t a, std::uint32_t b) {
             return rows_[part.rank][a].sequence < rows_[part.rank][b].sequence;
           });
-      const bool inside =
-          rows_[part.rank][*least].sequence < sequence && sequence < rows_[part.rank][*most].sequence;
-      if (!there && inside) mismatch(sequence, Mismatch::What::missing, members.front(), {part.rank, 0});
+      edges.emplace_back(rows_[part.rank][*least].sequence, rows_[part.rank][*most].sequence);
+    }
+    return edges;
+  }
+
+  /// Ranks that should be there and are not.
+  void report_missing(const std::vector<Part>& parts,
+                      const std::vector<std::pair<std::int64_t, std::int64_t>>& edges,
+                      const std::vector<Member>& members, std::int64_t sequence) {
+    auto member = members.begin();  // by rank, as the parts are
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      while (member != members.end() && member->rank < parts[i].rank) ++member;
+      const bool there = member != members.end() && member->rank == parts[i].rank;
+      if (!there && edges[i].first < sequence && sequence < edges[i].second)
+        mismatch(sequence, Mismatch::What::missing, members.front(), {parts[i].rank, 0});
     }
   }
 
@@ -161,7 +171,7 @@ class Matcher {
   }
 
   void add(const std::vector<Member>& members, Match match, std::int64_t sequence) {
-    if (members.size() < 2 || at(members.front()).exchange == Exchange::point_to_point) return;
+    if (members.size() < 2) return;
     for (const Member& member : members) {
       if (same(member, members.front())) continue;
       const bool other = at(member).exchange != at(members.front()).exchange;
@@ -195,6 +205,7 @@ Matches match_collectives(const Rows& rows, const GroupNames& groups) {
   std::vector<std::vector<Part>> of_group(groups.size());
   for (std::uint32_t rank = 0; rank < rows.size(); ++rank)
     for (std::uint32_t row = 0; row < rows[rank].size(); ++row) {
+      if (rows[rank][row].exchange == Exchange::point_to_point) continue;
       std::vector<Part>& parts = of_group[rows[rank][row].group];
       if (parts.empty() || parts.back().rank != rank) parts.push_back({rank, {}});
       parts.back().rows.push_back(row);

@@ -39,6 +39,9 @@ struct Mismatch {
       b;  ///< two that differ; of a missing rank `a` is one that has it and `b.rank` the one that has not
 };
 
+/// No more are kept.
+inline constexpr std::size_t kMostMismatches = 10'000;
+
 struct Matches {
   std::vector<Instance> instances;
   std::vector<Member> members;

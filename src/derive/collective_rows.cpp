@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 #include <unordered_map>
 
 namespace stepscope::derive {
@@ -17,8 +19,7 @@ constexpr std::int64_t kMostMembers = 1 << 16;
 class Reader {
  public:
   Reader(const trace::Trace& trace, const trace::Rank& rank, GroupNames& groups)
-      : trace_(trace),
-        rank_(rank),
+      : rank_(rank),
         groups_(groups),
         args_(trace, rank),
         sequence_(trace, rank, "Seq"),
@@ -50,7 +51,7 @@ class Reader {
 
  private:
   /// "[0, 1, ..., 63]" is a list cut by the writer: the first rank, the stride and the size say the same.
-  std::string members(Row row, std::int64_t size) const {
+  std::string members(Row row, std::int64_t size) {
     std::string_view text = members_.text(row);
     if (text.starts_with('[')) text.remove_prefix(1);
     if (text.ends_with(']')) text.remove_suffix(1);
@@ -59,17 +60,19 @@ class Reader {
     if (!first || !stride || size <= 0 || size > kMostMembers || *first < 0 || *first > kMostMembers ||
         *stride < 1 || *stride > kMostMembers)
       return std::string(text);
-    std::string whole;
+    std::string& whole = whole_[{*first, *stride, size}];
+    if (!whole.empty()) return whole;
     for (std::int64_t i = 0; i < size; ++i)
       whole += fmt::format("{}{}", i == 0 ? "" : ", ", *first + i * *stride);
     return whole;
   }
 
-  const trace::Trace& trace_;
   const trace::Rank& rank_;
   GroupNames& groups_;
   const CollectiveArgs args_;
   trace::ArgReader sequence_, members_, name_, size_, first_, stride_;
+  std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, std::string>
+      whole_;  // by first, stride, size
 };
 
 }  // namespace

@@ -96,6 +96,7 @@ Result<trace::Trace> open(std::span<const std::string> paths, const OpenOptions&
       done += (*parsed[i])->rank.reading.text_bytes;
       seal(trace, std::move(**parsed[i]), threads);
       trace::Rank& rank = trace.ranks.back();
+      if (rank.rank >= kMostRanks) rank.rank = -1;
       if (rank.rank < 0 && files->size() > 1) rank.rank = rank_of(trace, rank);
     }
   }

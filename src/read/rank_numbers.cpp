@@ -10,7 +10,6 @@ namespace stepscope::read {
 namespace {
 
 constexpr std::size_t kNamed = 8;  // ranks or files that a note lists
-constexpr std::int64_t kMostRanks = 1 << 24;
 
 std::int64_t rank_in_name(const std::string& path) {
   const std::string name = std::filesystem::path(path).filename().string();

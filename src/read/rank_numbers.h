@@ -5,6 +5,9 @@
 
 namespace stepscope::read {
 
+/// No job has more ranks: a larger number is damage.
+inline constexpr std::int64_t kMostRanks = 1 << 24;
+
 /// For a file whose head does not say: the rank that its collectives name, else the number in "rank3",
 /// "rank-3" or "rank_3" of the file's name, else -1.
 std::int64_t rank_of(const trace::Trace& trace, const trace::Rank& rank);
