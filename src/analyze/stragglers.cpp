@@ -8,7 +8,7 @@
 
 #include "analyze/derived.h"
 #include "analyze/list.h"
-#include "derive/clock_alignment.h"
+#include "derive/collective_match.h"
 #include "derive/step_parts.h"
 #include "report/statistics.h"
 #include "report/units.h"
@@ -16,8 +16,6 @@
 namespace stepscope::analyze {
 namespace {
 
-using derive::Alignment;
-using derive::ClockState;
 using derive::CollectiveRow;
 using derive::StepPart;
 using derive::Straggler;
@@ -38,15 +36,16 @@ struct Waiting {
 
 /// A collective waits on a rank as much longer as it lasts there than where it lasts least: who came last did
 /// not wait. No clock is compared.
-std::vector<Waiting> waits_of(const trace::Trace& trace, const Alignment& alignment,
-                              const StepChoice& choice) {
+std::vector<Waiting> waits_of(const trace::Trace& trace, const StepChoice& choice) {
+  derive::GroupNames groups;
+  std::vector<std::vector<CollectiveRow>> rows;
+  for (const trace::Rank& rank : trace.ranks) rows.push_back(derive::collective_rows(trace, rank, groups));
+  const derive::Matches matches = derive::match_collectives(rows, groups);
   std::vector<Waiting> waits(trace.ranks.size());
-  for (const derive::Instance& instance : alignment.matches.instances) {
+  for (const derive::Instance& instance : matches.instances) {
     if (!derive::synchronizes(instance.exchange)) continue;
-    const std::span members(alignment.matches.members.data() + instance.first, instance.count);
-    const auto row = [&](const derive::Member& m) -> const CollectiveRow& {
-      return alignment.rows[m.rank][m.row];
-    };
+    const std::span members(matches.members.data() + instance.first, instance.count);
+    const auto row = [&](const derive::Member& m) -> const CollectiveRow& { return rows[m.rank][m.row]; };
     const auto length = [&](const derive::Member& m) { return row(m).end - row(m).start; };
     const auto [least, most] = std::minmax_element(
         members.begin(), members.end(),
@@ -209,8 +208,7 @@ report::Report stragglers(const Derived& derived, const report::Params&) {
     report.tables = {verdicts(trace, {}, {}), matrix(trace, {}), wait_table(trace, {})};
     return report;
   }
-  const Alignment alignment = derive::align_clocks(trace);
-  std::vector<Waiting> waits = waits_of(trace, alignment, derived.choice());
+  std::vector<Waiting> waits = waits_of(trace, derived.choice());
   Table waiting = wait_table(trace, waits);
   const auto steps = common_steps(trace, derived.choice());
   std::vector<std::int64_t> numbers;

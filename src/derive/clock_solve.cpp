@@ -3,6 +3,7 @@
 #include <limits>
 #include <random>
 
+#include "base/median.h"
 #include "derive/clock_ends.h"
 #include "derive/clock_start.h"
 
@@ -30,14 +31,6 @@ constexpr double kTukey = 4.685;      // 95 % efficiency for normal residuals
 constexpr double kOfNormal = 1.4826;  // standard deviation / median distance
 constexpr std::size_t kSamples = 64;  // of noise, for the uncertainty: known to a tenth
 constexpr std::uint32_t kFewestOfKind = 10;
-
-/// The middle value, or the mean of the two middle ones.
-double median(std::vector<double>& values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return values.size() % 2 != 0 ? *middle : (*middle + *std::max_element(values.begin(), middle)) / 2;
-}
 
 /// One number pair per clock: offset, and drift over half the clock's window.
 struct Unknowns {
@@ -208,13 +201,13 @@ class Solver {
     });
     spread_.assign(kinds_, kLeastSpread);
     for (std::uint32_t k = 0; k < kinds_; ++k)
-      spread_[k] = std::max(kLeastSpread, followed_ * kOfNormal * median(of_kind[k]));
+      spread_[k] = std::max(kLeastSpread, followed_ * kOfNormal * median_of(of_kind[k]));
     std::vector<double> off;
     for_each_instance([&](std::size_t from, std::size_t to) {
       off.clear();
       for (std::size_t i = from; i < to; ++i) off.push_back(std::abs(residual_[i]) / spread_[ends_[i].kind]);
       // A collective whose ends scatter as a whole counts less as a whole.
-      const double noisy = std::max(1.0, median(off) * kOfNormal / 2);
+      const double noisy = std::max(1.0, median_of(off) * kOfNormal / 2);
       for (std::size_t i = from; i < to; ++i) {
         const double sigma = spread_[ends_[i].kind] * noisy, r = residual_[i] / (kTukey * sigma);
         const double keep = std::abs(r) < 1 ? (1 - r * r) * (1 - r * r) : 0;
@@ -229,7 +222,7 @@ class Solver {
     for_each_instance([&](std::size_t from, std::size_t to) {
       values.assign(v.begin() + static_cast<std::ptrdiff_t>(from),
                     v.begin() + static_cast<std::ptrdiff_t>(to));
-      const double middle = median(values);
+      const double middle = median_of(values);
       for (std::size_t i = from; i < to; ++i) v[i] -= middle;
     });
   }
@@ -244,7 +237,7 @@ class Solver {
     for (std::size_t q = 0; q < fits_.size(); ++q) {
       std::vector<double>& own = of_clock[q];
       if (own.empty()) continue;
-      fits_[q].residual_median = median(own);
+      fits_[q].residual_median = median_of(own);
       const auto p95 = own.begin() + static_cast<std::ptrdiff_t>((own.size() - 1) * 95 / 100);
       std::nth_element(own.begin(), p95, own.end());
       fits_[q].residual_p95 = *p95;

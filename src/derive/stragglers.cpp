@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/median.h"
+
 namespace stepscope::derive {
 namespace {
 
@@ -20,12 +22,7 @@ constexpr double kTransientShare = 0.05;  // of the step
 constexpr double kTransientSpread = 8;    // robust standard deviations
 constexpr double kSecond = 0.4;           // of the first part
 
-Time median(std::vector<Time> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return values.size() % 2 != 0 ? *middle : (*middle + *std::max_element(values.begin(), middle)) / 2;
-}
+Time median(std::vector<Time> values) { return median_of(values); }
 
 double spread_of(std::vector<Time> values) {
   const Time middle = median(values);

@@ -1,0 +1,19 @@
+// The middle of some numbers.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+namespace stepscope {
+
+/// The middle value, or the mean of the two middle ones; 0 of none. Reorders what it is given. O(n).
+template <class T>
+T median_of(std::vector<T>& values) {
+  if (values.empty()) return T{};
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return values.size() % 2 != 0 ? *middle : (*middle + *std::max_element(values.begin(), middle)) / 2;
+}
+
+}  // namespace stepscope
