@@ -150,7 +150,7 @@ Report made_verdict() {
 report::Page made_page() {
   Report steps = made_steps();
   steps.tables.erase(steps.tables.begin());
-  return {"resnet50.pt.trace.json.gz · 6 steps · Tesla V100",
+  return {"resnet50.pt.trace.json.gz · Tesla V100",
           {made_verdict(), std::move(steps)},
           {"stepscope show steps resnet50.pt.trace.json.gz",
            "stepscope report resnet50.pt.trace.json.gz -o report.html"}};

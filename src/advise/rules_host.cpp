@@ -63,8 +63,7 @@ Finding late_finding(const Evidence& e, const char* id, const char* category, st
   save(f, late / e.steps(), kGraphPessimism, kGraphShare);
   f.leftover = late / e.steps();
   f.confidence = e.share(e.fact("profiler_estimate")) >= kVisibleCost ? Confidence::low : Confidence::medium;
-  f.because = f.confidence == Confidence::low ? "recording itself slowed the host visibly"
-                                              : "the gaps end with launches that the host made late";
+  f.because = "the gaps end with launches that the host made late";
   f.evidence = "idle: " + listed_causes(e, {"op", "python", "annotation", "launch", "runtime", "untraced"}) +
                " in the window" + longest_idle(e, "") + "; launches: by stream" + room_for_more(e);
   f.verify =
@@ -79,13 +78,12 @@ std::optional<Finding> launch_bound(const Evidence& e, Bound bound) {
   const std::int64_t mean = e.fact("kernels") > 0 ? e.fact("busy") / e.fact("kernels") : 0;
   Finding f = late_finding(
       e, "H01", "host", late,
-      fmt::format("The device idles {} of the time because the host issues its {} kernels per step (mean {}) "
-                  "too slowly",
-                  percent(e.share(late)), format_value(e.fact("kernels") / e.steps(), Unit::count),
-                  ns(mean)));
-  f.remedy =
-      "In this order: a larger batch if memory allows; torch.compile(model, mode=\"reduce-overhead\"); " +
-      device_graphs(e) + " for fixed shapes; fused optimizers and modules.";
+      fmt::format("The host issues its {} kernels per step (mean {}) too slowly: the device idles {} of the "
+                  "time",
+                  format_value(e.fact("kernels") / e.steps(), Unit::count), ns(mean),
+                  percent(e.share(late))));
+  f.remedy = "torch.compile(model, mode=\"reduce-overhead\"); " + device_graphs(e) +
+             " for fixed shapes; before both, a larger batch if memory allows; fused optimizers and modules.";
   return f;
 }
 

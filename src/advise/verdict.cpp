@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <utility>
 
 #include "advise/bound.h"
 #include "advise/constants.h"
@@ -30,9 +31,10 @@ std::string reason_of(std::string_view id) {
 void doubt(Finding& f, int levels, const std::vector<Health>& health) {
   for (; levels > 0 && f.confidence != Confidence::low; --levels)
     f.confidence = static_cast<Confidence>(static_cast<int>(f.confidence) - 1);
+  const char* before = "; lowered: ";
   for (const Health& h : health)
     if (h.grade == HealthClass::B && (h.id == "Q05" || h.id == "Q06" || h.id == "Q02"))
-      f.because += "; lowered: " + reason_of(h.id);
+      f.because += std::exchange(before, ", ") + reason_of(h.id);
 }
 
 std::vector<Finding> found_in(const Evidence& evidence, Bound bound, const Permission& permission,

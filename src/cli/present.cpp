@@ -30,6 +30,7 @@ void say(const std::string& line) { fmt::print(stderr, "{}\n", report::one_line(
 report::TextStyle style_of(const Call& call, bool to_file) {
   report::TextStyle style;
   style.width = width(call.environment);
+  style.height = to_file ? 0 : height() - 1;  // the last line is the shell's
   style.colour = !to_file && coloured(call.environment);
   if (!to_file && is_terminal(STDOUT_FILENO) && !call.params.has("top")) style.most_rows = kRowsOnTerminal;
   return style;

@@ -10,9 +10,10 @@
 namespace stepscope::cli {
 namespace {
 
-int columns_of(int descriptor) {
+winsize size_of(int descriptor) {
   winsize size{};
-  return ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+  if (ioctl(descriptor, TIOCGWINSZ, &size) != 0) return {};
+  return size;
 }
 
 }  // namespace
@@ -20,10 +21,13 @@ int columns_of(int descriptor) {
 bool is_terminal(int descriptor) { return isatty(descriptor) == 1; }
 
 int width(const Environment& environment) {
-  for (const int columns : {columns_of(STDOUT_FILENO), environment.columns, columns_of(STDERR_FILENO)})
+  for (const int columns :
+       {int{size_of(STDOUT_FILENO).ws_col}, environment.columns, int{size_of(STDERR_FILENO).ws_col}})
     if (columns > 0) return std::clamp(columns, 20, 400);
   return 80;
 }
+
+int height() { return std::min(int{size_of(STDOUT_FILENO).ws_row}, 400); }
 
 bool coloured(const Environment& environment) {
   return is_terminal(STDOUT_FILENO) && !environment.no_colour && !environment.dumb;

@@ -11,6 +11,8 @@
 namespace stepscope::report {
 namespace {
 
+constexpr int kLeastHeight = 24;
+
 void put_title(Sheet& sheet, const std::string& title) {
   if (!title.empty()) sheet.line(sheet.ink.bold(shortened(one_line(title), sheet.style.width)));
 }
@@ -46,10 +48,10 @@ void put_notes(Sheet& sheet, const std::vector<std::string>& notes) {
 /// On a page: tables that divide a whole are one bar, findings have a summary that ends with the first
 /// screen, the others are as usual.
 void put_in_page(Sheet& sheet, const Judgement& judgement, const Table& table) {
-  constexpr std::ptrdiff_t kScreen = 24;
   if (place_of(table) == Place::findings) {
     const auto above = std::count(sheet.out.begin(), sheet.out.end(), '\n');
-    const auto room = static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, kScreen - above));
+    const auto room = static_cast<std::size_t>(
+        std::max<std::ptrdiff_t>(0, std::max(sheet.style.height, kLeastHeight) - above));
     return put_reasons(sheet, judgement, put_summary(sheet, judgement, room));
   }
   const std::vector<Part> parts = parts_of(table);
@@ -88,6 +90,15 @@ void put_command(Sheet& sheet, std::string_view first, const std::string& comman
   sheet.line(line);
 }
 
+/// What was read, and of a single rank how long its steps are.
+std::string first_line(const Page& page, const Judgement& judgement) {
+  std::string line = one_line(page.title);
+  if (judgement.verdict != nullptr && judgement.verdict->rows() == 1)
+    for (const std::string& fact : facts_of(*judgement.verdict, 0))
+      line += (line.empty() ? "" : " · ") + one_line(fact);
+  return line;
+}
+
 bool has_lines(const Table& table) { return place_of(table) != Place::health || table.rows() > 0; }
 
 }  // namespace
@@ -107,10 +118,9 @@ std::string to_text(const Report& report, const TextStyle& style) {
 
 std::string to_text(const Page& page, const TextStyle& style) {
   Sheet sheet(style);
-  if (!page.title.empty())
-    for (const std::string& line : wrapped(one_line(page.title), sheet.style.width))
-      sheet.line(sheet.ink.dim(line));
   const Judgement judgement = judgement_of(page.reports);
+  if (const std::string first = first_line(page, judgement); !first.empty())
+    for (const std::string& line : wrapped(first, sheet.style.width)) sheet.line(sheet.ink.dim(line));
   bool noted = false, warned = false;
   const auto put_all_notes = [&] {
     const std::vector<std::string> notes = notes_of(page);
@@ -121,7 +131,7 @@ std::string to_text(const Page& page, const TextStyle& style) {
   for (const Table* table : in_order(page)) {
     if (!has_lines(*table)) continue;
     if (place_of(*table) == Place::rest && !noted) put_all_notes();
-    if (!sheet.out.empty()) sheet.line();
+    if (place_of(*table) != Place::verdict && !sheet.out.empty()) sheet.line();
     put_in_page(sheet, judgement, *table);
     warned = place_of(*table) == Place::health;
   }

@@ -14,6 +14,7 @@ struct TextStyle {
   int width = 80;  ///< terminal cells; at least 40 are assumed. Only commands to copy may be longer
   bool colour = false;
   std::size_t most_rows = 0;  ///< per table; 0 prints all. What is left out is said
+  int height = 24;            ///< of the first screen of a page, lines; at least 24 are assumed
 };
 
 std::string to_text(const Report& report, const TextStyle& style);

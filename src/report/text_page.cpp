@@ -63,12 +63,12 @@ void put_title(CardLines& lines, const Sheet& sheet, const Card& card) {
   if (own_line && !saving.empty()) lines.line(saving);
 }
 
-/// `brief`: only what to do is never cut. `titled`: with its title and saving.
-void put_card(Sheet& sheet, const Card& card, std::size_t number, bool titled, bool brief) {
+/// `brief`: only what to do is never cut.
+void put_card(Sheet& sheet, const Card& card, std::size_t number, Told told, bool brief) {
   CardLines lines(sheet, card, number);
-  if (titled) put_title(lines, sheet, card);
+  if (!told.title) put_title(lines, sheet, card);
   const std::size_t most = brief ? kBriefLines : 0;
-  lines.labelled("do", card.remedy, 0);
+  if (!told.remedy) lines.labelled("do", card.remedy, 0);
   lines.labelled("why", card.confidence + " confidence" + (card.because.empty() ? "" : ": " + card.because),
                  most);
   lines.labelled("see", card.evidence, most);
@@ -100,7 +100,7 @@ void put_verdict(Sheet& sheet, const Table& table, bool brief) {
       sheet.line(sheet.ink.bold(text));
     std::string facts;
     for (const std::string& fact : sentences[i].facts) facts += (facts.empty() ? "" : " · ") + one_line(fact);
-    if (facts.empty()) continue;
+    if (facts.empty() || (brief && table.rows() == 1)) continue;
     for (const std::string& text : wrapped(facts, sheet.style.width)) sheet.line(sheet.ink.dim(text));
   }
   if (shown < sentences.size())
@@ -115,18 +115,18 @@ void put_findings(Sheet& sheet, const Judgement& judgement) {
   }
   for (std::size_t i = 0; i < cards.size(); ++i) {
     if (i == 0 || cards[i].when != cards[i - 1].when) sheet.line(sheet.ink.bold(heading_of(cards[i].when)));
-    put_card(sheet, cards[i], i + 1, true, false);
+    put_card(sheet, cards[i], i + 1, {}, false);
   }
 }
 
-void put_reasons(Sheet& sheet, const Judgement& judgement, const std::vector<bool>& told) {
+void put_reasons(Sheet& sheet, const Judgement& judgement, const std::vector<Told>& told) {
   const std::vector<Card> cards = cards_of(judgement);
   if (cards.empty()) return;
   sheet.line();
   sheet.line(sheet.ink.bold("How and why"));
   for (std::size_t i = 0; i < cards.size(); ++i) {
     if (i < kOpenFindings)
-      put_card(sheet, cards[i], i + 1, !told[i], true);
+      put_card(sheet, cards[i], i + 1, told[i], true);
     else
       sheet.paragraph("    also: ", cards[i].title);
   }

@@ -41,15 +41,20 @@ bool put_curve(Sheet& sheet, const Table& table);
 /// Shades for key x key -> value; false if the table is not of that form or does not fit.
 bool put_matrix(Sheet& sheet, const Table& table);
 
-/// Ranks that are judged alike share a sentence; with `brief` four at most.
+/// Ranks that are judged alike share a sentence; with `brief` four at most, and a single one without the
+/// facts that are in the first line of a page.
 void put_verdict(Sheet& sheet, const Table& table, bool brief);
 /// Cards under the headings of when they count.
 void put_findings(Sheet& sheet, const Judgement& judgement);
 void put_health(Sheet& sheet, const Judgement& judgement);
+/// What of a finding a summary says whole.
+struct Told {
+  bool title = false, remedy = false;
+};
 /// Findings, what they save together and the recording's health, a line or two each, in at most `room` lines
-/// where that can be. Which findings it tells in full.
-std::vector<bool> put_summary(Sheet& sheet, const Judgement& judgement, std::size_t room);
-/// What to do about the first five findings, and why; those not `told` with their titles.
-void put_reasons(Sheet& sheet, const Judgement& judgement, const std::vector<bool>& told);
+/// where that can be. What it tells of each finding.
+std::vector<Told> put_summary(Sheet& sheet, const Judgement& judgement, std::size_t room);
+/// What to do about the first five findings, and why, without what was `told`.
+void put_reasons(Sheet& sheet, const Judgement& judgement, const std::vector<Told>& told);
 
 }  // namespace stepscope::report

@@ -29,11 +29,13 @@ class Rows {
     range_ = std::max(range_, cells_of(sum.range));
   }
 
-  std::vector<std::string> lines(std::string_view text) const { return wrapped(one_line(text), room()); }
+  std::size_t lines(const Card& card) const {
+    return std::min(kTitleLines, wrapped(one_line(title_of(card)), room()).size());
+  }
   /// At most `most` lines of `text`; whether that is all.
   bool put(std::string_view number, std::string_view id, std::string_view range, std::string_view text,
            std::size_t most) {
-    std::vector<std::string> kept = lines(text);
+    std::vector<std::string> kept = wrapped(one_line(text), room());
     const bool whole = kept.size() <= most;
     if (!whole) {
       kept.resize(most);
@@ -44,6 +46,16 @@ class Rows {
     for (std::size_t i = 0; i < kept.size(); ++i)
       sheet_.line((i == 0 ? front : std::string(static_cast<std::size_t>(cells_of(front)), ' ')) +
                   (number.empty() ? kept[i] : sheet_.ink.bold(kept[i])));
+    return whole;
+  }
+  /// What to do, as much of it as a line holds; whether that is all.
+  bool put_remedy(const Card& card) {
+    const std::string text = one_line(card.remedy);
+    constexpr std::string_view kArrow = "→ ";
+    const int beside = room() - cells_of(kArrow);
+    const bool whole = cells_of(text) <= beside;
+    sheet_.line(std::string(static_cast<std::size_t>(8 + id_ + range_), ' ') + std::string(kArrow) +
+                (whole ? text : broken_off(text, beside)));
     return whole;
   }
 
@@ -67,23 +79,42 @@ void put_heading(Sheet& sheet, const Card& card, bool first) {
   sheet.line(sheet.ink.bold(heading) + sheet.ink.dim(first && card.per_step && fits ? more : ""));
 }
 
-/// Lines for findings, in at most `room`; which of them are told in full.
-std::vector<bool> put_rows(Sheet& sheet, const std::vector<Card>& cards, const Sum& sum, std::size_t room) {
+/// How a finding is told: the lines of its title, and whether one says what to do.
+struct Space {
+  std::size_t title = 1;
+  bool remedy = false;
+};
+
+/// A line for each, then in order what to do and the rest of its title, as long as `room` has lines.
+std::vector<Space> divided(const Rows& rows, const std::vector<Card>& cards, std::size_t room) {
+  std::vector<Space> spaces(std::min(cards.size(), room));
+  std::size_t left = room - spaces.size();
+  for (std::size_t i = 0; i < spaces.size(); ++i) {
+    spaces[i].remedy = left > 0 && !cards[i].remedy.empty();
+    left -= spaces[i].remedy;
+    spaces[i].title += std::min(left, rows.lines(cards[i]) - 1);
+    left -= spaces[i].title - 1;
+  }
+  return spaces;
+}
+
+/// Lines for findings, in at most `room`; what is told of them.
+std::vector<Told> put_rows(Sheet& sheet, const std::vector<Card>& cards, const Sum& sum, std::size_t room) {
   Rows rows(sheet, cards, sum);
-  std::size_t wanted = 0;
-  for (const Card& card : cards) wanted += std::min(kTitleLines, rows.lines(title_of(card)).size());
-  const std::size_t most = wanted <= room ? kTitleLines : 1;
   const std::size_t shown = cards.size() <= room ? cards.size() : std::max<std::size_t>(1, room - 1);
+  const std::vector<Space> spaces = divided(rows, cards, shown < cards.size() ? shown : room);
   bool summed = sum.range.empty();
   const auto put_sum = [&] {
     if (!std::exchange(summed, true)) rows.put("", "", sum.range, sum.whose + ": " + sum.steps, 1);
   };
-  std::vector<bool> told(cards.size());
+  std::vector<Told> told(cards.size());
   for (std::size_t i = 0; i < shown; ++i) {
     if (cards[i].when != When::now) put_sum();
     if (begins(cards, i)) put_heading(sheet, cards[i], i == 0);
-    told[i] = rows.put(std::to_string(i + 1), cards[i].id, range_of(cards[i]), title_of(cards[i]), most) &&
-              cards[i].said == cards[i].title;
+    told[i].title = rows.put(std::to_string(i + 1), cards[i].id, range_of(cards[i]), title_of(cards[i]),
+                             spaces[i].title) &&
+                    cards[i].said == cards[i].title;
+    told[i].remedy = spaces[i].remedy && rows.put_remedy(cards[i]);
   }
   if (shown < cards.size())
     sheet.line(sheet.ink.dim(fmt::format("    and {} more below", cards.size() - shown)));
@@ -93,7 +124,7 @@ std::vector<bool> put_rows(Sheet& sheet, const std::vector<Card>& cards, const S
 
 }  // namespace
 
-std::vector<bool> put_summary(Sheet& sheet, const Judgement& judgement, std::size_t room) {
+std::vector<Told> put_summary(Sheet& sheet, const Judgement& judgement, std::size_t room) {
   const std::vector<Card> cards = cards_of(judgement);
   const std::vector<Warning> warnings = warnings_of(judgement);
   const Sum sum = together(judgement);
@@ -104,7 +135,7 @@ std::vector<bool> put_summary(Sheet& sheet, const Judgement& judgement, std::siz
     sheet.line(sheet.ink.bold(heading_of(When::now)));
     sheet.paragraph("  ", nothing_to_change(judgement));
   }
-  std::vector<bool> told = put_rows(sheet, cards, sum, room > around ? room - around : 1);
+  std::vector<Told> told = put_rows(sheet, cards, sum, room > around ? room - around : 1);
   if (warned > 0) sheet.line();
   for (std::size_t i = 0; i < warned; ++i) {
     const std::string line = warnings[i].id + "  " + one_line(warnings[i].said);

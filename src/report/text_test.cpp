@@ -176,6 +176,23 @@ TEST(Text, TheVerdictFitsEightyByTwentyFour) {
   }
 }
 
+// Where the screen has lines left, findings say what to do, the first one first, and their titles are whole.
+TEST(Text, TheFirstScreenSaysWhatToDo) {
+  Page page = test::made_page();
+  const auto screen = [&](int height) {
+    const std::string text = to_text(page, {80, false, 40, height});
+    return text.substr(0, text.find("\nHow and why"));
+  };
+  const auto remedies = [](const std::string& text) {
+    std::size_t count = 0;
+    for (std::size_t at = 0; (at = text.find("→ ", at)) != text.npos; ++at) ++count;
+    return count;
+  };
+  EXPECT_GE(remedies(screen(24)), 1u) << screen(24);
+  EXPECT_EQ(remedies(screen(60)), page.reports[0].tables[1].rows()) << screen(60);
+  EXPECT_EQ(screen(60), screen(400));
+}
+
 TEST(Text, HostileDepthsAreBounded) {
   Table table{"Deep", Shape::tree, {}};
   auto& name = table.texts("name");
