@@ -313,26 +313,31 @@ bool EventParser::parse_args(const char*& p, Fields& f) {
 
 bool EventParser::parse_arg(const char*& p, Fields& f) {
   if (f.schema >= predictions_.size()) predictions_.resize(words_.schemas.size());
-  const Prediction guess = predictions_[f.schema];
-  StringId key = guess.key;
+  const Prediction& guess = predictions_[f.schema];
   const std::string_view expected = guess.key_text;
   const bool hit = !expected.empty() && static_cast<std::size_t>(end_ - p) > expected.size() &&
                    same_bytes(p, expected.data(), expected.size());
-  if (hit) {
-    p += expected.size();
-  } else {
-    if (*p != '"') return fail("a key was expected in the args");
-    if (!parse_text(p, key)) return false;
-  }
-  p = skip_space(p);
-  if (p >= end_) return false;
-  if (*p != ':') return fail("a colon was expected behind this key; a quote may be missing or not escaped");
-  p = skip_space(p + 1);
+  StringId key = guess.key;
+  if (hit)
+    p = skip_space(p + expected.size());
+  else if (!parse_key(p, key))
+    return false;
   ArgType type{};
   std::int64_t value = 0;
   if (!parse_arg_value(p, type, value)) return false;
   values_[f.field_count++] = value;
   f.schema = hit && type == guess.type ? guess.next : extend(f.schema, key, type);
+  return true;
+}
+
+/// Moves `p`, at a key of the args, to its value.
+bool EventParser::parse_key(const char*& p, StringId& key) {
+  if (*p != '"') return fail("a key was expected in the args");
+  if (!parse_text(p, key)) return false;
+  p = skip_space(p);
+  if (p >= end_) return false;
+  if (*p != ':') return fail("a colon was expected behind this key; a quote may be missing or not escaped");
+  p = skip_space(p + 1);
   return true;
 }
 
@@ -393,8 +398,8 @@ bool EventParser::parse_ident(const char*& p, Ident& ident) {
     const std::string_view text = words_.strings[id];
     // A number in quotes is the number: old files quote some tids and not others.
     double real = 0;
-    char copy[24] = {};
-    if (!text.empty() && text.size() < sizeof copy) {
+    char copy[24 + kPadding] = {};
+    if (!text.empty() && text.size() < 24) {
       std::memcpy(copy, text.data(), text.size());
       const char* digits = copy;
       if (read_number(digits, ident.value, real) == Number::integer && *digits == '\0') {
@@ -461,10 +466,7 @@ bool may_be_full(std::span<const Vocabulary> words) {
   return schemas >= kMostSchemas || fields >= kMostSchemaFields;
 }
 
-bool EventParser::has_room(const Fields& f) const {
-  return f.field_count < kMostFields && words_.schemas.size() < kMostSchemas &&
-         words_.schemas.total_fields() < kMostSchemaFields;
-}
+bool EventParser::has_room(const Fields& f) const { return schemas_room_ && f.field_count < kMostFields; }
 
 bool EventParser::parse_phase(const char*& p, char& phase) {
   if (*p == '"' && end_ - p > 2 && p[1] != '\\' && p[1] != '"' && p[2] == '"') {
@@ -511,12 +513,13 @@ StringId EventParser::intern(std::string_view text) {
 SchemaId EventParser::extend(SchemaId schema, StringId key, ArgType type) {
   const SchemaId next = words_.schemas.extend(schema, {key, type});
   if (schema >= predictions_.size()) predictions_.resize(words_.schemas.size());
+  schemas_room_ = words_.schemas.size() < kMostSchemas && words_.schemas.total_fields() < kMostSchemaFields;
   // The quoted key is interned too, so that a prediction is one comparison with the text as it stands in the
   // file.
   if (predictions_[schema].next != next) {
-    scratch_.assign(1, '"').append(words_.strings[key]).append(1, '"');
+    scratch_.assign(1, '"').append(words_.strings[key]).append("\":");
     const bool plain =
-        scratch_.find('\\') == std::string::npos && scratch_.find('"', 1) == scratch_.size() - 1;
+        scratch_.find('\\') == std::string::npos && scratch_.find('"', 1) == scratch_.size() - 2;
     predictions_[schema] = {plain ? words_.strings[words_.strings.intern(scratch_)] : std::string_view{}, key,
                             type, next};
   }

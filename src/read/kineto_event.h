@@ -63,7 +63,7 @@ class EventParser {
     Field next_ = Field::none;
   };
   struct Prediction {
-    std::string_view key_text;  ///< with both quotes
+    std::string_view key_text;  ///< with both quotes and a colon
     trace::StringId key = 0;
     trace::ArgType type{};
     trace::SchemaId next = 0;
@@ -79,6 +79,7 @@ class EventParser {
   bool parse_field(const char*& p, Field field, Fields& f);
   bool parse_args(const char*& p, Fields& f);
   bool parse_arg(const char*& p, Fields& f);
+  bool parse_key(const char*& p, trace::StringId& key);
   bool parse_arg_value(const char*& p, trace::ArgType& type, std::int64_t& value);
   bool parse_text(const char*& p, trace::StringId& id);
   bool parse_phase(const char*& p, char& phase);
@@ -103,6 +104,7 @@ class EventParser {
   std::array<std::int64_t, kMostFields + 1> values_;  // of the event being read
   BatchMemory memory_;
   std::size_t first_value_ = 0;  // of the batch
+  bool schemas_room_ = true;     // another schema may be made
   const char* end_ = nullptr;
   std::uint32_t block_ = 0;
   const char* damage_ = "";
