@@ -9,6 +9,8 @@
 namespace stepscope::report {
 namespace {
 
+constexpr std::string_view kUndone = ":where(:not(svg,svg *,style)){all:revert}\n";
+
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
   std::string out;
   std::size_t at = 0;
@@ -35,7 +37,8 @@ std::string scoped(std::string body) {
   replace_all(body, " id=\"", fmt::format(" id=\"{}-", name));
   replace_all(body, "labelledby=\"", fmt::format("labelledby=\"{}-", name));
   replace_all(body, "href=\"#", fmt::format("href=\"#{}-", name));
-  return fmt::format("<div class=\"{0}\">\n<style>.{0}{{{1}}}</style>\n{2}</div>\n", name, style, body);
+  return fmt::format("<div class=\"{0}\">\n<style>.{0}.{0}.{0}{{{1}{2}}}</style>\n{3}</div>\n", name, kUndone,
+                     style, body);
 }
 
 }  // namespace stepscope::report
