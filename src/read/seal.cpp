@@ -84,6 +84,7 @@ trace::Track make_track(const CanonicalTrack& key) {
   track.tid = tid_text ? tid : std::to_string(tid_number);
   if (device) {
     track.device = pid_text ? number_at_end(pid) : pid_number;
+    if (track.device > kLargestDevice) track.device = -1;
     track.stream = tid_text ? number_at_end(tid) : tid_number;
   }
   return track;
@@ -308,6 +309,7 @@ void seal(trace::Trace& trace, ParsedFile file, unsigned threads) {
     batches[b] = {};
   });
   for (const ParsedRow& row : paired) place_row(rank.events, next.back()[row.track]++, row);
+  end_open_ranges(rank);
   drop_absurd_durations(rank);
   settle_flow_tracks(rank);
   const RowOrder row_order(trace, rank);
