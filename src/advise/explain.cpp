@@ -113,8 +113,9 @@ std::vector<std::string> reasons_of(const Finding& raw, const Finding& f) {
 }
 
 std::string last_read(const std::vector<Asked>& inputs) {
-  return inputs.empty() ? ""
-                        : fmt::format(" It stopped after {} = {}.", inputs.back().what, inputs.back().value);
+  return inputs.empty()
+             ? ""
+             : fmt::format(" The last that it read was {}: {}.", inputs.back().what, inputs.back().value);
 }
 
 void fires(Explained& out, const Finding& raw, const Judged& judged, std::size_t place,

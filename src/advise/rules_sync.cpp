@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <string_view>
+#include <utility>
 
 #include "advise/cite.h"
 #include "advise/constants.h"
@@ -84,12 +87,14 @@ std::optional<Finding> scalar_read(const Evidence& e, Bound) {
 
 /// Some other wait has the same name: taking ranges of that name away would take more.
 bool shares_names(const Evidence& e, const Waits& waits, WaitKind kind) {
+  const auto name = [](const WaitingCall& call) {  // ops and calls have names of their own
+    return std::pair<bool, std::string_view>(call.op.empty(), call.op.empty() ? call.call : call.op);
+  };
+  std::set<std::pair<bool, std::string_view>> own;
+  for (const WaitingCall& call : waits.calls) own.insert(name(call));
   const std::vector<WaitingCall> all = waits_of(e);
   return std::any_of(all.begin(), all.end(), [&](const WaitingCall& other) {
-    return other.kind != kind &&
-           std::any_of(waits.calls.begin(), waits.calls.end(), [&](const WaitingCall& own) {
-             return own.op.empty() ? own.call == other.call : own.op == other.op;
-           });
+    return other.kind != kind && (own.contains({false, other.op}) || own.contains({true, other.call}));
   });
 }
 

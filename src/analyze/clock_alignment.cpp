@@ -204,6 +204,7 @@ report::Report clock_alignment(const trace::Trace& trace, const report::Params&)
   report::Report report{"clock_alignment", {}, {}};
   const bool alone = trace.ranks.size() < 2;
   const Alignment alignment = alone ? Alignment{} : derive::align_clocks(trace);
+  report.notes = trace.doubts;
   report.notes.push_back(alone ? "Only one rank is open: name several files, or the folder that holds them."
                                : summary_of(trace, alignment));
   note_mismatches(alignment, report);

@@ -1,8 +1,12 @@
 #include "analyze/derived.h"
 
+#include <fmt/format.h>
+
 #include <mutex>
 
 #include "analyze/replayed_rank.h"
+#include "report/statistics.h"
+#include "report/units.h"
 
 namespace stepscope::analyze {
 
@@ -60,6 +64,22 @@ const std::vector<derive::Waiting>& Derived::waits(const Rank& rank) const {
 const ReplayedRank& Derived::replayed(const Rank& rank) const {
   return *of(rank).replayed.get(
       [&] { return std::make_unique<ReplayedRank>(trace_, rank, choice_, waits(rank)); });
+}
+
+void note_whole_gaps(report::Report& report, const Derived& derived, const Rank& rank) {
+  std::int64_t gaps = 0, time = 0;
+  for (const derive::IdlePiece& piece : derived.idle(rank)) {
+    if (!piece.whole) continue;
+    ++gaps;
+    report::add_to(time, piece.span.length());
+  }
+  if (gaps == 0) return;
+  report.notes.push_back(fmt::format(
+      "{} gaps of device time{}, {} in all, are not told apart by cause and stand as untraced: one "
+      "thread launches to so many devices that the pieces would far outnumber the events.",
+      report::format_value(gaps, report::Unit::count),
+      rank.rank < 0 ? "" : fmt::format(" of rank {}", rank.rank),
+      report::format_value(time, report::Unit::ns)));
 }
 
 }  // namespace stepscope::analyze

@@ -43,4 +43,7 @@ class Derived {
   std::unique_ptr<OfRank[]> ranks_;
 };
 
+/// Says so when gaps of the rank were not cut by cause.
+void note_whole_gaps(report::Report& report, const Derived& derived, const trace::Rank& rank);
+
 }  // namespace stepscope::analyze

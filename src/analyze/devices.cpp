@@ -11,6 +11,7 @@
 #include "derive/device_busy.h"
 #include "derive/matrix_cores.h"
 #include "derive/peaks.h"
+#include "report/units.h"
 
 namespace stepscope::analyze {
 namespace {
@@ -159,9 +160,11 @@ struct Series {
 };
 
 constexpr std::size_t kBuckets = 100;
+constexpr std::size_t kMostDrawn = 256;  // devices of a rank
 
-void add_series(Series& out, const Rank& rank, const DeviceBusy& busy, const Fill& fill, Interval window) {
-  const std::int64_t origin = origin_of(rank);
+/// `origin`: the zero of times.
+void add_series(Series& out, const Rank& rank, const DeviceBusy& busy, const Fill& fill, Interval window,
+                std::int64_t origin) {
   const std::vector<double> shares = timeline::binned_share(busy.all, window, kBuckets);
   std::vector<double> full(kBuckets);
   const double width = static_cast<double>(window.length()) / kBuckets;
@@ -261,12 +264,19 @@ report::Report devices(const Derived& derived, const report::Params& params) {
     const KernelArgs args(trace, rank);
     const Interval window = window_of(rank, choice);
     const auto by_device = streams_by_device(rank);
+    const std::int64_t origin = origin_of(rank);
+    std::size_t drawn = 0;
     for (const DeviceBusy& busy : derived.busy(rank)) {
       const Streams& streams = by_device.at(busy.device);
       const Fill fill = fill_of(rank, args, streams, window);
       add_device(summary, trace, rank, busy, streams, fill, window);
-      if (window.length() > 0) add_series(series, rank, busy, fill, window);
+      if (window.length() > 0 && drawn++ < kMostDrawn) add_series(series, rank, busy, fill, window, origin);
     }
+    if (drawn > kMostDrawn)
+      report.notes.push_back(
+          fmt::format("{} devices are recorded{}; utilization over time is of the first {}.",
+                      report::format_value(static_cast<std::int64_t>(drawn), Unit::count),
+                      rank.rank < 0 ? "" : fmt::format(" by rank {}", rank.rank), kMostDrawn));
   }
   if (summary.table.rows() == 0)
     report.notes.push_back(

@@ -170,9 +170,10 @@ void add_rank(const Derived& derived, const Rank& rank, CauseTable& causes, Tota
   };
   const auto cut = longest.begin() + static_cast<std::ptrdiff_t>(std::min(kLongest, longest.size()));
   std::partial_sort(longest.begin(), cut, longest.end(), longer);
+  const std::int64_t origin = origin_of(rank);
   for (auto piece = longest.begin(); piece != cut; ++piece)
     add_gap(gaps, derived.trace(), rank, *piece, devices[static_cast<std::size_t>(piece->device)].device,
-            origin_of(rank));
+            origin);
   add_idle_places(places, derived, rank, steps);
 }
 
@@ -209,8 +210,11 @@ report::Report idle(const Derived& derived, const report::Params&) {
   TotalTable totals(trace);
   GapTable gaps(trace);
   report::Table places = place_table(trace, "Idle time by place");
-  for (const Rank& rank : trace.ranks) add_rank(derived, rank, causes, totals, gaps, places);
   report::Report report{"idle", {}, {}};
+  for (const Rank& rank : trace.ranks) {
+    add_rank(derived, rank, causes, totals, gaps, places);
+    note_whole_gaps(report, derived, rank);
+  }
   if (causes.table.rows() == 0)
     report.notes.push_back(
         "No idle time can be stated: no device activity is recorded. Record with ProfilerActivity.CUDA (or "

@@ -152,6 +152,7 @@ report::Report ledger(const Derived& derived, const report::Params&) {
     const auto& devices = derived.busy(rank);
     const auto atoms = derive::ledger(devices, derived.idle(rank), window_of(rank, derived.choice()));
     const BoundNumbers bound = bound_numbers(derived, rank, atoms);
+    note_whole_gaps(report, derived, rank);
     for (std::size_t d = 0; d < devices.size(); ++d)
       add_owners(owners, rank, bound, devices[d].device, atoms[d]);
     if (!devices.empty()) add_numbers(numbers, rank, bound);

@@ -115,12 +115,14 @@ std::vector<std::int64_t> device_lengths(const Rank& rank, const StepChoice& cho
 
 /// Times of the devices' work; all empty where no device event is recorded.
 void measure_devices(Facts& out, const Rank& rank, const std::vector<DeviceBusy>& devices, Interval window) {
-  IntervalSet compute, communication, copy;
-  for (const DeviceBusy& device : devices) {
-    compute = unite(compute, device.compute);
-    communication = unite(communication, device.communication);
-    copy = unite(copy, device.copy);
-  }
+  const auto of_all = [&](IntervalSet DeviceBusy::* part) {
+    Column<Interval> all;
+    for (const DeviceBusy& device : devices)
+      all.insert(all.end(), (device.*part).parts().begin(), (device.*part).parts().end());
+    return IntervalSet::of(std::move(all));
+  };
+  const IntervalSet compute = of_all(&DeviceBusy::compute),
+                    communication = of_all(&DeviceBusy::communication), copy = of_all(&DeviceBusy::copy);
   const IntervalSet kernels = unite(compute, communication), busy = unite(kernels, copy);
   const auto add = [&](const char* name, std::int64_t time) {
     out.add(rank, name, devices.empty() ? report::kNoInt : time);
@@ -167,8 +169,13 @@ void note_reading(const Rank& rank, report::Report& report) {
                     "event left out.",
                     rank.path, r.clamped_times));
   if (r.unmatched_ends > 0)
-    report.notes.push_back(
-        fmt::format("{}: {} begin or end events have no partner.", rank.path, r.unmatched_ends));
+    report.notes.push_back(fmt::format("{}: {} end event{} (ph E) without a begin {} left out.", rank.path,
+                                       r.unmatched_ends, r.unmatched_ends == 1 ? "" : "s",
+                                       r.unmatched_ends == 1 ? "is" : "are"));
+  if (r.open_begins > 0)
+    report.notes.push_back(fmt::format(
+        "{}: {} begin event{} (ph B) without an end {} taken to last until their thread's last event.",
+        rank.path, r.open_begins, r.open_begins == 1 ? "" : "s", r.open_begins == 1 ? "is" : "are"));
 }
 
 }  // namespace

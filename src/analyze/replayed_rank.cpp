@@ -131,7 +131,7 @@ std::vector<Launched> ReplayedRank::launched_in(std::span<const std::string_view
 
 Change ReplayedRank::change_of(std::span<const Scale> scales) const {
   Change change;
-  for (const Scale& scale : scales) change.found |= add_changes(trace_, rank_, plan_, scale, change.changes);
+  change.found = add_changes(trace_, rank_, plan_, scales, change.changes);
   return change;
 }
 

@@ -36,11 +36,13 @@ struct Waiting {
 
 /// A collective waits on a rank as much longer as it lasts there than where it lasts least: who came last did
 /// not wait. No clock is compared.
-std::vector<Waiting> waits_of(const trace::Trace& trace, const StepChoice& choice) {
+/// `crowded`: whether a step had too many to match.
+std::vector<Waiting> waits_of(const trace::Trace& trace, const StepChoice& choice, bool& crowded) {
   derive::GroupNames groups;
   std::vector<std::vector<CollectiveRow>> rows;
   for (const trace::Rank& rank : trace.ranks) rows.push_back(derive::collective_rows(trace, rank, groups));
   const derive::Matches matches = derive::match_collectives(rows, groups);
+  crowded = !matches.crowded.empty();
   std::vector<Waiting> waits(trace.ranks.size());
   for (const derive::Instance& instance : matches.instances) {
     if (!derive::synchronizes(instance.exchange)) continue;
@@ -208,7 +210,9 @@ report::Report stragglers(const Derived& derived, const report::Params&) {
     report.tables = {verdicts(trace, {}, {}), matrix(trace, {}), wait_table(trace, {})};
     return report;
   }
-  std::vector<Waiting> waits = waits_of(trace, derived.choice());
+  report.notes = trace.doubts;
+  bool crowded = false;
+  std::vector<Waiting> waits = waits_of(trace, derived.choice(), crowded);
   Table waiting = wait_table(trace, waits);
   const auto steps = common_steps(trace, derived.choice());
   std::vector<std::int64_t> numbers;
@@ -231,10 +235,10 @@ report::Report stragglers(const Derived& derived, const report::Params&) {
   for (std::size_t i = 0; i < std::min(kTold, answer.stragglers.size()); ++i)
     report.notes.push_back(sentence(trace, answer.stragglers[i], numbers));
   if (std::all_of(waits.begin(), waits.end(), [](const Waiting& w) { return w.collectives == 0; }))
-    report.notes.emplace_back(
-        "No collective of these ranks could be matched: waiting for others counts as transfer, and a rank "
-        "that "
-        "is slow on the network cannot be told from one that waits.");
+    report.notes.push_back(fmt::format(
+        "No collective of these ranks could be matched{}: waiting for others counts as transfer, and a rank "
+        "that is slow on the network cannot be told from one that waits.",
+        crowded ? ", as a step has more than 100,000 without sequence numbers" : ""));
   report.tables.push_back(verdicts(trace, answer, numbers));
   report.tables.push_back(matrix(trace, answer));
   report.tables.push_back(std::move(waiting));

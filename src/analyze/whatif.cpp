@@ -53,7 +53,8 @@ void add_check(CheckTable& out, const Rank& rank, const ReplayedRank& replayed) 
   out.error.push_back(replayed.error());
 }
 
-void add_change(ChangeTable& out, const Rank& rank, const ReplayedRank& replayed, std::string name,
+/// Returns whether the rank has anything of that kind.
+bool add_change(ChangeTable& out, const Rank& rank, const ReplayedRank& replayed, std::string name,
                 std::span<const Scale> scales) {
   const Change change = replayed.change_of(scales);
   const bool usable = replayed.usable();
@@ -65,6 +66,7 @@ void add_change(ChangeTable& out, const Rank& rank, const ReplayedRank& replayed
   out.step.push_back(usable ? report::mean(now, replayed.steps()) : kNoInt);
   out.saving.push_back(usable ? report::mean(saved, replayed.steps()) : kNoInt);
   out.share.push_back(usable ? report::ratio(saved, replayed.identity()) : report::kNoReal);
+  return change.found;
 }
 
 }  // namespace
@@ -116,13 +118,16 @@ report::Report whatif(const Derived& derived, const report::Params& params) {
   ChangeTable changes(trace);
   report::Report report{"whatif", {}, {}};
   bool device = false;
+  std::vector<bool> found;  // by scale
   const auto scales = parse_scales(params.text("scale", kParams[0].fallback));
   if (!scales) report.notes.push_back("--scale: " + scales.error().message + ".");
   for (const Rank& rank : trace.ranks) {
     const ReplayedRank& replayed = derived.replayed(rank);
     add_check(checks, rank, replayed);
     if (!scales) continue;
-    for (const Scale& scale : *scales) add_change(changes, rank, replayed, scale.text, {&scale, 1});
+    found.resize(scales->size());
+    for (std::size_t i = 0; i < scales->size(); ++i)
+      if (add_change(changes, rank, replayed, (*scales)[i].text, {&(*scales)[i], 1})) found[i] = true;
     if (scales->size() > 1) add_change(changes, rank, replayed, "all together", *scales);
     device |= replayed.has_device();
     if (replayed.has_device() && !replayed.usable())
@@ -132,6 +137,10 @@ report::Report whatif(const Derived& derived, const report::Params& params) {
           rank.rank < 0 ? "the recording" : fmt::format("rank {}", rank.rank),
           report::format_value(replayed.error(), Unit::share)));
   }
+  for (std::size_t i = 0; params.has("scale") && device && i < found.size(); ++i)
+    if (!found[i])
+      report.notes.push_back(
+          fmt::format("Nothing in the recording is what {} speaks of.", (*scales)[i].text));
   if (!device && scales)
     report.notes.emplace_back(
         "There is nothing to replay: no device activity is recorded. Record with ProfilerActivity.CUDA (or "

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <map>
+#include <set>
 #include <utility>
 
 #include "analyze/loops.h"
@@ -91,6 +93,12 @@ Result<Scale> parse_scale(std::string_view text) {
   scale.what = known->what;
   if (!known->named) return scale;
   const std::string_view name = left.substr(colon + 1);
+  if (std::count(name.begin(), name.end(), '/') == 1 && (name.starts_with('/') || name.ends_with('/'))) {
+    const std::string_view part = name.substr(name.starts_with('/') ? 1 : 0, name.size() - 1);
+    return Error{fmt::format("'{0}' has one slash too few: write {1}:/{2}/ for names that contain {2}", left,
+                             known->word, part.empty() ? "gemm" : part),
+                 "", -1};
+  }
   if (name.size() > 2 && name.starts_with('/') && name.ends_with('/'))
     for (const std::string_view part : split(name.substr(1, name.size() - 2), '|'))
       scale.parts.emplace_back(part);
@@ -99,27 +107,47 @@ Result<Scale> parse_scale(std::string_view text) {
   return scale;
 }
 
-bool matches(const Scale& scale, std::string_view name) {
-  switch (scale.what) {
-    case What::data_loading:
-      return derive::is_data_loading(name);
-    case What::alloc:
-      return derive::is_allocation_call(name);
-    case What::launch:
-      return derive::is_launch_call(name);
-    default:
-      return scale.parts.empty() ? name == scale.name
-                                 : std::any_of(scale.parts.begin(), scale.parts.end(), [&](const auto& part) {
-                                     return name.find(part) != std::string_view::npos;
-                                   });
+/// Scales of one kind and factor.
+struct Wanted {
+  What what;
+  double factor;
+  std::set<std::string_view> names;
+  std::vector<std::string_view> parts;
+
+  bool matches(std::string_view name) const {
+    switch (what) {
+      case What::data_loading:
+        return derive::is_data_loading(name);
+      case What::alloc:
+        return derive::is_allocation_call(name);
+      case What::launch:
+        return derive::is_launch_call(name);
+      default:
+        return names.contains(name) || std::any_of(parts.begin(), parts.end(), [&](std::string_view part) {
+                 return name.find(part) != std::string_view::npos;
+               });
+    }
   }
+};
+
+std::vector<Wanted> wanted_by(std::span<const Scale> scales) {
+  std::vector<Wanted> all;
+  std::map<std::pair<What, double>, std::size_t> places;
+  for (const Scale& scale : scales) {
+    const auto [place, added] = places.try_emplace({scale.what, scale.factor}, all.size());
+    if (added) all.push_back({scale.what, scale.factor, {}, {}});
+    Wanted& wanted = all[place->second];
+    if (scale.parts.empty()) wanted.names.insert(scale.name);
+    wanted.parts.insert(wanted.parts.end(), scale.parts.begin(), scale.parts.end());
+  }
+  return all;
 }
 
-/// `matches` by row, asked once per name.
+/// `Wanted::matches` by row, asked once per name.
 class Matcher {
  public:
-  Matcher(const trace::Trace& trace, const Rank& rank, const Scale& scale)
-      : trace_(trace), e_(rank.events), scale_(scale), known_(trace.strings.size(), kUnasked) {
+  Matcher(const trace::Trace& trace, const Rank& rank, const Wanted& wanted)
+      : trace_(trace), e_(rank.events), wanted_(wanted), known_(trace.strings.size(), kUnasked) {
     if (!rank.devices.empty()) setting_ = derive::setting_of(rank.devices.front());
   }
   bool operator()(Row row) {
@@ -130,18 +158,18 @@ class Matcher {
 
  private:
   bool fits(std::string_view name) const {
-    return scale_.what == What::plain_cores
+    return wanted_.what == What::plain_cores
                ? !derive::is_double_precision(name) &&
                      derive::is_plain_matrix_work(derive::matrix_cores_of(name, setting_))
-           : scale_.what == What::fp64 ? derive::is_double_precision(name)
-           : scale_.what == What::kind ? matches(scale_, derive::name_of(derive::kernel_kind(name)))
-                                       : matches(scale_, name);
+           : wanted_.what == What::fp64 ? derive::is_double_precision(name)
+           : wanted_.what == What::kind ? wanted_.matches(derive::name_of(derive::kernel_kind(name)))
+                                        : wanted_.matches(name);
   }
 
   enum : std::uint8_t { kUnasked, kYes, kNo };
   const trace::Trace& trace_;
   const EventTable& e_;
-  const Scale& scale_;
+  const Wanted& wanted_;
   std::vector<std::uint8_t> known_;
   derive::KernelSetting setting_;
 };
@@ -167,12 +195,12 @@ std::vector<bool> ranges_that_launch(const Rank& rank) {
 }
 
 /// Host ranges that match and, for `op` and `device`, what was launched inside them.
-bool add_ranges(Matcher& match, const Rank& rank, const derive::ReplayPlan& plan, const Scale& scale,
+bool add_ranges(Matcher& match, const Rank& rank, const derive::ReplayPlan& plan, const Wanted& wanted,
                 Changes& changes) {
   const EventTable& e = rank.events;
-  const bool calls = scale.what == What::alloc || scale.what == What::launch;
+  const bool calls = wanted.what == What::alloc || wanted.what == What::launch;
   const std::vector<bool> launching =
-      scale.what == What::quiet ? ranges_that_launch(rank) : std::vector<bool>(e.size());
+      wanted.what == What::quiet ? ranges_that_launch(rank) : std::vector<bool>(e.size());
   bool found = false;
   std::vector<bool> inside(e.size());
   for (const Row row : rank.host_rows()) {
@@ -181,28 +209,28 @@ bool add_ranges(Matcher& match, const Rank& rank, const derive::ReplayPlan& plan
     inside[row] = below || (match(row) && !launching[row]);
     if (!inside[row] || below) continue;
     found = true;
-    if (scale.what != What::device) changes.host.push_back({row, scale.factor});
+    if (wanted.what != What::device) changes.host.push_back({row, wanted.factor});
   }
-  if (scale.what != What::device && scale.what != What::op) return found;
+  if (wanted.what != What::device && wanted.what != What::op) return found;
   for (std::size_t i = 0; i < plan.events.size(); ++i) {
     const Row row = plan.events[i].row, launch = e.launch[row], op = e.op[row];
     if ((launch != kNoRow && inside[launch]) || (op != kNoRow && inside[op]))
-      scale_event(changes, plan.events.size(), i, scale.factor, scale.what == What::op);
+      scale_event(changes, plan.events.size(), i, wanted.factor, wanted.what == What::op);
   }
   return found;
 }
 
 /// Of loops whose rounds match, all but the first rounds go, with what they launch; `factor` of them stay.
 bool add_loops(const trace::Trace& trace, const Rank& rank, const derive::ReplayPlan& plan,
-               const Scale& scale, Changes& changes) {
+               const Wanted& wanted, Changes& changes) {
   const EventTable& e = rank.events;
   std::vector<bool> inside(e.size());
   bool found = false;
   for (const derive::RepeatedOps& run : derive::repeated_ops(trace, rank)) {
-    if (!matches(scale, loop_unit(trace, rank, run))) continue;
+    if (!wanted.matches(loop_unit(trace, rank, run))) continue;
     found = true;
     const auto kept =
-        static_cast<std::int64_t>(scale.factor * static_cast<double>(run.times) * run.unit + 0.5);
+        static_cast<std::int64_t>(wanted.factor * static_cast<double>(run.times) * run.unit + 0.5);
     std::int64_t done = e.start[run.first], seen = 0;
     for (Row row = run.first;
          row < e.size() && e.track[row] == e.track[run.first] && e.start[row] < e.end[run.last]; ++row) {
@@ -211,7 +239,7 @@ bool add_loops(const trace::Trace& trace, const Rank& rank, const derive::Replay
         done = e.end[row];
         if (++seen > kept) changes.host.push_back({row, 0});
       }
-      inside[row] = seen > kept;
+      inside[row] = inside[row] || seen > kept;
     }
   }
   for (std::size_t i = 0; i < plan.events.size(); ++i)
@@ -242,13 +270,13 @@ Row mask_before(const trace::Trace& trace, const Rank& rank, Row op) {
 /// Operators in which a call under an operator of that name waits, with what they launch: aten::index of
 /// the aten::nonzero that it calls; and the comparisons that made their masks.
 bool add_waiting(const trace::Trace& trace, const Rank& rank, const derive::ReplayPlan& plan,
-                 const Scale& scale, Changes& changes) {
+                 const Wanted& wanted, Changes& changes) {
   const EventTable& e = rank.events;
   std::vector<bool> inside(e.size());
   bool found = false;
   for (const derive::ReplayPlan::Call& call : plan.calls) {
     Row op = e.op[call.row];
-    if (call.waiting != derive::Waiting::work || op == kNoRow || !matches(scale, trace.name(rank, op)))
+    if (call.waiting != derive::Waiting::work || op == kNoRow || !wanted.matches(trace.name(rank, op)))
       continue;
     for (Row above = e.parent[op];
          above != kNoRow && e.kind[above] == Kind::op && trace.name(rank, above).starts_with("aten::");
@@ -258,7 +286,7 @@ bool add_waiting(const trace::Trace& trace, const Rank& rank, const derive::Repl
     if (inside[op]) continue;
     for (const Row gone : {mask_before(trace, rank, op), op}) {
       if (gone == kNoRow) continue;
-      changes.host.push_back({gone, scale.factor});
+      changes.host.push_back({gone, wanted.factor});
       for (Row row = gone; row < e.size() && e.track[row] == e.track[gone] && e.start[row] < e.end[gone];
            ++row)
         inside[row] = true;
@@ -266,31 +294,31 @@ bool add_waiting(const trace::Trace& trace, const Rank& rank, const derive::Repl
   }
   for (std::size_t i = 0; i < plan.events.size(); ++i)
     if (const Row launch = e.launch[plan.events[i].row]; launch != kNoRow && inside[launch])
-      scale_event(changes, plan.events.size(), i, scale.factor, true);
+      scale_event(changes, plan.events.size(), i, wanted.factor, true);
   return found;
 }
 
-bool add_events(Matcher& match, const Rank& rank, const derive::ReplayPlan& plan, const Scale& scale,
+bool add_events(Matcher& match, const Rank& rank, const derive::ReplayPlan& plan, const Wanted& wanted,
                 Changes& changes) {
   const EventTable& e = rank.events;
   bool found = false;
   for (std::size_t i = 0; i < plan.events.size(); ++i) {
     const Row row = plan.events[i].row;
     const Work work = e.work[row];
-    const bool wanted =
-        scale.what == What::compute ? work == Work::compute
-        : scale.what == What::plain_cores || scale.what == What::fp64 || scale.what == What::kind
+    const bool meant =
+        wanted.what == What::compute ? work == Work::compute
+        : wanted.what == What::plain_cores || wanted.what == What::fp64 || wanted.what == What::kind
             ? work == Work::compute && match(row)
-        : scale.what == What::comm ? work == Work::communication
-        : scale.what == What::copy ? work == Work::copy || work == Work::fill
-                                   : match(row);
-    if (!wanted) continue;
+        : wanted.what == What::comm ? work == Work::communication
+        : wanted.what == What::copy ? work == Work::copy || work == Work::fill
+                                    : match(row);
+    if (!meant) continue;
     const Row launch = e.launch[row];
-    found |= scale.what != What::call || launch != kNoRow;
-    if (scale.what != What::call)
-      scale_event(changes, plan.events.size(), i, scale.factor);
+    found |= wanted.what != What::call || launch != kNoRow;
+    if (wanted.what != What::call)
+      scale_event(changes, plan.events.size(), i, wanted.factor);
     else if (launch != kNoRow)
-      changes.host.push_back({launch, scale.factor});
+      changes.host.push_back({launch, wanted.factor});
   }
   return found;
 }
@@ -307,12 +335,14 @@ Result<std::vector<Scale>> parse_scales(std::string_view text) {
   return scales;
 }
 
-bool add_changes(const trace::Trace& trace, const Rank& rank, const derive::ReplayPlan& plan,
-                 const Scale& scale, Changes& changes) {
-  Matcher match(trace, rank, scale);
-  switch (scale.what) {
+namespace {
+
+bool add_wanted(const trace::Trace& trace, const Rank& rank, const derive::ReplayPlan& plan,
+                const Wanted& wanted, Changes& changes) {
+  Matcher match(trace, rank, wanted);
+  switch (wanted.what) {
     case What::sync:
-      changes.waits = std::min(changes.waits, scale.factor);
+      changes.waits = std::min(changes.waits, wanted.factor);
       return std::any_of(plan.calls.begin(), plan.calls.end(),
                          [](const auto& call) { return call.waiting == derive::Waiting::work; });
     case What::compute:
@@ -323,14 +353,23 @@ bool add_changes(const trace::Trace& trace, const Rank& rank, const derive::Repl
     case What::kernel:
     case What::kind:
     case What::call:
-      return add_events(match, rank, plan, scale, changes);
+      return add_events(match, rank, plan, wanted, changes);
     case What::loop:
-      return add_loops(trace, rank, plan, scale, changes);
+      return add_loops(trace, rank, plan, wanted, changes);
     case What::waiting:
-      return add_waiting(trace, rank, plan, scale, changes);
+      return add_waiting(trace, rank, plan, wanted, changes);
     default:
-      return add_ranges(match, rank, plan, scale, changes);
+      return add_ranges(match, rank, plan, wanted, changes);
   }
+}
+
+}  // namespace
+
+bool add_changes(const trace::Trace& trace, const Rank& rank, const derive::ReplayPlan& plan,
+                 std::span<const Scale> scales, Changes& changes) {
+  bool found = false;
+  for (const Wanted& wanted : wanted_by(scales)) found |= add_wanted(trace, rank, plan, wanted, changes);
+  return found;
 }
 
 }  // namespace stepscope::analyze

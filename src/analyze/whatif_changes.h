@@ -1,6 +1,7 @@
 // What `whatif --scale` asks for: parsed, and found in a rank.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,8 +44,9 @@ struct Scale {
 /// "data_loading=0; kernel:/gemm|conv/=0.5". The error is a sentence.
 Result<std::vector<Scale>> parse_scales(std::string_view text);
 
-/// Adds what `scale` asks for; false if nothing in the rank is of that kind or name.
+/// Adds what `scales` ask for; false if nothing in the rank is of these kinds or names. Takes a pass over the
+/// rank for each kind and factor, however many names they have.
 bool add_changes(const trace::Trace& trace, const trace::Rank& rank, const derive::ReplayPlan& plan,
-                 const Scale& scale, derive::Changes& changes);
+                 std::span<const Scale> scales, derive::Changes& changes);
 
 }  // namespace stepscope::analyze

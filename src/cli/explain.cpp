@@ -4,10 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <map>
+#include <variant>
 
 #include "cli/markdown.h"
 #include "cli/present.h"
 #include "cli/terminal.h"
+#include "report/judgement.h"
 #include "report/suggest.h"
 #include "report/utf8.h"
 
@@ -23,9 +27,24 @@ std::string paragraph(std::string_view first, std::string_view text, int columns
   return out;
 }
 
+report::Column* find_column(report::Table& table, std::string_view name) {
+  const auto found = std::find_if(table.columns.begin(), table.columns.end(),
+                                  [&](const report::Column& c) { return c.name == name; });
+  return found == table.columns.end() ? nullptr : &*found;
+}
+
+report::Texts in_full(const report::Reals& numbers) {
+  report::Texts texts;
+  for (const double number : numbers) texts.push_back(fmt::format("{}", number));
+  return texts;
+}
+
 /// What is read, the numbers and the constants, without the columns that are for machines.
 report::Report for_people(report::Report all) {
   report::Report shown{all.name, {}, {}};
+  for (report::Table& table : all.tables)  // constants differ in kind: each keeps its own digits
+    if (report::Column* value = table.title == "Constants" ? find_column(table, "value") : nullptr)
+      value->values = in_full(std::get<report::Reals>(value->values));
   for (const char* title : {"Inputs", "Numbers", "Constants"}) {
     for (report::Table& table : all.tables) {
       if (table.title != title || table.rows() == 0) continue;
@@ -37,18 +56,47 @@ report::Report for_people(report::Report all) {
   return shown;
 }
 
+/// Ranks of which the same is said, and what.
+struct Alike {
+  std::vector<std::int64_t> ranks;
+  advise::Explained said;
+};
+
+std::vector<Alike> alike(const std::vector<advise::Explained>& explained) {
+  std::vector<Alike> groups;
+  std::map<std::string, std::size_t> places;  // by all that is said
+  for (const advise::Explained& e : explained) {
+    std::string key = e.sentence + '\n' + e.confidence;
+    for (const std::string& reason : e.because) key += '\n' + reason;
+    for (const auto* asked : {&e.inputs, &e.numbers})
+      for (const advise::Asked& row : *asked) key += '\n' + row.what + '\n' + row.value;
+    const auto [place, added] = places.try_emplace(key, groups.size());
+    if (added) groups.push_back({{}, e});
+    groups[place->second].ranks.push_back(e.rank);
+  }
+  return groups;
+}
+
+/// "ranks 0 to 3: ", "" when only one rank is open.
+std::string whose(const Alike& group, std::size_t open) {
+  if (open < 2) return "";
+  return fmt::format("{} {}: ", group.ranks.size() == 1 ? "rank" : "ranks",
+                     report::listed_ranks(group.ranks));
+}
+
 std::string as_text(const Call& call, std::string_view id, const std::vector<advise::Explained>& explained) {
   const int columns = width(call.environment);
   const advise::Entry entry = advise::entry_of(id);
   std::string out =
       paragraph(fmt::format("{}  ", id), fmt::format("{} ({})", entry.one_line, entry.category), columns);
-  for (const advise::Explained& e : explained) {
-    out +=
-        '\n' + paragraph(explained.size() > 1 ? fmt::format("rank {}: ", e.rank) : "", e.sentence, columns);
+  std::vector<advise::Explained> told;
+  for (const Alike& group : alike(explained)) {
+    const advise::Explained& e = told.emplace_back(group.said);
+    out += '\n' + paragraph(whose(group, explained.size()), e.sentence, columns);
     for (std::size_t i = 0; i < e.because.size(); ++i)
       out += paragraph(i == 0 ? fmt::format("{} confidence: ", e.confidence) : "    ", e.because[i], columns);
   }
-  const report::Report tables = for_people(advise::explanation(id, explained));
+  const report::Report tables = for_people(advise::explanation(id, told));
   if (!tables.tables.empty()) out += '\n' + drawn(call, tables);
   if (!entry.doc.empty()) out += '\n' + plain_text(entry.doc, columns);
   return out;
@@ -75,8 +123,13 @@ std::string joined(const std::vector<std::string>& words) {
 
 int run_explain(const Call& call) {
   const std::vector<std::string> ids = advise::explainable_ids();
-  if (call.words.empty())
-    return misuse(call, "explain what? Say: stepscope explain I01 TRACE. The ids are " + joined(ids));
+  if (call.words.empty()) {
+    const int code = misuse(call, "explain what? Say: stepscope explain I01 TRACE. The rules:");
+    for (const std::string& id : ids)
+      fmt::print(stderr, "{}",
+                 paragraph("  " + id + "  ", advise::entry_of(id).one_line, width(call.environment)));
+    return code;
+  }
   std::vector<std::string> paths = call.words;
   const std::string id = take_id(paths, ids);
   if (id.empty())

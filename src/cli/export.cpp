@@ -30,6 +30,7 @@ int export_sqlite(const Call& call, const trace::Trace& trace) {
   for (const analyze::Analysis& analysis : advise::all_analyses())
     if (answers_alone(analysis) && (what.empty() || what == analysis.name))
       if (const auto error = database->add(analyze::run(analysis, trace, {}))) return fail(*error);
+  say_written(call);
   return kDone;
 }
 
@@ -45,12 +46,13 @@ int export_events(const Call& call, const trace::Trace& trace, bool json) {
       text = first ? report::csv_head(piece) : "";
     text += json ? report::json_rows(piece, first) : report::csv_rows(piece);
     first = false;
-    output->write(!json && output->on_terminal() ? harmless(text) : text);
+    output->write(text);
     return !output->closed_early();
   });
   if (json) output->write(report::json_tail());
-  const auto error = output->finish();
-  return error ? fail(*error) : kDone;
+  if (const auto error = output->finish()) return fail(*error);
+  say_written(call);
+  return kDone;
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include "report/html.h"
 #include "report/json.h"
 #include "report/text.h"
+#include "report/units.h"
 #include "report/utf8.h"
 
 namespace stepscope::cli {
@@ -90,6 +91,14 @@ void say_unread(const trace::Trace& trace) {
   for (const std::string& reason : trace.unread) say("not read: " + reason);
 }
 
+void say_written(const Call& call) {
+  const std::string path(call.params.text("output"));
+  std::error_code error;
+  if (!to_file(call) || !std::filesystem::is_regular_file(path, error)) return;
+  const auto size = static_cast<std::int64_t>(std::filesystem::file_size(path, error));
+  say(fmt::format("wrote {}, {}", path, report::format_value(size, report::Unit::bytes)));
+}
+
 std::string format_of(const Call& call) {
   if (call.params.has("format")) return std::string(call.params.text("format"));
   const Ending* ending = ending_of(call);
@@ -109,9 +118,10 @@ std::string ending_misfit(const Call& call) {
 int put(const Call& call, const std::string& text) {
   auto output = Output::open(std::string(call.params.text("output")));
   if (!output) return fail(output.error());
-  output->write(output->on_terminal() && format_of(call) == "csv" ? harmless(text) : text);
-  const auto error = output->finish();
-  return error ? fail(*error) : kDone;
+  output->write(text);
+  if (const auto error = output->finish()) return fail(*error);
+  say_written(call);
+  return kDone;
 }
 
 std::string drawn(const Call& call, const report::Report& report) {

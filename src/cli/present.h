@@ -23,6 +23,9 @@ Result<trace::Trace> open_trace(const Call& call, const std::vector<std::string>
 /// Names the files that could not be read, on standard error: for answers whose notes do not.
 void say_unread(const trace::Trace& trace);
 
+/// Says on standard error what now lies where -o asked for it.
+void say_written(const Call& call);
+
 /// --format, else the ending of --output, else "text".
 std::string format_of(const Call& call);
 /// One sentence when the ending of --output is that of no format and --format does not say one; else "".

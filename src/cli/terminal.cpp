@@ -5,8 +5,6 @@
 
 #include <algorithm>
 
-#include "report/utf8.h"
-
 namespace stepscope::cli {
 namespace {
 
@@ -31,19 +29,6 @@ int height() { return std::min(int{size_of(STDOUT_FILENO).ws_row}, 400); }
 
 bool coloured(const Environment& environment) {
   return is_terminal(STDOUT_FILENO) && !environment.no_colour && !environment.dumb;
-}
-
-std::string harmless(const std::string& text) {
-  std::string out;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    std::size_t stop = end;
-    if (stop > at && text[stop - 1] == '\r') --stop;
-    out += report::one_line(std::string_view(text).substr(at, stop - at));
-    if (end < text.size()) out += '\n';
-    at = end + 1;
-  }
-  return out;
 }
 
 }  // namespace stepscope::cli

@@ -1,8 +1,6 @@
 // Where the output goes: a terminal or not, how wide, coloured or not.
 #pragma once
 
-#include <string>
-
 #include "cli/commands.h"
 
 namespace stepscope::cli {
@@ -17,8 +15,5 @@ int height();
 
 /// Only on a terminal that can, and only if the user did not set NO_COLOR.
 bool coloured(const Environment& environment);
-
-/// `text` for a terminal: control characters other than line breaks are made visible.
-std::string harmless(const std::string& text);
 
 }  // namespace stepscope::cli

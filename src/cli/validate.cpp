@@ -21,6 +21,7 @@ report::Table files(const trace::Trace& trace) {
   auto& lost = table.ints("lost", Unit::bytes);
   auto& clamped = table.ints("clamped_times", Unit::count);
   auto& unmatched = table.ints("unmatched_ends", Unit::count);
+  auto& open = table.ints("open_begins", Unit::count);
   for (const trace::Rank& r : trace.ranks) {
     file.push_back(r.path);
     format.push_back(r.reading.format);
@@ -32,6 +33,7 @@ report::Table files(const trace::Trace& trace) {
     lost.push_back(r.reading.lost_bytes);
     clamped.push_back(r.reading.clamped_times);
     unmatched.push_back(r.reading.unmatched_ends);
+    open.push_back(r.reading.open_begins);
   }
   return table;
 }
@@ -64,14 +66,18 @@ std::string trouble(const trace::Reading& r) {
     return fmt::format(
         "{} event{} had a missing, negative or absurd time; such events are left out or have no length.",
         r.clamped_times, r.clamped_times == 1 ? "" : "s");
+  if (r.unmatched_ends > 0)
+    return fmt::format("{} end event{} (ph E) had no begin and {} left out.", r.unmatched_ends,
+                       r.unmatched_ends == 1 ? "" : "s", r.unmatched_ends == 1 ? "is" : "are");
   return "";
 }
 
-std::string title_of(std::size_t damaged_files, std::size_t files, bool absurd_times) {
+std::string title_of(std::size_t damaged_files, std::size_t files, bool absurd_times, bool no_begins) {
   if (damaged_files > 0)
     return fmt::format("{} of {} file{} {} damaged", damaged_files, files, files == 1 ? "" : "s",
                        damaged_files == 1 ? "is" : "are");
   return absurd_times ? "Every file was read to its end; some events have times that cannot be"
+         : no_begins  ? "Every file was read to its end; some ends of ranges have no begin"
                       : "Every file was read to its end without loss";
 }
 
@@ -87,19 +93,25 @@ int run_validate(const Call& call) {
   report::Table lost = damage(*trace);
   if (lost.rows() > 0 && !in_text) report.tables.push_back(std::move(lost));
   std::size_t bad = trace->unread.size();
-  bool absurd_times = false;
+  bool absurd_times = false, no_begins = false;
   for (const std::string& reason : trace->unread) report.notes.push_back("Not read: " + reason);
   for (const trace::Rank& rank : trace->ranks) {
     if (damaged(rank.reading)) ++bad;
     absurd_times |= rank.reading.clamped_times > 0;
+    no_begins |= rank.reading.unmatched_ends > 0;
     const std::string wrong = trouble(rank.reading);
     if (!wrong.empty()) report.notes.push_back(rank.path + ": " + wrong);
+    if (const std::int64_t open = rank.reading.open_begins; open > 0)
+      report.notes.push_back(fmt::format(
+          "{}: {} begin event{} (ph B) had no end and {} taken to last until their thread's last event.",
+          rank.path, open, open == 1 ? "" : "s", open == 1 ? "is" : "are"));
     for (const trace::Loss& loss : rank.reading.first_losses)
       if (in_text) report.notes.push_back(rank.path + ": " + loss.text());
   }
-  report.tables.front().title = title_of(bad, trace->ranks.size() + trace->unread.size(), absurd_times);
+  report.tables.front().title =
+      title_of(bad, trace->ranks.size() + trace->unread.size(), absurd_times, no_begins);
   const int printed = print(call, report);
-  return printed != kDone ? printed : bad == 0 && !absurd_times ? kDone : kFailed;
+  return printed != kDone ? printed : bad == 0 && !absurd_times && !no_begins ? kDone : kFailed;
 }
 
 }  // namespace stepscope::cli

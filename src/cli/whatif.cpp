@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analyze/whatif_changes.h"
+#include "cli/exit.h"
 #include "cli/present.h"
 #include "cli/terminal.h"
 #include "report/page.h"
@@ -56,6 +57,12 @@ std::string as_text(const report::Report& report, bool asked) {
   return out;
 }
 
+bool finds_anything(const Table& changes) {
+  for (std::size_t row = 0; row < changes.rows(); ++row)
+    if (field(changes, "found", row) == "yes") return true;
+  return false;
+}
+
 }  // namespace
 
 int run_whatif(const Call& call) {
@@ -67,13 +74,18 @@ int run_whatif(const Call& call) {
   if (!trace) return fail(trace.error());
   say_unread(*trace);
   const report::Report report = analyze::run(*analyze::find("whatif"), *trace, call.params);
-  if (format_of(call) != "text") return print(call, report);
   const bool asked = call.params.has("scale");
+  const int answered = asked && !finds_anything(report.tables[1]) ? kFailed : kDone;
+  if (format_of(call) != "text") {
+    const int printed = print(call, report);
+    return printed == kDone ? answered : printed;
+  }
   std::string out = as_text(report, asked);
   for (const std::string& note : report.notes) out += note + '\n';
   if (!asked)
     out += "Ask for changes of your own: --scale 'kernel:/gemm/=0.5'; `stepscope whatif --help` has more.\n";
-  return put(call, out);
+  const int printed = put(call, out);
+  return printed == kDone ? answered : printed;
 }
 
 }  // namespace stepscope::cli

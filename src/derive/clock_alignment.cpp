@@ -47,7 +47,8 @@ class Aligner {
     }
     for (std::size_t q = 0; q < fits_.size(); ++q) out_.clocks.push_back({fits_[q], ClockState::apart, {}});
     bound();
-    for (RankClock& clock : out_.clocks) judge(clock);
+    for (std::uint32_t q = 0; q < out_.clocks.size(); ++q)
+      judge(out_.clocks[q], std::binary_search(out_.matches.crowded.begin(), out_.matches.crowded.end(), q));
     for (std::uint32_t i = 0; i < left_out_.size(); ++i)
       if (left_out_[i]) out_.contradicting.push_back(i);
   }
@@ -136,10 +137,12 @@ class Aligner {
     });
   }
 
-  static void judge(RankClock& clock) {
+  static void judge(RankClock& clock, bool crowded) {
     const ClockFit& fit = clock.fit;
     const double ends = fit.used + fit.rejected;
-    if (clock.collectives == 0)
+    if (clock.collectives < kFewestCollectives && crowded)
+      clock.why = "a step has more than 100,000 collectives without sequence numbers, too many to match";
+    else if (clock.collectives == 0)
       clock.why = "no collective that another rank recorded too";
     else if (clock.collectives < kFewestCollectives)
       clock.why = "fewer than 3 common collectives";

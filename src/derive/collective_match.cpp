@@ -11,7 +11,6 @@ using Rows = std::vector<std::vector<CollectiveRow>>;
 
 constexpr std::size_t kBand = 64;  // how far ranks may be apart in a common subsequence
 constexpr std::size_t kShortestRun = 3;
-constexpr std::size_t kMostRows = 100'000;  // of a rank in one step, for a common subsequence
 
 /// One rank's rows of one group and, for matching by order, one step.
 struct Part {
@@ -120,7 +119,10 @@ class Matcher {
     const Part& longest = *std::max_element(parts.begin(), parts.end(), [](const Part& a, const Part& b) {
       return a.rows.size() < b.rows.size();
     });
-    if (longest.rows.size() > kMostRows) return;
+    if (longest.rows.size() > kMostRows) {
+      for (const Part& part : parts) out_.crowded.push_back(part.rank);
+      return;
+    }
     std::vector<std::vector<Member>> members(longest.rows.size());
     for (std::size_t k = 0; k < longest.rows.size(); ++k)
       members[k].push_back({longest.rank, longest.rows[k]});
@@ -214,6 +216,8 @@ Matches match_collectives(const Rows& rows, const GroupNames& groups) {
   Matcher matcher(rows, out);
   for (std::uint32_t group = 0; group < of_group.size(); ++group)
     matcher.match(of_group[group], groups.known(group));
+  std::sort(out.crowded.begin(), out.crowded.end());
+  out.crowded.erase(std::unique(out.crowded.begin(), out.crowded.end()), out.crowded.end());
   return out;
 }
 

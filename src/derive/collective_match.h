@@ -46,12 +46,16 @@ struct Matches {
   std::vector<Instance> instances;
   std::vector<Member> members;
   std::vector<Mismatch> mismatches;
+  std::vector<std::uint32_t> crowded;  ///< ranks with a step of more rows than are compared, ascending
 };
+
+/// Rows of a rank in one step of which a common subsequence is looked for.
+inline constexpr std::size_t kMostRows = 100'000;
 
 /// `rows`: of each rank, by start. Groups whose members are equal in name are matched by sequence number
 /// where all rows have one; else by order in each profiler step, where all members have equally many; else by
-/// the longest common subsequence with the member that has most rows, of which runs of at least 3 are
-/// believed. Rows whose exchange or size differ are no match. Sends and receives are left out.
+/// the longest common subsequence with the member that has most rows, at most kMostRows, of which runs of at
+/// least 3 are believed. Rows whose exchange or size differ are no match. Sends and receives are left out.
 Matches match_collectives(const std::vector<std::vector<CollectiveRow>>& rows, const GroupNames& groups);
 
 }  // namespace stepscope::derive

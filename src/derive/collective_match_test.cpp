@@ -71,6 +71,20 @@ TEST(CollectiveMatch, ByOrderAndBySimilarity) {
   EXPECT_EQ(matches.instances[2].match, Match::partial);
 }
 
+// One row more than are compared, and one rank has another: nothing is matched, and that is why.
+TEST(CollectiveMatch, StepsOfTooManyRowsAreNamed) {
+  Rows rows(2, std::vector<CollectiveRow>(kMostRows + 1, row(0, -1, 1, 8)));
+  rows[1].pop_back();
+  Matches matches = match_collectives(rows, one_group());
+  EXPECT_TRUE(matches.instances.empty());
+  EXPECT_EQ(matches.crowded, (std::vector<std::uint32_t>{0, 1}));
+  rows[0].assign(4, row(0, -1, 1, 8));
+  rows[1].assign(3, row(0, -1, 1, 8));
+  matches = match_collectives(rows, one_group());
+  EXPECT_EQ(matches.instances.size(), 3u);
+  EXPECT_TRUE(matches.crowded.empty());
+}
+
 TEST(CollectiveMatch, GroupsAndMessagesStayApart) {
   GroupNames groups = one_group();
   EXPECT_EQ(groups.id("0, 1", "1"), 1u);

@@ -99,17 +99,44 @@ std::size_t CauseOfName::operator()(trace::StringId name, Kind kind) {
                                                          : IdleCause::annotation);
 }
 
-Doing doing_in(const IntervalSet& where, const Rank& rank, TrackId thread, CauseOfName& cause_of) {
+namespace {
+
+/// use(span, cause) of each range of the thread that says what it did.
+template <class Use>
+void for_each_doing(const Rank& rank, TrackId thread, CauseOfName& cause_of, Use use) {
   const EventTable& e = rank.events;
-  Sweep sweep(where);
-  if (thread < rank.tracks.size()) {
-    for (Row row = rank.tracks[thread].begin; row < rank.tracks[thread].end; ++row) {
-      if (!is_host_range(e.kind[row])) continue;
-      const std::size_t cause = cause_of(e.name[row], e.kind[row]);
-      if (cause != kIdleCauses) sweep.begin({e.start[row], e.end[row]}, static_cast<IdleCause>(cause));
-    }
+  for (Row row = rank.tracks[thread].begin; row < rank.tracks[thread].end; ++row) {
+    if (!is_host_range(e.kind[row])) continue;
+    const std::size_t cause = cause_of(e.name[row], e.kind[row]);
+    if (cause != kIdleCauses) use(Interval{e.start[row], e.end[row]}, static_cast<IdleCause>(cause));
   }
+}
+
+}  // namespace
+
+Doing doing_in(const IntervalSet& where, const Rank& rank, TrackId thread, CauseOfName& causes) {
+  Sweep sweep(where);
+  if (thread < rank.tracks.size())
+    for_each_doing(rank, thread, causes, [&](Interval span, IdleCause cause) { sweep.begin(span, cause); });
   return sweep.finish();
+}
+
+std::array<IntervalSet, kIdleCauses> doing_of_all(const Rank& rank, const std::vector<TrackId>& threads,
+                                                  CauseOfName& causes) {
+  std::array<Column<Interval>, kIdleCauses> spans;
+  for (const TrackId thread : threads) {
+    std::array<Time, kIdleCauses> until;
+    until.fill(std::numeric_limits<Time>::min());
+    for_each_doing(rank, thread, causes, [&](Interval span, IdleCause cause) {
+      const auto c = static_cast<std::size_t>(cause);
+      if (span.end <= until[c]) return;  // inside one that is listed
+      spans[c].push_back(span);
+      until[c] = span.end;
+    });
+  }
+  std::array<IntervalSet, kIdleCauses> all;
+  for (std::size_t c = 0; c < kIdleCauses; ++c) all[c] = IntervalSet::of(std::move(spans[c]));
+  return all;
 }
 
 }  // namespace stepscope::derive

@@ -44,4 +44,9 @@ class CauseOfName {
 Doing doing_in(const timeline::IntervalSet& where, const trace::Rank& rank, trace::TrackId thread,
                CauseOfName& causes);
 
+/// By cause, all the time in which a range of it was open on one of `threads`.
+std::array<timeline::IntervalSet, kIdleCauses> doing_of_all(const trace::Rank& rank,
+                                                            const std::vector<trace::TrackId>& threads,
+                                                            CauseOfName& causes);
+
 }  // namespace stepscope::derive

@@ -99,10 +99,14 @@ Column<Gap> gaps_of(const Rank& rank, const std::vector<DeviceBusy>& devices, In
 class GapWalk {
  public:
   GapWalk(const Rank& rank, const std::map<TrackId, Doing>& threads, Column<IdlePiece>& out)
-      : e_(rank.events), threads_(threads), out_(out) {}
+      : e_(rank.events), threads_(threads), most_(most_idle_pieces(rank)), out_(out) {}
 
   void add(const Gap& gap) {
     gap_ = gap;
+    if (out_.size() >= most_) {
+      out_.push_back({gap.span, IdleCause::untraced, gap.device, gap.ender, true});
+      return;
+    }
     const Row launch = gap.ender == kNoRow ? kNoRow : e_.launch[gap.ender];
     const Time asked =
         launch == kNoRow ? gap.span.end : std::clamp(e_.start[launch], gap.span.begin, gap.span.end);
@@ -147,6 +151,7 @@ class GapWalk {
 
   const EventTable& e_;
   const std::map<TrackId, Doing>& threads_;
+  const std::size_t most_;
   Column<IdlePiece>& out_;
   Gap gap_{};
 };
@@ -173,24 +178,18 @@ std::map<TrackId, Doing> what_threads_did(const trace::Trace& trace, const Rank&
   const IntervalSet input = loading_time(trace, rank);
   CauseOfName causes(trace);
   std::map<TrackId, Doing> threads;
-  Column<Interval> untraced;
+  bool any_untraced = false;
   for (auto& [thread, own] : spans) {
     const IntervalSet where = IntervalSet::of(std::move(own));
     Doing& doing = threads[thread] = doing_in(subtract(where, input), rank, thread, causes);
-    for (const Labelled& label : doing.labels)
-      if (label.cause == IdleCause::untraced) untraced.push_back(label.span);
+    any_untraced |= std::any_of(doing.labels.begin(), doing.labels.end(),
+                                [](const Labelled& label) { return label.cause == IdleCause::untraced; });
     const IntervalSet loading = intersect(where, input);
     for (const Interval& part : loading.parts()) doing.labels.push_back({part, IdleCause::input});
     sort_by_time(doing.labels);
   }
-  if (untraced.empty() || launchers.size() < 2) return threads;
-  const IntervalSet holes = IntervalSet::of(std::move(untraced));
-  std::array<Column<Interval>, kIdleCauses> done;
-  for (const TrackId thread : launchers)
-    for (const Labelled& label : doing_in(holes, rank, thread, causes).labels)
-      done[static_cast<std::size_t>(label.cause)].push_back(label.span);
-  std::array<IntervalSet, kIdleCauses> all;
-  for (std::size_t c = 0; c < kIdleCauses; ++c) all[c] = IntervalSet::of(std::move(done[c]));
+  if (!any_untraced || launchers.size() < 2) return threads;
+  const std::array<IntervalSet, kIdleCauses> all = doing_of_all(rank, launchers, causes);
   for (auto& [thread, doing] : threads) fill_untraced(doing.labels, all);
   return threads;
 }
@@ -218,6 +217,11 @@ std::string_view meaning_of(IdleCause cause) {
       "nothing is recorded on the launching threads",
       "the work was launched and had not started"};
   return kMeanings[static_cast<std::size_t>(cause)];
+}
+
+std::size_t most_idle_pieces(const Rank& rank) {
+  constexpr std::size_t kPerEvent = 16, kAlways = std::size_t{1} << 20;
+  return kAlways + kPerEvent * rank.events.size();
 }
 
 Column<IdlePiece> idle_pieces(const trace::Trace& trace, const Rank& rank,

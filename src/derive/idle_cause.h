@@ -37,7 +37,12 @@ struct IdlePiece {
   IdleCause cause;
   std::int32_t device;  ///< index into the busy devices
   trace::Row ender;     ///< device event that ended the gap, kNoRow at the window's end
+  bool whole = false;   ///< a gap that was not cut by cause, and is called untraced
 };
+
+/// From this many pieces on gaps stay whole: one thread that launches to thousands of devices would be told
+/// of again for each of them.
+std::size_t most_idle_pieces(const trace::Rank& rank);
 
 /// Pieces of all gaps of all devices inside `window`, in time order per device. Their lengths add up to the
 /// idle time. Method: after the launch of the ending event began the gap is `pending`; before, what the

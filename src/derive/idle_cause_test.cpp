@@ -38,6 +38,44 @@ TEST(IdleCause, OfEveryLaunchingThread) {
             (std::vector<std::string>{"untraced 1930-1950", "op 1950-2000", "pending 2000-2020"}));
 }
 
+// Both threads launch; while the one that ends the gap does nothing, what the other does counts, the first in
+// precedence: a wait inside an operator.
+TEST(IdleCause, OfTheOtherLaunchingThreads) {
+  auto trace = test::open_text(
+      R"([{"ph":"X","cat":"cpu_op","name":"a","pid":9,"tid":1,"ts":20,"dur":40},)"
+      R"({"ph":"X","cat":"cuda_runtime","name":"cudaStreamSynchronize","pid":9,"tid":1,"ts":30,"dur":10},)"
+      R"({"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":9,"tid":1,"ts":0,"dur":5,"args":{"correlation":1}},)"
+      R"({"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":9,"tid":2,"ts":80,"dur":5,"args":{"correlation":2}},)"
+      R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":6,"dur":4,"args":{"correlation":1}},)"
+      R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":90,"dur":10,"args":{"correlation":2}}])");
+  ASSERT_TRUE(trace.ok());
+  EXPECT_EQ(pieces_of(*trace, {6'000, 100'000}),
+            (std::vector<std::string>{"untraced 10-20", "op 20-30", "sync 30-40", "op 40-60",
+                                      "untraced 60-80", "pending 80-90"}));
+}
+
+// One thread launches to 2000 devices in turn, so each device's gap holds what was done for all others: two
+// pieces a launch, 8 million in all.
+TEST(IdleCause, OfOneThreadWithThousandsOfDevices) {
+  std::string text = "[";
+  constexpr int kDevices = 2000;
+  for (int i = 1; i <= kDevices; ++i)
+    text += fmt::format(
+        R"({{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":9000,"tid":1,"ts":{1},"dur":5,"args":{{"correlation":{0}}}}},)"
+        R"({{"ph":"X","cat":"kernel","name":"k","pid":{0},"tid":7,"ts":{2},"dur":10,"args":{{"correlation":{0}}}}}{3})",
+        i, 100 * i, 100 * i + 20, i == kDevices ? "]" : ",");
+  const auto trace = test::open_text(text);
+  ASSERT_TRUE(trace.ok());
+  const trace::Rank& rank = trace->ranks[0];
+  const auto devices = busy_devices(rank);
+  const auto pieces = idle_pieces(*trace, rank, devices, {0, 300'000'000});
+  EXPECT_LE(pieces.size(), most_idle_pieces(rank) + 2 * kDevices + 2 * kDevices);
+  EXPECT_TRUE(pieces.back().whole);
+  std::int64_t idle = 0;
+  for (const IdlePiece& piece : pieces) idle += piece.span.length();
+  EXPECT_EQ(idle, std::int64_t{kDevices} * (300'000'000 - 10'000));
+}
+
 // Thousands of threads: a walk through all of them for each of them would take minutes.
 TEST(IdleCause, OfThousandsOfThreads) {
   const trace::Trace trace = taking_turns(4000, 20);

@@ -134,7 +134,7 @@ Column<IdlePlace> idle_places(const trace::Trace& trace, const Rank& rank, const
   const std::vector<TrackId> threads = launchers(rank);
   for (std::uint32_t i = 0; i < pieces.size(); ++i) {
     const IdlePiece& piece = pieces[i];
-    if (piece.cause == IdleCause::pending) continue;
+    if (piece.cause == IdleCause::pending || piece.whole) continue;
     const Row launch = piece.ender == kNoRow ? kNoRow : e.launch[piece.ender];
     if (launch != kNoRow)
       own[e.track[launch]].push_back({piece.span, i});

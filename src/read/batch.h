@@ -22,6 +22,9 @@ struct Ident {
   friend bool operator==(const Ident&, const Ident&) = default;
 };
 
+/// Beyond this a number is no device's; recorders keep ids in 32 bits.
+inline constexpr std::int64_t kLargestDevice = 0x7FFFFFFF;
+
 struct TrackKey {
   bool device = false;  ///< host threads and streams of equal numbers are different tracks
   Ident pid, tid;

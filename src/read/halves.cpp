@@ -45,8 +45,15 @@ class OpenRanges {
     return found != by_name_.end() && close_last(found->second, end.time);
   }
   bool close_innermost(const HalfEvent& end) { return close_last(stack_, end.time); }
-  std::int64_t still_open() const {
-    return std::count_if(begins_.begin(), begins_.end(), [](const Begin& b) { return b.open; });
+  /// What no end came for ends at kNoTime. Returns how many that are.
+  std::int64_t keep_open() {
+    std::int64_t open = 0;
+    for (const Begin& begin : begins_) {
+      if (!begin.open) continue;
+      rows_.push_back({begin.half, trace::kNoTime});
+      ++open;
+    }
+    return open;
   }
 
  private:
@@ -90,19 +97,18 @@ std::int64_t pair_instant(OpenRanges& ranges, Halves ends, Halves begins) {
                        [&](const HalfEvent& end) { return !ranges.close_innermost(end); });
 }
 
-/// Pairs the halves of one track. Returns how many have no partner.
-std::int64_t pair_track(Halves halves, std::vector<PairedHalf>& rows) {
+/// Pairs the halves of one track.
+void pair_track(Halves halves, std::vector<PairedHalf>& rows, trace::Reading& reading) {
   OpenRanges ranges(rows);
-  std::int64_t unmatched = 0;
   while (!halves.empty()) {
     const std::int64_t time = halves.front().time;
     const auto begins = std::find_if(halves.begin(), halves.end(),
                                      [&](const HalfEvent& h) { return h.begin || h.time != time; });
     const auto later = std::find_if(begins, halves.end(), [&](const HalfEvent& h) { return h.time != time; });
-    unmatched += pair_instant(ranges, {halves.begin(), begins}, {begins, later});
+    reading.unmatched_ends += pair_instant(ranges, {halves.begin(), begins}, {begins, later});
     halves = {later, halves.end()};
   }
-  return unmatched + ranges.still_open();
+  reading.open_begins += ranges.keep_open();
 }
 
 }  // namespace
@@ -113,10 +119,22 @@ std::vector<PairedHalf> pair_halves(const trace::Trace& trace, trace::Rank& rank
   const std::vector<HalfEvent> all = sorted_halves(trace, rank, batches);
   for (auto from = all.begin(); from != all.end();) {
     const auto to = std::find_if(from, all.end(), [&](const HalfEvent& h) { return h.track != from->track; });
-    rank.reading.unmatched_ends += pair_track({from, to}, rows);
+    pair_track({from, to}, rows, rank.reading);
     from = to;
   }
   return rows;
+}
+
+void end_open_ranges(trace::Rank& rank) {
+  if (rank.reading.open_begins == 0) return;
+  trace::EventTable& e = rank.events;
+  for (const trace::Track& track : rank.tracks) {
+    std::int64_t last = trace::kNoTime;
+    for (trace::Row row = track.begin; row < track.end; ++row)
+      last = std::max({last, e.start[row], e.end[row]});
+    for (trace::Row row = track.begin; row < track.end; ++row)
+      if (e.end[row] == trace::kNoTime) e.end[row] = last;
+  }
 }
 
 }  // namespace stepscope::read

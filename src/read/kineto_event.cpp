@@ -128,7 +128,11 @@ EventParser::Outcome EventParser::parse(const char*& p, const char* limit, const
   const char* at = p;
   const bool whole = parse_fields(at, f);
   if (whole && at <= end_) {
+    odd_device_ = false;
     add(f);
+    if (odd_device_)
+      batch.lose(block.offset + (p - block.begin()), 0,
+                 "a device id beyond 2^31; the event is kept without a device");
     if (f.first_skipped != nullptr)
       batch.lose(block.offset + (f.first_skipped - block.begin()), f.skipped_bytes,
                  "fields of an event that has more than can be kept");
@@ -552,6 +556,7 @@ SortId EventParser::sort_of(const Fields& f, Kind kind, char flow) {
 }
 
 void EventParser::add_row(const Fields& f, Kind kind, std::int64_t end) {
+  odd_device_ = trace::is_device_row(kind) && !f.pid.text && f.pid.value > kLargestDevice;
   parsed_.rows.push_back({f.time, end, f.name, f.schema, sort_of(f, kind), batch_->listed});
   words_.values.append({values_.data(), f.field_count});
 }

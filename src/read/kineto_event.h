@@ -109,6 +109,7 @@ class EventParser {
   std::uint32_t block_ = 0;
   const char* damage_ = "";
   const char* reached_ = nullptr;
+  bool odd_device_ = false;                 // of the event just added
   std::vector<Prediction> predictions_;     // by schema: the field that followed last time
   std::vector<std::uint8_t> kinds_;         // by category id
   Gap gaps_[kFields][2];                    // by the field before: the two learned last

@@ -349,10 +349,25 @@ TEST(KinetoHalves, PairsByTimeInnermostFirst) {
     {"ph":"B","name":"other track","pid":1,"tid":2,"ts":2},{"ph":"E","pid":1,"tid":2,"ts":4},
     {"ph":"E","pid":1,"tid":3,"ts":4},{"ph":"B","name":"never ends","pid":1,"tid":4,"ts":4}
   )"));
+  EXPECT_EQ(
+      dump_rows(trace),
+      (Rows{"1/1 annotation out [1000, 9000) {x=y}", "1/1 annotation in [2000, 3000) {}",
+            "1/2 annotation other track [2000, 4000) {}", "1/4 annotation never ends [4000, 4000) {}"}));
+  EXPECT_EQ(trace.ranks[0].reading.unmatched_ends, 1);
+  EXPECT_EQ(trace.ranks[0].reading.open_begins, 1);
+}
+
+TEST(KinetoHalves, ABeginWithoutAnEndLastsAsLongAsItsThread) {
+  const auto trace = opened(document(R"(
+    {"ph":"B","name":"never ends","pid":1,"tid":1,"ts":2},{"ph":"X","name":"a","pid":1,"tid":1,"ts":3,"dur":4},
+    {"ph":"B","name":"in","pid":1,"tid":1,"ts":4},{"ph":"E","name":"in","pid":1,"tid":1,"ts":5},
+    {"ph":"X","name":"elsewhere","pid":1,"tid":2,"ts":20,"dur":1}
+  )"));
   EXPECT_EQ(dump_rows(trace),
-            (Rows{"1/1 annotation out [1000, 9000) {x=y}", "1/1 annotation in [2000, 3000) {}",
-                  "1/2 annotation other track [2000, 4000) {}"}));
-  EXPECT_EQ(trace.ranks[0].reading.unmatched_ends, 2);
+            (Rows{"1/1 annotation never ends [2000, 7000) {}", "1/1 op a [3000, 7000) {}",
+                  "1/1 annotation in [4000, 5000) {}", "1/2 op elsewhere [20000, 21000) {}"}));
+  EXPECT_EQ(trace.ranks[0].reading.unmatched_ends, 0);
+  EXPECT_EQ(trace.ranks[0].reading.open_begins, 1);
 }
 
 TEST(KinetoRows, OverlappingAndEqualEventsAreAllKept) {

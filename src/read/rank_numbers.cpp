@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <limits>
 #include <map>
+
+#include "base/median.h"
 
 namespace stepscope::read {
 namespace {
@@ -36,6 +40,43 @@ std::string listed(const std::vector<std::int64_t>& sorted) {
     i = last > i + 1 ? last + 1 : i + 1;
   }
   return text;
+}
+
+void doubt(trace::Trace& trace, std::string why) {
+  trace.doubts.push_back(why);
+  trace.notes.push_back(std::move(why));
+}
+
+/// Of the first event, Unix time in ns.
+double start_of(const trace::Rank& rank) {
+  double first = std::numeric_limits<double>::infinity();
+  for (const trace::Track& track : rank.tracks)
+    if (track.begin != track.end)
+      first = std::min(first, static_cast<double>(rank.events.start[track.begin]));
+  return static_cast<double>(rank.base_ns) + first;
+}
+
+/// Ranks of one job record together: where their times lie a day apart, some file's zero is wrong.
+void note_starts(trace::Trace& trace) {
+  constexpr double kDay = 86'400e9;
+  std::vector<double> starts;
+  for (const trace::Rank& rank : trace.ranks) starts.push_back(start_of(rank));
+  std::vector<double> sorted = starts;
+  const double usual = median_of(sorted);
+  std::vector<std::int64_t> apart, without;
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    const trace::Rank& rank = trace.ranks[i];
+    if (std::abs(starts[i] - usual) > kDay) apart.push_back(rank.rank);
+    if (rank.base_ns == 0) without.push_back(rank.rank);
+  }
+  if (apart.empty()) return;
+  const bool some = !without.empty() && without.size() < trace.ranks.size();
+  const std::vector<std::int64_t>& named = some ? without : apart;
+  doubt(trace,
+        fmt::format(
+            "Start times of the ranks cannot be compared: by their files they lie more than a day apart. "
+            "baseTimeNanoseconds is {} for {} {}.",
+            some ? "absent" : "unlike the others'", named.size() == 1 ? "rank" : "ranks", listed(named)));
 }
 
 void note_missing(trace::Trace& trace) {
@@ -96,14 +137,15 @@ void settle_ranks(trace::Trace& trace) {
     if (i < kNamed) names += fmt::format("{}{} {}", i == 0 ? "" : ", ", i, trace.ranks[i].path);
   }
   if (trace.ranks.size() > kNamed) names += fmt::format(" and {} more", trace.ranks.size() - kNamed);
-  trace.notes.push_back(
-      "These files are not the ranks of one job, as far as they say: some have no rank number or the same "
-      "one. They are numbered by path: " +
-      names + ".");
+  doubt(trace,
+        "These files are not the ranks of one job, as far as they say: some have no rank number or the same "
+        "one. They are numbered by path: " +
+            names + ".");
 }
 
 void note_gaps(trace::Trace& trace) {
   if (trace.ranks.size() < 2) return;
+  if (trace.doubts.empty()) note_starts(trace);
   note_missing(trace);
   note_steps(trace);
 }

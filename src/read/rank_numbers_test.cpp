@@ -89,6 +89,21 @@ TEST(RankNumbers, EqualNumbersAreReplaced) {
   EXPECT_EQ(numbers(*trace), (Numbers{0, 1}));
   ASSERT_EQ(trace->notes.size(), 1u);
   EXPECT_NE(trace->notes[0].find("They are numbered by path: 0 "), std::string::npos);
+  EXPECT_EQ(trace->doubts, trace->notes);
+}
+
+// Two of three ranks state their zero.
+TEST(RankNumbers, AZeroThatIsAbsentIsNoted) {
+  const std::string zero = R"("baseTimeNanoseconds": 1751410836000000000, )";
+  Folder folder;
+  folder.add("a.json", file(zero + rank_of_job(0, 3), 5));
+  folder.add("b.json", file(rank_of_job(1, 3), 5));
+  folder.add("c.json", file(zero + rank_of_job(2, 3), 5));
+  const auto trace = folder.opened();
+  ASSERT_TRUE(trace.ok());
+  ASSERT_EQ(trace->doubts.size(), 1u);
+  EXPECT_TRUE(trace->doubts[0].ends_with("baseTimeNanoseconds is absent for rank 1.")) << trace->doubts[0];
+  EXPECT_EQ(trace->notes, trace->doubts);
 }
 
 }  // namespace

@@ -91,6 +91,7 @@ trace::Track make_track(const CanonicalTrack& key) {
   track.tid = tid_text ? tid : std::to_string(tid_number);
   if (device) {
     track.device = pid_text ? number_at_end(pid) : pid_number;
+    if (track.device > kLargestDevice) track.device = -1;
     track.stream = tid_text ? number_at_end(tid) : tid_number;
   }
   return track;
@@ -332,6 +333,7 @@ void seal(trace::Trace& trace, ParsedFile file, unsigned threads) {
     batches[b] = {};
   });
   for (const PairedHalf& pair : paired) place_pair(rank.events, next.back()[pair.begin.track]++, pair);
+  end_open_ranges(rank);
   drop_absurd_durations(rank);
   settle_flow_tracks(rank);
   const RowOrder row_order(trace, rank);

@@ -10,7 +10,7 @@ namespace stepscope::report {
 namespace {
 
 void put_field(std::string& out, std::string_view raw) {
-  const std::string text = valid_utf8(raw);
+  const std::string text = without_controls(raw);
   if (text.find_first_of("\",\r\n") == std::string::npos && !text.starts_with(' ') &&
       !text.starts_with('#')) {
     out += text;

@@ -13,6 +13,14 @@ TEST(Csv, QuotesWhatNeedsQuotes) {
             "name,n\r\nplain,1\r\n\"a,b\",2\r\n\"say \"\"hi\"\"\",3\r\n\"two\nlines\",4\r\n,\r\n�,6\r\n");
 }
 
+// A terminal would obey an escape sequence, a lone carriage return and a mark that turns text around.
+TEST(Csv, ControlCharactersAreReplaced) {
+  Table table{"t", Shape::table, {}};
+  table.texts("a\x1b") = {"\x1b[31mred", "a\tb", "a\r\nb", "a\rb", "\u202Eb", std::string("\0", 1)};
+  EXPECT_EQ(to_csv(table),
+            "a\uFFFD\r\n\uFFFD[31mred\r\na\tb\r\n\"a\r\nb\"\r\na\uFFFDb\r\n\uFFFDb\r\n\uFFFD\r\n");
+}
+
 TEST(Csv, SeveralTablesHaveTitles) {
   Report report{"kernels", {Table{"Kernels", Shape::table, {}}}, {}};
   report.tables[0].texts("name") = {"gemm \"tn\"", ""};

@@ -92,7 +92,7 @@ std::string with_suffix(std::string number, std::string_view suffix) {
 std::string format_share(double value) {
   const double percent = std::abs(value) * 100;
   const std::string_view sign = value < 0 ? "-" : "";
-  if (percent < 0.005) return fmt::format("{}<0.01 %", sign);
+  if (percent < 0.005) return value < 0 ? ">-0.01 %" : "<0.01 %";
   if (percent >= kLongest) return fmt::format("{}{:.2e} %", sign, percent);
   return fmt::format("{}{:.{}f} %", sign, percent, std::min(decimals_of(percent), 2));
 }
@@ -134,7 +134,7 @@ std::string digits_cell(std::int64_t value, Unit unit) {
 
 std::string share_cell(double value) {
   if (value == 0) return "0.0 %";
-  if (std::abs(value) < 0.0005) return value < 0 ? "-<0.1 %" : "<0.1 %";
+  if (std::abs(value) < 0.0005) return value < 0 ? ">-0.1 %" : "<0.1 %";
   return fmt::format("{:.1f} %", value * 100);
 }
 
@@ -162,7 +162,8 @@ std::string scaled_cell(double value, Common common) {
   const double least = std::pow(10.0, -common.decimals);
   const bool vanishes = value != 0 && std::abs(scaled) < least / 2;
   const std::string digits = fmt::format("{:.{}f}", vanishes ? least : std::abs(scaled), common.decimals);
-  return with_suffix((value < 0 ? "-" : "") + std::string(vanishes ? "<" : "") + digits, common.scale.suffix);
+  const std::string_view bound = !vanishes ? "" : value < 0 ? ">" : "<";
+  return with_suffix(fmt::format("{}{}{}", bound, value < 0 ? "-" : "", digits), common.scale.suffix);
 }
 
 }  // namespace

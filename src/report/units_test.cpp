@@ -94,6 +94,16 @@ TEST(Units, WideColumnsKeepOneUnit) {
   EXPECT_EQ(format_cells(table.columns[4]), (std::vector<std::string>{"950 ns", "7 ns"}));
 }
 
+TEST(Units, WhatIsBelowZeroAndVanishesIsAboveItsBound) {
+  Table table;
+  table.ints("offset", Unit::ns) = {2500000000, -950, 950, -2500000000};
+  EXPECT_EQ(format_cells(table.columns[0]),
+            (std::vector<std::string>{"2.500 s", ">-0.001 s", "<0.001 s", "-2.500 s"}));
+  table.reals("share", Unit::share) = {-0.0001, 0.0001, -0.5};
+  EXPECT_EQ(format_cells(table.columns[1]), (std::vector<std::string>{">-0.1 %", "<0.1 %", "-50.0 %"}));
+  EXPECT_EQ(format_value(-0.00001, Unit::share), ">-0.01 %");
+}
+
 TEST(Units, CountsInColumnsAreWrittenInFull) {
   Table table;
   table.ints("calls", Unit::count) = {12, 12345678, 1};

@@ -137,6 +137,17 @@ std::string one_line(std::string_view text) {
   return out;
 }
 
+std::string without_controls(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const char32_t code = take_code_point(text);
+    const bool stays = code == '\t' || code == '\n' || (code == '\r' && text.starts_with('\n'));
+    append_utf8(out, !stays && (is_control(code) || turns_text_around(code)) ? kReplacement : code);
+  }
+  return out;
+}
+
 int cells_of(char32_t code) {
   if (code < 0x300) return 1;
   if (within(kNoCells, code)) return 0;

@@ -25,6 +25,9 @@ std::string valid_utf8(std::string_view text);
 /// the spaces in it, becomes one space.
 std::string one_line(std::string_view text);
 
+/// The same, but tabs and line breaks stay: for fields that hold a text as it is.
+std::string without_controls(std::string_view text);
+
 /// Terminal cells `code` takes: 0 for combining marks, 2 for wide East Asian characters and emoji, else 1.
 int cells_of(char32_t code);
 int cells_of(std::string_view text);

@@ -56,7 +56,8 @@ struct Reading {
   std::int64_t losses = 0;      ///< damaged stretches, of which `first_losses` are described
   std::int64_t lost_bytes = 0;
   std::int64_t clamped_times = 0;   ///< negative or absurd durations and times, clamped
-  std::int64_t unmatched_ends = 0;  ///< begin/end events without partner
+  std::int64_t unmatched_ends = 0;  ///< end events (ph E) without a begin, left out
+  std::int64_t open_begins = 0;     ///< begin events (ph B) without an end, kept to the end of their thread
   bool complete = true;             ///< the document ended where it should
   std::string format;               ///< e.g. "kineto"
   std::vector<Loss> first_losses;
@@ -105,6 +106,7 @@ struct Trace {
   SchemaTable schemas;
   std::vector<Rank> ranks;          ///< by rank number
   std::vector<std::string> notes;   ///< about the files together
+  std::vector<std::string> doubts;  ///< of the notes, why ranks may not be compared: said where they are
   std::vector<std::string> unread;  ///< files that could not be read, each with its reason
 
   std::string_view text(StringId id) const { return strings[id]; }

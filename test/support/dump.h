@@ -48,8 +48,9 @@ inline std::vector<std::string> dump_rows(const trace::Trace& trace) {
 
 inline std::string dump_reading(const trace::Reading& r) {
   std::string out = fmt::format(
-      "{} bytes, {} events, {} losses of {} bytes, {} clamped, {} unmatched, complete {}\n", r.text_bytes,
-      r.events, r.losses, r.lost_bytes, r.clamped_times, r.unmatched_ends, r.complete);
+      "{} bytes, {} events, {} losses of {} bytes, {} clamped, {} unmatched, {} open, complete {}\n",
+      r.text_bytes, r.events, r.losses, r.lost_bytes, r.clamped_times, r.unmatched_ends, r.open_begins,
+      r.complete);
   for (const trace::Loss& loss : r.first_losses)
     out += fmt::format("loss at {} of {}: {}\n", loss.byte, loss.bytes, loss.reason);
   return out;

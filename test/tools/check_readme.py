@@ -1,6 +1,8 @@
 """Runs every command line of the Markdown files that begins with `stepscope` or `build/release/stepscope`, as a reader would
-who copies it. Usage: check_readme.py PATH_TO_STEPSCOPE FILE..."""
+who copies it, and looks for every analysis in README.md's table. Usage: check_readme.py PATH_TO_STEPSCOPE FILE..."""
 
+import csv
+import io
 import os
 import re
 import subprocess
@@ -24,8 +26,20 @@ def commands(text):
                 yield line
 
 
+def unlisted(program):
+    """Analyses that README.md does not name in its table."""
+    listed = subprocess.run([program, "list", "--format", "csv"], capture_output=True, text=True, timeout=60, check=True)
+    names = [row["name"] for row in csv.DictReader(io.StringIO(listed.stdout))]
+    with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as readme:
+        table = "".join(line for line in readme if line.startswith("| `"))
+    return [name for name in names if f"`{name}`" not in table]
+
+
 def main(program, files):
     failed = seen = 0
+    for name in unlisted(program):
+        failed += 1
+        print(f"README.md: the table of analyses lacks `{name}`")
     with tempfile.TemporaryDirectory() as folder:
         os.makedirs(os.path.join(folder, "build/release"))
         for name in ("stepscope", "build/release/stepscope"):
