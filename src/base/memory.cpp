@@ -3,6 +3,9 @@
 #include <cstdint>
 #include <cstdlib>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #ifdef __linux__
 #include <sys/mman.h>
 #endif
@@ -52,5 +55,12 @@ void* map_memory(std::size_t bytes) { return ::operator new(bytes); }
 void unmap_memory(void* memory, std::size_t) noexcept { ::operator delete(memory); }
 
 #endif
+
+void keep_freed_memory() {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_THRESHOLD, 1 << 25);  // the most that a 64-bit glibc takes
+  mallopt(M_TRIM_THRESHOLD, 1 << 28);
+#endif
+}
 
 }  // namespace stepscope

@@ -15,6 +15,10 @@ inline constexpr std::size_t kMappedFrom = std::size_t{1} << 21;
 void* map_memory(std::size_t bytes);
 void unmap_memory(void* memory, std::size_t bytes) noexcept;
 
+/// Memory of plain vectors that was freed stays with the process, where the C library can be told so: the
+/// next analysis then need not have the same pages filled with zeros again.
+void keep_freed_memory();
+
 template <class T>
 struct ColumnAllocator {
   using value_type = T;

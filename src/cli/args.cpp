@@ -9,11 +9,12 @@
 #include <map>
 
 #include "advise/analyses.h"
+#include "advise/ask.h"
 #include "cli/exit.h"
 #include "cli/help.h"
 #include "cli/present.h"
-#include "cli/suggest.h"
 #include "cli/terminal.h"
+#include "report/suggest.h"
 
 namespace stepscope::cli {
 namespace {
@@ -83,8 +84,7 @@ std::variant<const analyze::Analysis*, Answer> take_analysis(Words& words) {
     return wrong(
         fmt::format("show what? Say: stepscope show steps {}", word == words.end() ? "TRACE" : *word),
         "Or, instead of steps, one of " + listed(names_of_analyses()) + "; `stepscope list` explains them.");
-  return wrong(fmt::format("there is no analysis '{}'.{}", *word, did_you_mean(*word, names_of_analyses())),
-               "`stepscope list` names them all.");
+  return wrong(advise::analysis_named(*word).error().message, "`stepscope list` names them all.");
 }
 
 /// What CLI11 fills.
@@ -132,7 +132,7 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error, const std
   if (left.empty()) return error.what();
   Words known;
   for (const Flag& flag : flags) known.push_back(fmt::format("--{}", flag.spec.name));
-  return fmt::format("'{}' is not an option here.{}", left.front(), did_you_mean(left.front(), known));
+  return advise::no_such_option(left.front(), known);
 }
 
 std::variant<Call, Answer> parse_command(const Command& command, Words words) {
@@ -176,9 +176,9 @@ Answer help_on(const Words& words) {
   }
   if (const analyze::Analysis* analysis = advise::find_analysis(words[1]))
     return {help_of(*find_command("show"), analysis, width(environment())), kDone};
-  return wrong(
-      fmt::format("there is no command '{}'.{}", words[1], did_you_mean(words[1], names_of_commands())),
-      "`stepscope --help` names them all.");
+  return wrong(fmt::format("there is no command '{}'.{}", words[1],
+                           report::did_you_mean(words[1], names_of_commands())),
+               "`stepscope --help` names them all.");
 }
 
 }  // namespace
@@ -200,9 +200,9 @@ std::variant<Call, Answer> parse(int argc, const char* const* argv) {
   if (advise::find_analysis(first) != nullptr)
     return wrong(fmt::format("'{}' is an analysis.", first),
                  fmt::format("Say: stepscope show {} TRACE", first));
-  return wrong(
-      fmt::format("there is no command and no file '{}'.{}", first, did_you_mean(first, names_of_commands())),
-      "`stepscope --help` shows every command.");
+  return wrong(fmt::format("there is no command and no file '{}'.{}", first,
+                           report::did_you_mean(first, names_of_commands())),
+               "`stepscope --help` shows every command.");
 }
 
 }  // namespace stepscope::cli

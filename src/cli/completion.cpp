@@ -7,7 +7,7 @@
 #include "advise/analyses.h"
 #include "advise/explain.h"
 #include "cli/present.h"
-#include "cli/suggest.h"
+#include "report/suggest.h"
 
 namespace stepscope::cli {
 namespace {
@@ -232,8 +232,8 @@ int run_completion(const Call& call) {
   if (shell == "bash") return put(call, bash());
   if (shell == "zsh") return put(call, zsh());
   if (shell == "fish") return put(call, fish());
-  return misuse(
-      call, "completion needs one shell: bash, zsh or fish." + did_you_mean(shell, {"bash", "zsh", "fish"}));
+  return misuse(call, "completion needs one shell: bash, zsh or fish." +
+                          report::did_you_mean(shell, {"bash", "zsh", "fish"}));
 }
 
 }  // namespace stepscope::cli

@@ -7,8 +7,8 @@
 
 #include "cli/markdown.h"
 #include "cli/present.h"
-#include "cli/suggest.h"
 #include "cli/terminal.h"
+#include "report/suggest.h"
 #include "report/utf8.h"
 
 namespace stepscope::cli {
@@ -80,8 +80,9 @@ int run_explain(const Call& call) {
   std::vector<std::string> paths = call.words;
   const std::string id = take_id(paths, ids);
   if (id.empty())
-    return misuse(call, fmt::format("there is no rule '{}'.{} The ids are {}", call.words.front(),
-                                    did_you_mean(advise::id_of(call.words.front()), ids), joined(ids)));
+    return misuse(call,
+                  fmt::format("there is no rule '{}'.{} The ids are {}", call.words.front(),
+                              report::did_you_mean(advise::id_of(call.words.front()), ids), joined(ids)));
   std::vector<advise::Explained> explained;
   if (!paths.empty()) {
     auto trace = open_trace(call, paths);

@@ -6,10 +6,10 @@
 #include "cli/output.h"
 #include "cli/present.h"
 #include "cli/progress.h"
-#include "cli/suggest.h"
 #include "cli/terminal.h"
 #include "report/csv.h"
 #include "report/json.h"
+#include "report/suggest.h"
 #include "write/events.h"
 #include "write/sqlite.h"
 
@@ -28,7 +28,7 @@ int export_sqlite(const Call& call, const trace::Trace& trace) {
     if (what.empty() || what == "events")
       if (const auto error = database->add(table.name, trace)) return fail(*error);
   for (const analyze::Analysis& analysis : advise::all_analyses())
-    if (answers_alone(analysis) && (what.empty() || what == analysis.name))
+    if (answers_alone(analysis) && (what.empty() ? analysis.in_report : what == analysis.name))
       if (const auto error = database->add(analyze::run(analysis, trace, {}))) return fail(*error);
   return kDone;
 }
@@ -68,7 +68,7 @@ int run_export(const Call& call) {
     std::vector<std::string> names = {"events"};
     for (const analyze::Analysis& known : advise::all_analyses()) names.emplace_back(known.name);
     return misuse(call, fmt::format("--what is 'events' or the name of an analysis, not '{}'.{}", what,
-                                    did_you_mean(what, names)));
+                                    report::did_you_mean(what, names)));
   }
   auto trace = open_trace(call, call.words);
   if (!trace) return fail(trace.error());

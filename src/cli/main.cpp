@@ -3,12 +3,14 @@
 #include <cstdio>
 #include <exception>
 
+#include "base/memory.h"
 #include "cli/args.h"
 #include "cli/exit.h"
 #include "cli/present.h"
 
 int main(int argc, char** argv) {
   using namespace stepscope::cli;
+  stepscope::keep_freed_memory();
   std::signal(SIGPIPE, SIG_IGN);  // a reader that went away is seen when writing
   try {
     auto parsed = parse(argc, argv);

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <set>
 
 #include "analyze/analyses.h"
 #include "cli/exit.h"
@@ -23,8 +22,6 @@
 namespace stepscope::cli {
 namespace {
 
-constexpr std::size_t kRowsOnTerminal = 40;
-
 void say(const std::string& line) { fmt::print(stderr, "{}\n", report::one_line(line)); }
 
 report::TextStyle style_of(const Call& call, bool to_file) {
@@ -32,7 +29,8 @@ report::TextStyle style_of(const Call& call, bool to_file) {
   style.width = width(call.environment);
   style.height = to_file ? 0 : height() - 1;  // the last line is the shell's
   style.colour = !to_file && coloured(call.environment);
-  if (!to_file && is_terminal(STDOUT_FILENO) && !call.params.has("top")) style.most_rows = kRowsOnTerminal;
+  if (!to_file && is_terminal(STDOUT_FILENO) && !call.params.has("top"))
+    style.most_rows = report::kRowsOnTerminal;
   return style;
 }
 
@@ -106,19 +104,6 @@ std::string ending_misfit(const Call& call) {
       "say "
       "--format",
       path.string(), path.extension().string());
-}
-
-std::string title_of(const trace::Trace& trace) {
-  const trace::Rank& first = trace.ranks.front();
-  std::string title = std::filesystem::path(first.path).filename().string();
-  if (trace.ranks.size() > 1)
-    title += fmt::format(" and {} more · {} ranks", trace.ranks.size() - 1, trace.ranks.size());
-  std::set<std::string> devices;
-  for (const trace::Rank& rank : trace.ranks)
-    for (const trace::Device& device : rank.devices)
-      if (!device.name.empty()) devices.insert(device.name);
-  for (const std::string& device : devices) title += " · " + device;
-  return title;
 }
 
 int put(const Call& call, const std::string& text) {

@@ -28,9 +28,6 @@ std::string format_of(const Call& call);
 /// One sentence when the ending of --output is that of no format and --format does not say one; else "".
 std::string ending_misfit(const Call& call);
 
-/// "a.json.gz · 2 ranks · NVIDIA H100".
-std::string title_of(const trace::Trace& trace);
-
 /// Writes to --output or stdout; returns the exit code.
 int put(const Call& call, const std::string& text);
 /// A report as text for --output or the terminal, to stand among other text.

@@ -8,8 +8,8 @@
 #include "cli/exit.h"
 #include "cli/present.h"
 #include "cli/progress.h"
-#include "cli/suggest.h"
 #include "cli/terminal.h"
+#include "report/suggest.h"
 #include "write/sqlite.h"
 
 namespace stepscope::cli {
@@ -66,7 +66,7 @@ std::string explained(const std::string& message) {
   std::string names;
   for (const std::string& name : all_names()) names += (names.empty() ? "" : ", ") + name;
   return fmt::format("there is no table '{}'.{} The tables are {}.", wanted,
-                     did_you_mean(wanted, all_names()), names);
+                     report::did_you_mean(wanted, all_names()), names);
 }
 
 write::AskLimits limits_of(const Call& call) {

@@ -20,9 +20,28 @@ std::shared_ptr<std::byte> allocate(std::size_t bytes) {
 
 }  // namespace
 
-void BatchMemory::keep(const ParsedRows& rows, Batch& batch) {
-  const std::size_t bytes = rows.rows.size() * sizeof(ParsedRow) + rows.values.size() * sizeof(std::int64_t) +
-                            rows.flows.size() * sizeof(ParsedFlow);
+std::uint32_t BatchMemory::track_in(Batch& batch, trace::TrackId track) {
+  if (track >= track_at_.size()) track_at_.resize(track + 1);
+  std::uint32_t& place = track_at_[track];
+  if (place >= batch.tracks.size() || batch.tracks[place].track != track) {
+    place = static_cast<std::uint32_t>(batch.tracks.size());
+    batch.tracks.push_back({track, 0});
+  }
+  return place;
+}
+
+std::uint32_t BatchMemory::sort_in(Batch& batch, SortId sort, const Vocabulary& words) {
+  if (sort >= sort_at_.size()) sort_at_.resize(words.sorts.size());
+  std::uint32_t& place = sort_at_[sort];
+  if (place >= batch.sorts.size() || batch.sorts[place].sort != sort) {
+    place = static_cast<std::uint32_t>(batch.sorts.size());
+    batch.sorts.push_back({sort, track_in(batch, words.sorts[sort].track)});
+  }
+  return place;
+}
+
+void BatchMemory::keep(const ParsedRows& rows, const Vocabulary& words, Batch& batch) {
+  const std::size_t bytes = rows.rows.size() * sizeof(ParsedRow) + rows.flows.size() * sizeof(ParsedFlow);
   if (bytes > size_ - used_) {
     size_ = piece_ == nullptr ? bytes : std::max(bytes, kPiece);  // most files are one batch
     piece_ = allocate(size_);
@@ -31,18 +50,11 @@ void BatchMemory::keep(const ParsedRows& rows, Batch& batch) {
   std::byte* memory = piece_.get() + used_;
   batch.memory = piece_;
   batch.rows = place(rows.rows, memory);
-  batch.values = place(rows.values, memory + batch.rows.size_bytes());
-  batch.flows = place(rows.flows, memory + batch.rows.size_bytes() + batch.values.size_bytes());
+  batch.flows = place(rows.flows, memory + batch.rows.size_bytes());
   used_ += bytes;
   for (ParsedRow& row : batch.rows) {
-    if (row.track >= place_of_.size()) place_of_.resize(row.track + 1);
-    std::uint32_t& place = place_of_[row.track];
-    if (place >= batch.tracks.size() || batch.tracks[place].track != row.track) {
-      place = static_cast<std::uint32_t>(batch.tracks.size());
-      batch.tracks.push_back({row.track, 0});
-    }
-    ++batch.tracks[place].rows;
-    row.track = place;
+    row.sort = sort_in(batch, row.sort, words);
+    ++batch.tracks[batch.sorts[row.sort].track].rows;
   }
 }
 

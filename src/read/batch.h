@@ -36,12 +36,42 @@ struct TrackKeyHash {
   }
 };
 
-/// One thread's ids, kept over all the blocks it reads.
+/// What many events have in common, so that each need only hold which it is of.
+struct Sort {
+  trace::TrackId track = 0;
+  trace::StringId category = 0;
+  trace::Kind kind{};
+  char flow = 0;  ///< the phase of a flow event, 0 of all others
+};
+using SortId = std::uint32_t;
+inline constexpr SortId kNoSort = 0xFFFFFFFF;
+
+struct SortKey {
+  TrackKey track;
+  trace::StringId category = 0;
+  trace::Kind kind{};
+  char flow = 0;
+  friend bool operator==(const SortKey&, const SortKey&) = default;
+};
+
+struct SortKeyHash {
+  std::size_t operator()(const SortKey& key) const {
+    const auto rest =
+        static_cast<std::int64_t>(key.category) << 16 | static_cast<int>(key.kind) << 8 | key.flow;
+    return hash_of(static_cast<std::int64_t>(TrackKeyHash{}(key.track)) ^ rest, process_hash_seed());
+  }
+};
+
+/// One thread's ids and values, kept over all the blocks it reads.
 struct Vocabulary {
   trace::StringPool strings;
   trace::SchemaTable schemas;
   std::vector<TrackKey> tracks;
   std::unordered_map<TrackKey, trace::TrackId, TrackKeyHash> track_ids;
+  std::vector<Sort> sorts;
+  std::unordered_map<SortKey, SortId, SortKeyHash> sort_ids;
+  trace::Values values;       ///< of rows, in their order
+  trace::Values half_values;  ///< of begin and end events
   std::vector<std::uint32_t>
       used_in;  ///< by string: last block that used it, so that batches can list first uses
 };
@@ -65,26 +95,21 @@ struct NameEvent {
 /// An event with a time, in its reading thread's ids; what the columns of an EventTable are made of.
 struct ParsedRow {
   std::int64_t start, end;
-  trace::StringId name, category;
-  trace::TrackId track;
+  trace::StringId name;
   trace::SchemaId schema;
-  std::uint32_t args_at;  ///< first of its values
-  std::uint32_t source;   ///< counts from 0 in the block
-  trace::Kind kind;
+  SortId sort;
+  std::uint32_t source;  ///< counts from 0 in the block
 };
 
 /// A flow event (ph s, t, f).
 struct ParsedFlow {
   std::int64_t time, id;
-  trace::StringId category;
-  trace::TrackId track;
-  char phase;
+  SortId sort;
 };
 
 /// The rows of one block as they are parsed; used again for the next block.
 struct ParsedRows {
   std::vector<ParsedRow> rows;
-  std::vector<std::int64_t> values;
   std::vector<ParsedFlow> flows;
 };
 
@@ -94,14 +119,21 @@ struct TrackRows {
   std::uint32_t rows;
 };
 
+/// A sort of a batch's rows.
+struct RowSort {
+  SortId sort;
+  std::uint32_t track;  ///< index of the batch's tracks
+};
+
 struct Batch {
   std::uint32_t index = 0;       ///< of its block
   std::uint32_t vocabulary = 0;  ///< whose ids these are
-  std::span<ParsedRow> rows;     ///< `track` is an index of `tracks`; this and the next two lie in `memory`
-  std::span<std::int64_t> values;
+  std::span<ParsedRow> rows;     ///< `sort` is an index of `sorts`; this and the next lie in `memory`
   std::span<ParsedFlow> flows;
   std::shared_ptr<std::byte> memory;  ///< shared with neighbouring batches of the thread
   std::vector<TrackRows> tracks;
+  std::vector<RowSort> sorts;
+  std::size_t first_value = 0;  ///< of its rows, among those of the vocabulary
   std::vector<HalfEvent> halves;
   std::vector<NameEvent> names;
   std::vector<trace::StringId> first_uses;  ///< strings in the order this block first used them
@@ -122,14 +154,17 @@ struct Batch {
 /// memory, each of which is freed with the last of its batches.
 class BatchMemory {
  public:
-  /// Copies `rows` into memory of the batch and counts them by track.
-  void keep(const ParsedRows& rows, Batch& batch);
+  /// Copies `rows`, whose sorts are of `words`, into memory of the batch and counts them by track.
+  void keep(const ParsedRows& rows, const Vocabulary& words, Batch& batch);
 
  private:
+  std::uint32_t track_in(Batch& batch, trace::TrackId track);
+  std::uint32_t sort_in(Batch& batch, SortId sort, const Vocabulary& words);
+
   static constexpr std::size_t kPiece = std::size_t{1} << 23;
   std::shared_ptr<std::byte> piece_;
   std::size_t size_ = 0, used_ = 0;
-  std::vector<std::uint32_t> place_of_;  // by track id: its place in the batch's tracks
+  std::vector<std::uint32_t> track_at_, sort_at_;  // by id: places among the batch's tracks and sorts
 };
 
 /// A file that was parsed and not yet sealed.

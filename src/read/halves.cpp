@@ -33,7 +33,7 @@ std::vector<HalfEvent> sorted_halves(const trace::Trace& trace, const trace::Ran
 /// What is open on one track.
 class OpenRanges {
  public:
-  explicit OpenRanges(std::vector<ParsedRow>& rows) : rows_(rows) {}
+  explicit OpenRanges(std::vector<PairedHalf>& rows) : rows_(rows) {}
 
   void open(const HalfEvent& begin) {
     by_name_[begin.name].push_back(begins_.size());
@@ -58,14 +58,12 @@ class OpenRanges {
     while (!stack.empty() && !begins_[stack.back()].open) stack.pop_back();
     if (stack.empty()) return false;
     Begin& begin = begins_[stack.back()];
-    const HalfEvent& half = begin.half;
-    rows_.push_back({half.time, time, half.name, half.category, half.track, half.schema, half.args_at,
-                     half.source, trace::Kind::annotation});
+    rows_.push_back({begin.half, time});
     begin.open = false;
     return true;
   }
 
-  std::vector<ParsedRow>& rows_;
+  std::vector<PairedHalf>& rows_;
   std::vector<Begin> begins_;
   std::vector<std::size_t> stack_;  // indices of begins_, of which some are closed
   std::unordered_map<StringId, std::vector<std::size_t>> by_name_;
@@ -93,7 +91,7 @@ std::int64_t pair_instant(OpenRanges& ranges, Halves ends, Halves begins) {
 }
 
 /// Pairs the halves of one track. Returns how many have no partner.
-std::int64_t pair_track(Halves halves, std::vector<ParsedRow>& rows) {
+std::int64_t pair_track(Halves halves, std::vector<PairedHalf>& rows) {
   OpenRanges ranges(rows);
   std::int64_t unmatched = 0;
   while (!halves.empty()) {
@@ -109,9 +107,9 @@ std::int64_t pair_track(Halves halves, std::vector<ParsedRow>& rows) {
 
 }  // namespace
 
-std::vector<ParsedRow> pair_halves(const trace::Trace& trace, trace::Rank& rank,
-                                   std::vector<Batch>& batches) {
-  std::vector<ParsedRow> rows;
+std::vector<PairedHalf> pair_halves(const trace::Trace& trace, trace::Rank& rank,
+                                    std::vector<Batch>& batches) {
+  std::vector<PairedHalf> rows;
   const std::vector<HalfEvent> all = sorted_halves(trace, rank, batches);
   for (auto from = all.begin(); from != all.end();) {
     const auto to = std::find_if(from, all.end(), [&](const HalfEvent& h) { return h.track != from->track; });

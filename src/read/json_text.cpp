@@ -199,14 +199,13 @@ void unescape(std::string_view text, std::string& out) {
   }
 }
 
-Number read_number(const char*& p, std::int64_t& integer, double& real) {
+Number read_other_number(const char*& p, std::int64_t& integer, double& real) {
   const char* at = p;
   const bool negative = *at == '-';
   if (negative) ++at;
   if (!is_digit(*at)) return Number::none;
-  std::uint64_t value = 0;
   const char* digits = at;
-  for (; is_digit(*at); ++at) value = value * 10 + static_cast<std::uint64_t>(*at - '0');
+  const std::uint64_t value = read_digits(at);
   const auto count = at - digits;
   if (*at != '.' && *at != 'e' && *at != 'E') {
     p = at;
@@ -229,9 +228,8 @@ bool read_microseconds(const char*& p, std::int64_t& nanoseconds) {
   const char* at = p;
   const bool negative = *at == '-';
   if (negative) ++at;
-  std::uint64_t value = 0;
   const char* digits = at;
-  for (; is_digit(*at); ++at) value = value * 10 + static_cast<std::uint64_t>(*at - '0');
+  std::uint64_t value = read_digits(at);
   if (at == digits || at - digits > 15) {
     if (at - digits != 16 || value > kMostTime / 1000) return read_microseconds_slowly(p, nanoseconds);
   }

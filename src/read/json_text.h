@@ -16,7 +16,7 @@ namespace stepscope::read {
 inline constexpr std::size_t kPadding = 64;
 
 inline const char* skip_space(const char* p) {
-  while (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t') ++p;
+  while (static_cast<unsigned char>(*p) <= ' ' && (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t')) ++p;
   return p;
 }
 
@@ -55,13 +55,45 @@ const char* value_end(const char* p, const char* end, const char** looked = null
 /// Undoes JSON escapes; surrogate pairs become UTF-8, broken escapes stay as they stand.
 void unescape(std::string_view text, std::string& out);
 
+/// Reads the decimal digits at `p`, up to eight at once, and moves behind them; more than 19 wrap around.
+inline std::uint64_t read_digits(const char*& p) {
+  constexpr std::uint64_t kPowers[] = {1, 10, 100, 1000, 10'000, 100'000, 1'000'000, 10'000'000, 100'000'000};
+  std::uint64_t value = 0;
+  for (;;) {
+    std::uint64_t digits;
+    std::memcpy(&digits, p, 8);
+    digits ^= 0x3030303030303030;  // a digit becomes its value, all else more than 9
+    const std::uint64_t others = ((digits + 0x7676767676767676) | digits) & 0x8080808080808080;
+    const int count = others == 0 ? 8 : __builtin_ctzll(others) / 8;
+    if (count == 0) return value;
+    digits <<= 64 - 8 * count;  // the last digit goes to the end, zeros before the first
+    digits = digits * 10 + (digits >> 8);
+    const std::uint64_t upper = (digits & 0x000000FF000000FF) * (100 + (1'000'000ULL << 32));
+    const std::uint64_t lower = (digits >> 16 & 0x000000FF000000FF) * (1 + (10'000ULL << 32));
+    value = value * kPowers[count] + ((upper + lower) >> 32);
+    p += count;
+    if (count < 8) return value;
+  }
+}
+
 /// What a number's text was.
 enum class Number : std::uint8_t { none, integer, real, large };
+
+/// read_number of what is more than a few digits.
+Number read_other_number(const char*& p, std::int64_t& integer, double& real);
 
 /// Reads a number at `p` and moves behind it. `integer`: at most 18 digits. `real`: has a fraction or an
 /// exponent and at most 17 significant digits, as many as a double prints. `large`: a number, but neither
 /// (keep its text). `none`: not a number, p is unmoved.
-Number read_number(const char*& p, std::int64_t& integer, double& real);
+inline Number read_number(const char*& p, std::int64_t& integer, double& real) {
+  const char* at = p;
+  const std::uint64_t value = read_digits(at);
+  if (at == p || at - p > 18 || *at == '.' || *at == 'e' || *at == 'E')
+    return read_other_number(p, integer, real);
+  p = at;
+  integer = static_cast<std::int64_t>(value);
+  return Number::integer;
+}
 
 /// Times saturate here: 127 years, so that the sum of two never overflows.
 inline constexpr std::int64_t kMostTime = 4'000'000'000'000'000'000;

@@ -142,6 +142,23 @@ TEST(Numbers, RealsThatADoublePrints) {
   EXPECT_EQ(number("1e").kind, Number::large);
 }
 
+TEST(Numbers, OfEveryLengthBeforeEveryByte) {
+  std::string digits;
+  std::int64_t value = 0;
+  for (int length = 1; length <= 18; ++length) {
+    digits += static_cast<char>('0' + length % 10);
+    value = value * 10 + length % 10;
+    for (int behind = 0; behind < 256; ++behind) {
+      const char c = static_cast<char>(behind);
+      if ((c >= '0' && c <= '9') || c == '.' || c == 'e' || c == 'E') continue;
+      const auto read = number(digits + c + "99999999");
+      ASSERT_EQ(read.kind, Number::integer) << digits << " before " << behind;
+      ASSERT_EQ(read.integer, value) << digits << " before " << behind;
+      ASSERT_EQ(read.length, digits.size());
+    }
+  }
+}
+
 TEST(Numbers, WhatIsNone) {
   for (std::string_view text : {"", "-", "nan", "N/A", "+1", ".5", "-inf", "\"1\""}) {
     EXPECT_EQ(number(text).kind, Number::none) << text;

@@ -367,10 +367,8 @@ std::optional<Error> nothing_read(const trace::Rank& rank, const Pass& pass) {
     return Error{"no event could be read" + (damaged ? why : ": the document holds none") + kExpected,
                  rank.path, byte};
   std::size_t rows = 0, values = 0;
-  for (const Batch& batch : pass.batches) {
-    rows += batch.rows.size() + batch.halves.size();
-    values += batch.values.size();
-  }
+  for (const Batch& batch : pass.batches) rows += batch.rows.size() + batch.halves.size();
+  for (const Vocabulary& words : pass.words) values += words.values.room() + words.half_values.room();
   if (rows == 0)
     return Error{"none of the events in the file has a usable time" + why + kExpected, rank.path, byte};
   if (values >= 0xFFFFFFFF || rows >= 0xFFFFFFFF)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
 #include "base/same_bytes.h"
 #include "read/json_text.h"
@@ -14,8 +15,7 @@ using trace::Kind;
 using trace::SchemaId;
 using trace::StringId;
 
-// Beyond these the args of an event are kept as one raw text.
-constexpr std::size_t kMostFields = 256;
+// Beyond these too the args of an event are kept as one raw text.
 constexpr std::uint32_t kMostSchemas = 1u << 18;
 constexpr std::size_t kMostSchemaFields = std::size_t{1} << 22;
 
@@ -124,7 +124,6 @@ EventParser::Outcome EventParser::parse(const char*& p, const char* limit, const
   block_ = block.index + 1;
   damage_ = "";
   reached_ = p;
-  const std::size_t values_before = parsed_.values.size();
   Fields f;
   const char* at = p;
   const bool whole = parse_fields(at, f);
@@ -136,15 +135,14 @@ EventParser::Outcome EventParser::parse(const char*& p, const char* limit, const
     p = at;
     return Outcome::read;
   }
-  parsed_.values.resize(values_before);
   reached_ = std::max(reached_, at);
   return whole || *damage_ == '\0' ? Outcome::cut : Outcome::damaged;
 }
 
 void EventParser::end_batch(Batch& batch) {
-  memory_.keep(parsed_, batch);
+  memory_.keep(parsed_, words_, batch);
+  batch.first_value = std::exchange(first_value_, words_.values.size());
   parsed_.rows.clear();
-  parsed_.values.clear();
   parsed_.flows.clear();
 }
 
@@ -294,8 +292,7 @@ bool EventParser::parse_args(const char*& p, Fields& f) {
       if (!skip_value(close)) return false;
       f.has_more = true;
       f.schema = extend(f.schema, intern("(more args)"), ArgType::raw);
-      parsed_.values.push_back(intern({whole, static_cast<std::size_t>(close - whole)}));
-      ++f.field_count;
+      values_[f.field_count++] = intern({whole, static_cast<std::size_t>(close - whole)});
       p = close;
       return true;
     }
@@ -316,27 +313,31 @@ bool EventParser::parse_args(const char*& p, Fields& f) {
 
 bool EventParser::parse_arg(const char*& p, Fields& f) {
   if (f.schema >= predictions_.size()) predictions_.resize(words_.schemas.size());
-  const Prediction guess = predictions_[f.schema];
-  StringId key = guess.key;
+  const Prediction& guess = predictions_[f.schema];
   const std::string_view expected = guess.key_text;
   const bool hit = !expected.empty() && static_cast<std::size_t>(end_ - p) > expected.size() &&
                    same_bytes(p, expected.data(), expected.size());
-  if (hit) {
-    p += expected.size();
-  } else {
-    if (*p != '"') return fail("a key was expected in the args");
-    if (!parse_text(p, key)) return false;
-  }
+  StringId key = guess.key;
+  if (hit)
+    p = skip_space(p + expected.size());
+  else if (!parse_key(p, key))
+    return false;
+  ArgType type{};
+  std::int64_t value = 0;
+  if (!parse_arg_value(p, type, value)) return false;
+  values_[f.field_count++] = value;
+  f.schema = hit && type == guess.type ? guess.next : extend(f.schema, key, type);
+  return true;
+}
+
+/// Moves `p`, at a key of the args, to its value.
+bool EventParser::parse_key(const char*& p, StringId& key) {
+  if (*p != '"') return fail("a key was expected in the args");
+  if (!parse_text(p, key)) return false;
   p = skip_space(p);
   if (p >= end_) return false;
   if (*p != ':') return fail("a colon was expected behind this key; a quote may be missing or not escaped");
   p = skip_space(p + 1);
-  ArgType type{};
-  std::int64_t value = 0;
-  if (!parse_arg_value(p, type, value)) return false;
-  parsed_.values.push_back(value);
-  f.schema = hit && type == guess.type ? guess.next : extend(f.schema, key, type);
-  ++f.field_count;
   return true;
 }
 
@@ -397,8 +398,8 @@ bool EventParser::parse_ident(const char*& p, Ident& ident) {
     const std::string_view text = words_.strings[id];
     // A number in quotes is the number: old files quote some tids and not others.
     double real = 0;
-    char copy[24] = {};
-    if (!text.empty() && text.size() < sizeof copy) {
+    char copy[24 + kPadding] = {};
+    if (!text.empty() && text.size() < 24) {
       std::memcpy(copy, text.data(), text.size());
       const char* digits = copy;
       if (read_number(digits, ident.value, real) == Number::integer && *digits == '\0') {
@@ -465,10 +466,7 @@ bool may_be_full(std::span<const Vocabulary> words) {
   return schemas >= kMostSchemas || fields >= kMostSchemaFields;
 }
 
-bool EventParser::has_room(const Fields& f) const {
-  return f.field_count < kMostFields && words_.schemas.size() < kMostSchemas &&
-         words_.schemas.total_fields() < kMostSchemaFields;
-}
+bool EventParser::has_room(const Fields& f) const { return schemas_room_ && f.field_count < kMostFields; }
 
 bool EventParser::parse_phase(const char*& p, char& phase) {
   if (*p == '"' && end_ - p > 2 && p[1] != '\\' && p[1] != '"' && p[2] == '"') {
@@ -515,12 +513,13 @@ StringId EventParser::intern(std::string_view text) {
 SchemaId EventParser::extend(SchemaId schema, StringId key, ArgType type) {
   const SchemaId next = words_.schemas.extend(schema, {key, type});
   if (schema >= predictions_.size()) predictions_.resize(words_.schemas.size());
+  schemas_room_ = words_.schemas.size() < kMostSchemas && words_.schemas.total_fields() < kMostSchemaFields;
   // The quoted key is interned too, so that a prediction is one comparison with the text as it stands in the
   // file.
   if (predictions_[schema].next != next) {
-    scratch_.assign(1, '"').append(words_.strings[key]).append(1, '"');
+    scratch_.assign(1, '"').append(words_.strings[key]).append("\":");
     const bool plain =
-        scratch_.find('\\') == std::string::npos && scratch_.find('"', 1) == scratch_.size() - 1;
+        scratch_.find('\\') == std::string::npos && scratch_.find('"', 1) == scratch_.size() - 2;
     predictions_[schema] = {plain ? words_.strings[words_.strings.intern(scratch_)] : std::string_view{}, key,
                             type, next};
   }
@@ -535,23 +534,26 @@ Kind EventParser::category_kind(StringId category) {
   return static_cast<Kind>(kinds_[category]);
 }
 
-trace::TrackId EventParser::track_of(bool device, Ident pid, Ident tid, Kind kind) {
-  const TrackKey key{device, pid, tid};
-  auto& last = last_track_[static_cast<std::size_t>(kind)];
-  bool& has_last = has_last_track_[static_cast<std::size_t>(kind)];
-  if (has_last && last.first == key) return last.second;
-  const auto [found, added] =
-      words_.track_ids.try_emplace(key, static_cast<trace::TrackId>(words_.tracks.size()));
-  if (added) words_.tracks.push_back(key);
+SortId EventParser::sort_of(const Fields& f, Kind kind, char flow) {
+  const SortKey key{{trace::is_device_row(kind), f.pid, f.tid}, f.category, kind, flow};
+  // Neighbours of a kind and the flow events between them nearly always share theirs.
+  const auto slot = static_cast<std::size_t>(flow == 0 ? static_cast<int>(kind) : trace::kKinds + flow % 4);
+  LastSort& last = last_sorts_[slot];
+  if (last.sort != kNoSort && last.key == key) return last.sort;
+  const auto [found, added] = words_.sort_ids.try_emplace(key, static_cast<SortId>(words_.sorts.size()));
+  if (added) {
+    const auto track =
+        words_.track_ids.try_emplace(key.track, static_cast<trace::TrackId>(words_.tracks.size()));
+    if (track.second) words_.tracks.push_back(key.track);
+    words_.sorts.push_back({track.first->second, f.category, kind, flow});
+  }
   last = {key, found->second};
-  has_last = true;
   return found->second;
 }
 
 void EventParser::add_row(const Fields& f, Kind kind, std::int64_t end) {
-  parsed_.rows.push_back(
-      {f.time, end, f.name, f.category, track_of(trace::is_device_row(kind), f.pid, f.tid, kind), f.schema,
-       static_cast<std::uint32_t>(parsed_.values.size() - f.field_count), batch_->listed, kind});
+  parsed_.rows.push_back({f.time, end, f.name, f.schema, sort_of(f, kind), batch_->listed});
+  words_.values.append({values_.data(), f.field_count});
 }
 
 void EventParser::add(const Fields& f) {
@@ -576,9 +578,7 @@ void EventParser::add(const Fields& f) {
       for (std::size_t i = 0; i < f.field_count; ++i) {
         const trace::ArgField field = words_.schemas.fields(f.schema)[i];
         if (field.type == ArgType::text)
-          batch_->names.push_back(
-              {f.pid, f.tid, f.name,
-               static_cast<StringId>(parsed_.values[parsed_.values.size() - f.field_count + i])});
+          batch_->names.push_back({f.pid, f.tid, f.name, static_cast<StringId>(values_[i])});
       }
       break;
     case 's':
@@ -588,8 +588,7 @@ void EventParser::add(const Fields& f) {
         ++batch_->clamped_times;
         break;
       }
-      parsed_.flows.push_back(
-          {f.time, f.id, f.category, track_of(false, f.pid, f.tid, Kind::other), f.phase});
+      parsed_.flows.push_back({f.time, f.id, sort_of(f, Kind::other, f.phase)});
       break;
     case 'B':
     case 'E':
@@ -597,10 +596,10 @@ void EventParser::add(const Fields& f) {
         ++batch_->clamped_times;
         break;
       }
-      batch_->halves.push_back({f.time, f.name, f.category,
-                                track_of(trace::is_device_row(kind), f.pid, f.tid, kind), f.schema,
-                                static_cast<std::uint32_t>(parsed_.values.size() - f.field_count),
-                                batch_->listed, f.phase == 'B'});
+      batch_->halves.push_back({f.time, f.name, f.category, words_.sorts[sort_of(f, kind)].track, f.schema,
+                                static_cast<std::uint32_t>(words_.half_values.size()), batch_->listed,
+                                f.phase == 'B'});
+      words_.half_values.append({values_.data(), f.field_count});
       break;
     case 'i':
     case 'I':

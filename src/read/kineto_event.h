@@ -1,6 +1,7 @@
 // Reads the events of a Chrome-trace event list, in every dialect torch.profiler has written.
 #pragma once
 
+#include <array>
 #include <span>
 
 #include "read/batch.h"
@@ -38,6 +39,12 @@ class EventParser {
 
  private:
   struct Fields;
+  // Beyond this many the args of an event are kept as one raw text.
+  static constexpr std::size_t kMostFields = 256;
+  struct LastSort {
+    SortKey key;
+    SortId sort = kNoSort;
+  };
   /// The fields of an event that mean something to every reader.
   enum class Field : std::uint8_t { none, ph, cat, name, pid, tid, ts, dur, args, id, unused, other };
   static constexpr std::size_t kFields = 12;
@@ -56,7 +63,7 @@ class EventParser {
     Field next_ = Field::none;
   };
   struct Prediction {
-    std::string_view key_text;  ///< with both quotes
+    std::string_view key_text;  ///< with both quotes and a colon
     trace::StringId key = 0;
     trace::ArgType type{};
     trace::SchemaId next = 0;
@@ -72,6 +79,7 @@ class EventParser {
   bool parse_field(const char*& p, Field field, Fields& f);
   bool parse_args(const char*& p, Fields& f);
   bool parse_arg(const char*& p, Fields& f);
+  bool parse_key(const char*& p, trace::StringId& key);
   bool parse_arg_value(const char*& p, trace::ArgType& type, std::int64_t& value);
   bool parse_text(const char*& p, trace::StringId& id);
   bool parse_phase(const char*& p, char& phase);
@@ -86,24 +94,26 @@ class EventParser {
   trace::StringId intern(std::string_view text);
   trace::SchemaId extend(trace::SchemaId schema, trace::StringId key, trace::ArgType type);
   trace::Kind category_kind(trace::StringId category);
-  trace::TrackId track_of(bool device, Ident pid, Ident tid, trace::Kind kind);
+  SortId sort_of(const Fields& f, trace::Kind kind, char flow = 0);
   void add(const Fields& f);
   void add_row(const Fields& f, trace::Kind kind, std::int64_t end);
 
   Vocabulary& words_;
   Batch* batch_ = nullptr;
   ParsedRows parsed_;
+  std::array<std::int64_t, kMostFields + 1> values_;  // of the event being read
   BatchMemory memory_;
+  std::size_t first_value_ = 0;  // of the batch
+  bool schemas_room_ = true;     // another schema may be made
   const char* end_ = nullptr;
   std::uint32_t block_ = 0;
   const char* damage_ = "";
   const char* reached_ = nullptr;
-  std::vector<Prediction> predictions_;  // by schema: the field that followed last time
-  std::vector<std::uint8_t> kinds_;      // by category id
-  Gap gaps_[kFields][2];                 // by the field before: the two learned last
-  const char* key_ = nullptr;            // of the field being read, at its opening quote
-  std::pair<TrackKey, trace::TrackId> last_track_[trace::kKinds] = {};
-  bool has_last_track_[trace::kKinds] = {};
+  std::vector<Prediction> predictions_;     // by schema: the field that followed last time
+  std::vector<std::uint8_t> kinds_;         // by category id
+  Gap gaps_[kFields][2];                    // by the field before: the two learned last
+  const char* key_ = nullptr;               // of the field being read, at its opening quote
+  LastSort last_sorts_[trace::kKinds + 4];  // by kind, then by phase of flow events
   std::pair<std::string_view, trace::StringId> last_category_;
   std::string scratch_;
 };

@@ -22,12 +22,18 @@ using trace::SchemaId;
 using trace::StringId;
 using trace::TrackId;
 
+struct Schema {
+  SchemaId id = trace::kNoArgs;
+  std::uint32_t fields = 0;
+  std::vector<std::uint16_t> text_fields;  // whose values are ids of strings
+};
+
 /// From one vocabulary's ids to the trace's.
 struct Remap {
   std::vector<StringId> strings;
-  std::vector<SchemaId> schemas;
-  std::vector<std::vector<std::uint16_t>> text_fields;  // by old schema: fields whose value is a string id
+  std::vector<Schema> schemas;
   std::vector<TrackId> tracks;
+  std::size_t first_value = 0, first_half_value = 0;
 };
 
 void map_strings(trace::Trace& trace, const std::vector<Batch>& batches, const std::vector<Vocabulary>& words,
@@ -45,16 +51,17 @@ void map_strings(trace::Trace& trace, const std::vector<Batch>& batches, const s
 
 void map_schemas(trace::Trace& trace, const Vocabulary& words, Remap& remap) {
   remap.schemas.resize(words.schemas.size());
-  remap.text_fields.resize(words.schemas.size());
   for (SchemaId old = 1; old < words.schemas.size(); ++old) {
     const SchemaId parent = words.schemas.parent(old);
+    const auto fields = static_cast<std::uint32_t>(words.schemas.fields(old).size());
     const trace::ArgField last = words.schemas.fields(old).back();
     StringId& key = remap.strings[last.key];
     if (key == trace::kNoString) key = trace.strings.intern(words.strings[last.key]);
-    remap.schemas[old] = trace.schemas.extend(remap.schemas[parent], {key, last.type});
-    remap.text_fields[old] = remap.text_fields[parent];
+    Schema& schema = remap.schemas[old];
+    schema = {trace.schemas.extend(remap.schemas[parent].id, {key, last.type}), fields,
+              remap.schemas[parent].text_fields};
     if (last.type >= trace::ArgType::text)
-      remap.text_fields[old].push_back(static_cast<std::uint16_t>(words.schemas.fields(old).size() - 1));
+      schema.text_fields.push_back(static_cast<std::uint16_t>(fields - 1));
   }
 }
 
@@ -129,69 +136,88 @@ void name_tracks(trace::Rank& rank, const std::vector<Batch>& batches, const std
   }
 }
 
-/// Copies a batch's values to `to`, with the trace's ids in texts.
-void place_values(const Batch& batch, const Remap& remap, std::int64_t* to) {
-  std::copy(batch.values.begin(), batch.values.end(), to);
-  const auto settle = [&](SchemaId schema, std::uint32_t args_at) {
-    for (const std::uint16_t field : remap.text_fields[schema]) {
-      std::int64_t& value = to[args_at + field];
-      value = remap.strings[static_cast<StringId>(value)];
-    }
-  };
-  for (const ParsedRow& row : batch.rows) settle(row.schema, row.args_at);
-  for (const HalfEvent& half : batch.halves) settle(half.schema, half.args_at);
+/// Gives the texts of an event's args the trace's ids.
+void settle_args(trace::Values& values, std::size_t args_at, const Schema& schema, const Remap& remap) {
+  for (const std::uint16_t field : schema.text_fields) {
+    std::int64_t& value = values[args_at + field];
+    value = remap.strings[static_cast<StringId>(value)];
+  }
 }
 
-/// Where a batch's events and values begin among those of the file.
-struct Origin {
-  std::uint32_t source = 0, value = 0;
-};
-
-void settle_halves(Batch& batch, const Remap& remap, Origin origin) {
+void settle_halves(Batch& batch, const Remap& remap, std::uint32_t first_source, trace::Values& values) {
   for (HalfEvent& half : batch.halves) {
+    const Schema& schema = remap.schemas[half.schema];
     half.name = remap.strings[half.name];
     half.category = remap.strings[half.category];
     half.track = remap.tracks[half.track];
-    half.schema = remap.schemas[half.schema];
-    half.source += origin.source;
-    half.args_at += origin.value;
+    half.schema = schema.id;
+    half.source += first_source;
+    half.args_at += static_cast<std::uint32_t>(remap.first_half_value);
+    settle_args(values, half.args_at, schema, remap);
   }
 }
 
-void place_row(EventTable& e, Row at, const ParsedRow& row) {
-  e.start[at] = row.start;
-  e.end[at] = row.end;
-  e.name[at] = row.name;
-  e.category[at] = row.category;
-  e.kind[at] = row.kind;
-  e.track[at] = row.track;
-  e.schema[at] = row.schema;
-  e.args_at[at] = row.args_at;
-  e.source[at] = row.source;
+/// A sort of a batch's rows, in the trace's ids.
+struct SettledSort {
+  StringId category;
+  TrackId track;
+  std::uint32_t place;  ///< of the track among the batch's
+  Kind kind;
+};
+
+std::vector<SettledSort> settle_sorts(const Batch& batch, const Vocabulary& words, const Remap& remap) {
+  std::vector<SettledSort> sorts;
+  for (const RowSort& of_batch : batch.sorts) {
+    const Sort& sort = words.sorts[of_batch.sort];
+    sorts.push_back({remap.strings[sort.category], remap.tracks[sort.track], of_batch.track, sort.kind});
+  }
+  return sorts;
 }
 
 /// `next`: by the batch's tracks, where its next row goes.
-void place_rows(const Batch& batch, const Remap& remap, Origin origin, std::vector<Row>& next,
-                EventTable& e) {
-  for (ParsedRow row : batch.rows) {
-    row.name = remap.strings[row.name];
-    row.category = remap.strings[row.category];
-    row.schema = remap.schemas[row.schema];
-    row.args_at += origin.value;
-    row.source += origin.source;
-    const Row at = next[row.track]++;
-    row.track = remap.tracks[batch.tracks[row.track].track];
-    place_row(e, at, row);
+void place_rows(const Batch& batch, const std::vector<SettledSort>& sorts, const Remap& remap,
+                std::uint32_t first_source, std::vector<Row>& next, trace::Rank& rank) {
+  EventTable& e = rank.events;
+  std::size_t args_at = remap.first_value + batch.first_value;
+  for (const ParsedRow& row : batch.rows) {
+    const SettledSort& sort = sorts[row.sort];
+    const Schema& schema = remap.schemas[row.schema];
+    const Row at = next[sort.place]++;
+    e.start[at] = row.start;
+    e.end[at] = row.end;
+    e.name[at] = remap.strings[row.name];
+    e.category[at] = sort.category;
+    e.kind[at] = sort.kind;
+    e.track[at] = sort.track;
+    e.schema[at] = schema.id;
+    e.args_at[at] = static_cast<std::uint32_t>(args_at);
+    e.source[at] = first_source + row.source;
+    settle_args(rank.values, args_at, schema, remap);
+    args_at += schema.fields;
   }
 }
 
-void place_flows(const Batch& batch, const Remap& remap, Row at, trace::FlowTable& flows) {
+void place_pair(EventTable& e, Row at, const PairedHalf& pair) {
+  e.start[at] = pair.begin.time;
+  e.end[at] = pair.end;
+  e.name[at] = pair.begin.name;
+  e.category[at] = pair.begin.category;
+  e.kind[at] = Kind::annotation;
+  e.track[at] = pair.begin.track;
+  e.schema[at] = pair.begin.schema;
+  e.args_at[at] = pair.begin.args_at;
+  e.source[at] = pair.begin.source;
+}
+
+void place_flows(const Batch& batch, const Vocabulary& words, const Remap& remap, Row at,
+                 trace::FlowTable& flows) {
   for (const ParsedFlow& flow : batch.flows) {
+    const Sort& sort = words.sorts[flow.sort];
     flows.time[at] = flow.time;
     flows.id[at] = flow.id;
-    flows.category[at] = remap.strings[flow.category];
-    flows.track[at] = remap.tracks[flow.track];
-    flows.phase[at] = flow.phase;
+    flows.category[at] = remap.strings[sort.category];
+    flows.track[at] = remap.tracks[sort.track];
+    flows.phase[at] = sort.flow;
     ++at;
   }
 }
@@ -231,7 +257,7 @@ void sort_track(const RowOrder& row_order, trace::Rank& rank, const trace::Track
 /// those of each batch's tracks begin, and last, by the trace's tracks, where the paired ones do.
 std::vector<std::vector<Row>> allot_rows(trace::Rank& rank, const std::vector<Batch>& batches,
                                          const std::vector<Remap>& remaps,
-                                         const std::vector<ParsedRow>& paired) {
+                                         const std::vector<PairedHalf>& paired) {
   std::vector<Row> next(rank.tracks.size());
   const auto for_each_part = [&](auto use) {
     for (std::size_t b = 0; b < batches.size(); ++b)
@@ -239,7 +265,7 @@ std::vector<std::vector<Row>> allot_rows(trace::Rank& rank, const std::vector<Ba
         use(b, remaps[batches[b].vocabulary].tracks[part.track], part.rows);
   };
   for_each_part([&](std::size_t, TrackId track, Row rows) { next[track] += rows; });
-  for (const ParsedRow& row : paired) ++next[row.track];
+  for (const PairedHalf& pair : paired) ++next[pair.begin.track];
   Row at = 0;
   for (TrackId t = 0; t < rank.tracks.size(); ++t) {
     rank.tracks[t].begin = at;
@@ -276,38 +302,36 @@ void settle_flow_tracks(trace::Rank& rank) {
 void seal(trace::Trace& trace, ParsedFile file, unsigned threads) {
   trace::Rank& rank = file.rank;
   std::vector<Batch>& batches = file.batches;
-  const std::vector<Vocabulary>& words = file.words;
+  std::vector<Vocabulary>& words = file.words;
   std::vector<Remap> remaps(words.size());
   map_strings(trace, batches, words, remaps);
   for (std::size_t v = 0; v < words.size(); ++v) map_schemas(trace, words[v], remaps[v]);
   map_tracks(rank, words, remaps);
   name_tracks(rank, batches, words);
 
-  std::vector<Origin> origins(batches.size());
-  std::vector<Row> first_flow(batches.size());
-  std::size_t sources = 0, values = 0, flows = 0;
-  for (std::size_t b = 0; b < batches.size(); ++b) {
-    origins[b] = {static_cast<std::uint32_t>(sources), static_cast<std::uint32_t>(values)};
-    first_flow[b] = static_cast<Row>(flows);
-    sources += batches[b].listed;
-    values += batches[b].values.size();
-    flows += batches[b].flows.size();
+  for (std::size_t v = 0; v < words.size(); ++v) {
+    remaps[v].first_value = rank.values.take(std::move(words[v].values));
+    remaps[v].first_half_value = rank.values.take(std::move(words[v].half_values));
   }
-  rank.values.resize(values);
+
+  std::vector<std::uint32_t> first_source(batches.size()), first_flow(batches.size());
+  std::uint32_t sources = 0, flows = 0;
+  for (std::size_t b = 0; b < batches.size(); ++b) {
+    first_source[b] = std::exchange(sources, sources + batches[b].listed);
+    first_flow[b] = std::exchange(flows, flows + static_cast<std::uint32_t>(batches[b].flows.size()));
+    settle_halves(batches[b], remaps[batches[b].vocabulary], first_source[b], rank.values);
+  }
+  const std::vector<PairedHalf> paired = pair_halves(trace, rank, batches);
+  std::vector<std::vector<Row>> next = allot_rows(rank, batches, remaps, paired);
   resize(rank.flows, flows);
   parallel_for(batches.size(), threads, [&](std::size_t b) {
+    const Vocabulary& of = words[batches[b].vocabulary];
     const Remap& remap = remaps[batches[b].vocabulary];
-    place_values(batches[b], remap, rank.values.data() + origins[b].value);
-    place_flows(batches[b], remap, first_flow[b], rank.flows);
-    settle_halves(batches[b], remap, origins[b]);
-  });
-  const std::vector<ParsedRow> paired = pair_halves(trace, rank, batches);
-  std::vector<std::vector<Row>> next = allot_rows(rank, batches, remaps, paired);
-  parallel_for(batches.size(), threads, [&](std::size_t b) {
-    place_rows(batches[b], remaps[batches[b].vocabulary], origins[b], next[b], rank.events);
+    place_flows(batches[b], of, remap, first_flow[b], rank.flows);
+    place_rows(batches[b], settle_sorts(batches[b], of, remap), remap, first_source[b], next[b], rank);
     batches[b] = {};
   });
-  for (const ParsedRow& row : paired) place_row(rank.events, next.back()[row.track]++, row);
+  for (const PairedHalf& pair : paired) place_pair(rank.events, next.back()[pair.begin.track]++, pair);
   drop_absurd_durations(rank);
   settle_flow_tracks(rank);
   const RowOrder row_order(trace, rank);

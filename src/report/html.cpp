@@ -23,8 +23,6 @@ void put_head(std::string& out, const Page& page) {
   out += "<meta name=\"referrer\" content=\"no-referrer\">\n";
   out += fmt::format("<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n", escaped(page.title),
                      style_sheet());
-  out += chart_patterns();
-  out += "\n<main>\n";
 }
 
 void put_title(std::string& out, const Page& page, const Judgement& judgement) {
@@ -83,16 +81,13 @@ void put_next(std::string& out, const Page& page) {
   out += "</section>\n";
 }
 
-}  // namespace
-
-std::string to_html(const Page& page) {
+/// All that stands between head and footer.
+void put_body(std::string& out, const Page& page) {
   const Judgement judgement = judgement_of(page.reports);
   std::vector<const Report*> sections;
   for (const Report& report : page.reports)
     if (!judges(report)) sections.push_back(&report);
   const std::vector<std::string> proofs = proving_analyses(judgement);
-  std::string out;
-  put_head(out, page);
   put_title(out, page, judgement);
   put_steps(out, page, judgement);
   if (judgement.findings != nullptr) put_html_findings(out, judgement, sections);
@@ -103,6 +98,16 @@ std::string to_html(const Page& page) {
     put_html_section(out, *report, proves || sections.size() == 1);
   }
   put_next(out, page);
+}
+
+}  // namespace
+
+std::string to_html(const Page& page) {
+  std::string out;
+  put_head(out, page);
+  out += chart_patterns();
+  out += "\n<main>\n";
+  put_body(out, page);
   out += "<footer>Written by stepscope " STEPSCOPE_VERSION
          ". This file is complete: it loads nothing.</footer>\n";
   out += "</main>\n</body>\n</html>\n";
@@ -110,5 +115,17 @@ std::string to_html(const Page& page) {
 }
 
 std::string to_html(const Report& report) { return to_html(Page{"stepscope: " + report.name, {report}, {}}); }
+
+std::string to_html_fragment(const Page& page) {
+  std::string body = chart_patterns() + "\n";
+  put_body(body, page);
+  return scoped(std::move(body));
+}
+
+std::string to_html_fragment(const Report& report) {
+  std::string body = chart_patterns() + "\n";
+  put_html_section(body, report, true);
+  return scoped(std::move(body));
+}
 
 }  // namespace stepscope::report

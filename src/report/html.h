@@ -13,4 +13,9 @@ namespace stepscope::report {
 std::string to_html(const Page& page);
 std::string to_html(const Report& report);
 
+/// The same as a piece of somebody else's page, e.g. a cell of a notebook: its styles hold inside it only,
+/// and its ids are nobody else's.
+std::string to_html_fragment(const Page& page);
+std::string to_html_fragment(const Report& report);
+
 }  // namespace stepscope::report

@@ -18,6 +18,8 @@ std::string escaped(std::string_view text);
 std::string style_sheet();
 /// The hatches that charts refer to.
 std::string chart_patterns();
+/// `body` (with the patterns) and the style sheet in an element that keeps both apart from what surrounds it.
+std::string scoped(std::string body);
 
 /// Width of all charts in their own units; the browser scales them.
 inline constexpr double kChartWidth = 960;

@@ -1,5 +1,6 @@
 #include "report/html.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "made_reports.h"
@@ -49,6 +50,19 @@ TEST(Html, IsBalanced) {
   EXPECT_EQ(unbalanced(to_html(everything())), "");
   EXPECT_EQ(unbalanced(to_html(test::made_kernels())), "");
   EXPECT_EQ(unbalanced(to_html(Report{"empty", {}, {}})), "");
+}
+
+TEST(Html, AFragmentKeepsItsStylesAndIdsToItself) {
+  const std::string html = to_html_fragment(everything());
+  EXPECT_TRUE(html.starts_with("<div class=\"stepscope-"));
+  const std::string name = html.substr(12, 26);
+  EXPECT_TRUE(html.starts_with(fmt::format("<div class=\"{0}\">\n<style>.{0}.{0}.{0}{{", name)));
+  for (const char* loose : {":root", "\nbody{", "<html", "<meta", "url(#h", "href=\"#f", "id=\"h"})
+    EXPECT_EQ(html.find(loose), std::string::npos) << loose;
+  EXPECT_NE(html.find(fmt::format("<a href=\"#{}-finding-1\">", name)), std::string::npos);
+  EXPECT_NE(html.find(fmt::format("id=\"{}-finding-1\"", name)), std::string::npos);
+  EXPECT_EQ(html, to_html_fragment(everything()));
+  EXPECT_EQ(unbalanced("<html>" + to_html_fragment(test::made_kernels()) + "</html>"), "");
 }
 
 TEST(Html, EscapesNames) {

@@ -10,6 +10,9 @@
 
 namespace stepscope::report {
 
+/// Of a table on a screen, unless somebody asked for more.
+inline constexpr std::size_t kRowsOnTerminal = 40;
+
 struct TextStyle {
   int width = 80;  ///< terminal cells; at least 40 are assumed. Only commands to copy may be longer
   bool colour = false;

@@ -14,6 +14,7 @@
 #include "trace/args.h"
 #include "trace/event_table.h"
 #include "trace/string_pool.h"
+#include "trace/values.h"
 
 namespace stepscope::trace {
 
@@ -85,8 +86,8 @@ struct Rank {
   std::vector<Track> tracks;
   EventTable events;
   FlowTable flows;
-  Column<std::int64_t> values;  ///< of args, see EventTable::schema and args_at
-  std::vector<Step> steps;      ///< derived
+  Values values;            ///< of args, see EventTable::schema and args_at
+  std::vector<Step> steps;  ///< derived
   Reading reading;
 
   /// Tracks of the host come first, so rows of devices are the last ones.

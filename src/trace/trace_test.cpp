@@ -68,6 +68,20 @@ struct WithArgs {
   }
 };
 
+TEST(Values, KeepTheirOrderWhenAnotherTakesThem) {
+  constexpr std::int64_t kMany = 600'000;  // more than two pieces
+  Values first, all;
+  for (std::int64_t i = 0; i < kMany; ++i) first.push_back(i);
+  const std::vector<std::int64_t> more{7, 8, 9};
+  Values second;
+  second.append(more);
+  const std::size_t at_first = all.take(std::move(first)), at_second = all.take(std::move(second));
+  const std::size_t at_none = all.take({});
+  for (std::int64_t i = 0; i < kMany; ++i) ASSERT_EQ(all[at_first + i], i);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(all[at_second + i], more[i]);
+  EXPECT_GE(all.room(), at_none);
+}
+
 TEST(SchemaTable, EqualFieldsAreOneSchema) {
   SchemaTable schemas;
   const SchemaId a = schemas.extend(kNoArgs, {1, ArgType::integer});

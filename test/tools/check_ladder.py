@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks every #include "room/..." below src/ against the ladder in ARCHITECTURE.md.
+"""Checks every #include "room/..." below src/ and python/ against the ladder in ARCHITECTURE.md.
 
 The ladder is the fenced block whose lines read "room : room room"; a room may include itself and the rooms named.
 Prints file:line and the remedy for each wrong arrow and exits 1. With --self-test it checks itself.
@@ -39,10 +39,10 @@ def wrong_rungs(ladder):
 
 def wrong_includes(root, ladder):
     """One message per include that the ladder does not allow."""
-    for path in sorted((root / "src").rglob("*")):
+    for path in sorted([*(root / "src").rglob("*"), *(root / "python").glob("*")]):
         if path.suffix not in (".h", ".cpp") or path.stem.endswith(("_test", "_fuzz", "_bench")):
             continue  # what is not shipped may look anywhere
-        room = path.relative_to(root / "src").parts[0]
+        room = "python" if path.parent.name == "python" else path.relative_to(root / "src").parts[0]
         place = path.relative_to(root)
         if room not in ladder:
             yield f"{place}:1: room '{room}' is not on the ladder; add it to ARCHITECTURE.md or move the file"
@@ -89,6 +89,8 @@ def self_test():
     assert verdict(ladder, {"base/a_test.cpp": up}) == []
     assert "names no room" in verdict(ladder, {"read/a.cpp": '#include "open.h"\n'})[0]
     assert "not on the ladder" in verdict(ladder, {"cellar/a.cpp": ""})[0]
+    assert "'python' may not include 'cli'" in verdict(
+        "base :\ncli : base\npython : base", {"../python/a.cpp": '#include "cli/a.h"\n'})[0]
     assert "reaches itself" in verdict("base : read\nread : base", {"read/a.cpp": ""})[0]
     assert "there is no fenced block" in verdict("", {})[0]
 

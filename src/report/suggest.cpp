@@ -1,8 +1,8 @@
-#include "cli/suggest.h"
+#include "report/suggest.h"
 
 #include <algorithm>
 
-namespace stepscope::cli {
+namespace stepscope::report {
 
 // Optimal string alignment; three rows of the table are enough.
 std::size_t edits_between(std::string_view a, std::string_view b) {
@@ -42,4 +42,4 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
   return choice.empty() ? "" : " Did you mean '" + choice + "'?";
 }
 
-}  // namespace stepscope::cli
+}  // namespace stepscope::report

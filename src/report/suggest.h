@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stepscope::cli {
+namespace stepscope::report {
 
 /// Letters to insert, drop, change or swap with their neighbour to turn `a` into `b`.
 std::size_t edits_between(std::string_view a, std::string_view b);
@@ -17,4 +17,4 @@ std::string nearest(std::string_view word, const std::vector<std::string>& choic
 /// " Did you mean 'x'?", or "".
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& choices);
 
-}  // namespace stepscope::cli
+}  // namespace stepscope::report

@@ -1,0 +1,90 @@
+#include "python/ask.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <span>
+#include <string_view>
+
+#include "advise/ask.h"
+#include "advise/page.h"
+#include "analyze/analyses.h"
+#include "read/open.h"
+
+namespace stepscope::python {
+namespace {
+
+using report::ParamSpec;
+
+constexpr ParamSpec kThreads = {"threads", ParamSpec::Type::integer, "0", "", ""};
+constexpr std::int64_t kMostThreads = 1024;
+
+void refuse(const std::string& sentence) {
+  if (!sentence.empty()) throw Refusal("UsageError", sentence);
+}
+
+const ParamSpec& spec_of(const std::vector<ParamSpec>& specs, const std::string& name) {
+  const auto found =
+      std::find_if(specs.begin(), specs.end(), [&](const ParamSpec& spec) { return spec.name == name; });
+  if (found != specs.end()) return *found;
+  std::vector<std::string> known;
+  for (const ParamSpec& spec : specs) known.push_back("--" + std::string(spec.name));
+  throw Refusal("UsageError", advise::no_such_option("--" + name, known));
+}
+
+report::Params params_of(const Given& given, const std::vector<ParamSpec>& specs) {
+  report::Params params;
+  for (const auto& [name, value] : given) {
+    refuse(report::misfit(spec_of(specs, name), value));
+    params.set(name, value);
+  }
+  return params;
+}
+
+void refuse_absent_step(const Trace& trace, const report::Params& params) {
+  if (params.has("step")) refuse(analyze::absent_step(trace.trace, params));
+}
+
+}  // namespace
+
+std::shared_ptr<Trace> open(std::vector<std::string> paths, std::int64_t threads) {
+  refuse(report::misfit(kThreads, std::to_string(threads)));
+  if (paths.empty()) refuse("open needs a trace: a file, a directory, or - for standard input");
+  read::OpenOptions options;
+  options.threads = static_cast<unsigned>(std::min(threads, kMostThreads));
+  auto opened = read::open(paths, options);
+  if (opened) return std::make_shared<Trace>(std::move(*opened), std::move(paths), options.threads);
+  const Error& error = opened.error();
+  std::error_code unknown;
+  const bool absent =
+      !error.file.empty() && error.file != "-" && !std::filesystem::exists(error.file, unknown);
+  throw Refusal(absent ? "MissingFileError" : "Error", error.text());
+}
+
+Report analyze(const Trace& trace, const std::string& name, const Given& given) {
+  const auto analysis = advise::analysis_named(name);
+  if (!analysis) throw Refusal("UsageError", analysis.error().message);
+  const analyze::Analysis& asked = **analysis;
+  const std::span<const ParamSpec> common = report::common_params();
+  std::vector<ParamSpec> specs(common.begin(), common.end());
+  specs.insert(specs.end(), asked.params.begin(), asked.params.end());
+  report::Params params = params_of(given, specs);
+  refuse(advise::lacking(asked, params));
+  refuse_absent_step(trace, params);
+  params.set("threads", std::to_string(trace.threads));
+  auto answer = std::make_shared<const report::Report>(analyze::run(asked, trace.trace, params));
+  refuse(advise::sort_misfit(params, *answer));
+  if (const std::string sentence = advise::not_found(asked, *answer); !sentence.empty())
+    throw Refusal("Error", sentence);
+  return {std::move(answer)};
+}
+
+Page page(const Trace& trace, const Given& given, bool everything) {
+  std::vector<ParamSpec> specs;
+  for (const ParamSpec& spec : report::common_params())
+    if (spec.name != "sort") specs.push_back(spec);
+  advise::PageOptions options{params_of(given, specs), trace.threads, trace.paths, everything};
+  refuse_absent_step(trace, options.params);
+  return {std::make_shared<const report::Page>(advise::page_of(trace.trace, options))};
+}
+
+}  // namespace stepscope::python

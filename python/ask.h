@@ -1,0 +1,25 @@
+// Opening and asking, with wrong questions and unreadable files as C++ exceptions; no Python in here.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "python/objects.h"
+
+namespace stepscope::python {
+
+/// Becomes the exception of that name in stepscope._errors.
+struct Refusal : std::runtime_error {
+  Refusal(const char* name, const std::string& sentence) : std::runtime_error(sentence), python_name(name) {}
+  const char* python_name;
+};
+
+std::shared_ptr<Trace> open(std::vector<std::string> paths, std::int64_t threads);
+Report analyze(const Trace& trace, const std::string& name, const Given& given);
+/// Of "step" and "top".
+Page page(const Trace& trace, const Given& given, bool everything);
+
+}  // namespace stepscope::python

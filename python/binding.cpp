@@ -1,0 +1,115 @@
+// The module stepscope._core: open, ask, print. What people see is python/stepscope; this is as thin as it
+// gets.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "python/ask.h"
+#include "python/describe.h"
+#include "python/table.h"
+#include "report/csv.h"
+#include "report/html.h"
+#include "report/json.h"
+#include "report/text.h"
+#include "report/utf8.h"
+
+namespace nb = nanobind;
+
+namespace stepscope::python {
+namespace {
+
+using Unlocked = nb::call_guard<nb::gil_scoped_release>;
+
+void raise_refusal(const std::exception_ptr& pointer, void* /*payload*/) {
+  try {
+    std::rethrow_exception(pointer);
+  } catch (const Refusal& refusal) {
+    const nb::object kind = nb::module_::import_("stepscope._errors").attr(refusal.python_name);
+    PyErr_SetString(kind.ptr(), report::valid_utf8(refusal.what()).c_str());
+  }
+}
+
+std::shared_ptr<Trace> open_bytes(const std::vector<nb::bytes>& given, std::int64_t threads) {
+  std::vector<std::string> paths;
+  for (const nb::bytes& path : given) paths.emplace_back(path.c_str(), path.size());
+  const nb::gil_scoped_release unlocked;
+  return open(std::move(paths), threads);
+}
+
+/// Of each report, the reports themselves or their tables: each keeps the whole alive.
+std::vector<Report> reports_of(const Page& page) {
+  std::vector<Report> reports;
+  for (const report::Report& report : page.page->reports)
+    reports.push_back({std::shared_ptr<const report::Report>(page.page, &report)});
+  return reports;
+}
+
+std::vector<std::shared_ptr<Table>> tables_of(const Report& report) {
+  std::vector<std::shared_ptr<Table>> tables;
+  for (const report::Table& table : report.report->tables)
+    tables.push_back(std::make_shared<Table>(std::shared_ptr<const report::Table>(report.report, &table)));
+  return tables;
+}
+
+void bind_report(nb::module_& module) {
+  nb::class_<Report>(module, "Report")
+      .def_prop_ro("name", [](const Report& r) { return report::valid_utf8(r.report->name); })
+      .def_prop_ro("question", [](const Report& r) { return report::valid_utf8(r.report->question); })
+      .def_prop_ro("notes", [](const Report& r) { return texts(r.report->notes); })
+      .def("tables", tables_of)
+      .def(
+          "json", [](const Report& r) { return report::to_json(*r.report); }, Unlocked())
+      .def(
+          "csv", [](const Report& r) { return report::to_csv(*r.report); }, Unlocked())
+      .def(
+          "html", [](const Report& r) { return report::to_html(*r.report); }, Unlocked())
+      .def(
+          "fragment", [](const Report& r) { return report::to_html_fragment(*r.report); }, Unlocked())
+      .def(
+          "text",
+          [](const Report& r, int width, std::size_t rows) {
+            return report::to_text(*r.report, {.width = width, .most_rows = rows});
+          },
+          nb::arg("width"), nb::arg("rows"), Unlocked());
+}
+
+void bind_page(nb::module_& module) {
+  nb::class_<Page>(module, "Page")
+      .def_prop_ro("title", [](const Page& p) { return report::valid_utf8(p.page->title); })
+      .def("reports", reports_of)
+      .def(
+          "json", [](const Page& p) { return report::to_json(p.page->reports); }, Unlocked())
+      .def(
+          "html", [](const Page& p) { return report::to_html(*p.page); }, Unlocked())
+      .def(
+          "fragment", [](const Page& p) { return report::to_html_fragment(*p.page); }, Unlocked())
+      .def(
+          "text",
+          [](const Page& p, int width, std::size_t rows) {
+            return report::to_text(*p.page, {.width = width, .most_rows = rows});
+          },
+          nb::arg("width"), nb::arg("rows"), Unlocked());
+}
+
+}  // namespace
+}  // namespace stepscope::python
+
+NB_MODULE(_core, module) {
+  using namespace stepscope::python;
+  nb::register_exception_translator(raise_refusal);
+  module.attr("version") = STEPSCOPE_VERSION;
+  module.attr("rows_on_terminal") = stepscope::report::kRowsOnTerminal;
+  module.def("analyses", analyses, nb::sig("def analyses() -> list[dict[str, typing.Any]]"));
+  module.def("open", open_bytes, nb::arg("paths"), nb::arg("threads"));
+  nb::class_<Trace>(module, "Trace")
+      .def("ranks", ranks, nb::sig("def ranks(self) -> list[dict[str, typing.Any]]"))
+      .def("notes", [](const Trace& t) { return texts(t.trace.notes); })
+      .def("unread", [](const Trace& t) { return texts(t.trace.unread); })
+      .def("analyze", analyze, nb::arg("name"), nb::arg("params"), Unlocked())
+      .def("page", page, nb::arg("params"), nb::arg("everything"), Unlocked());
+  bind_report(module);
+  bind_page(module);
+  bind_table(module);
+}

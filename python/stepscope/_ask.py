@@ -1,0 +1,97 @@
+"""Which analyses there are, and how Python values become their params."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from stepscope import _core
+from stepscope._errors import UsageError
+
+
+@dataclass(frozen=True)
+class Param:
+    """A keyword of an analysis."""
+
+    name: str
+    """As a keyword, e.g. ``tb_compat``."""
+    type: str
+    """flag, integer, percentage, text, texts (a text or a list of them), choice or steps."""
+    default: str
+    choices: tuple[str, ...]
+    help: str
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """A question that can be asked of a trace."""
+
+    name: str
+    one_line: str
+    doc: str
+    """In Markdown: of each column the unit, the numerator, the denominator and what is left out."""
+    params: tuple[Param, ...]
+
+
+def keyword(option: str) -> str:
+    return option.replace("-", "_")
+
+
+@functools.lru_cache(maxsize=None)
+def _all() -> tuple[Analysis, ...]:
+    def param(of: Mapping[str, str]) -> Param:
+        choices = tuple(of["choices"].split("|")) if of["choices"] else ()
+        return Param(keyword(of["name"]), of["type"], of["default"], choices, of["help"])
+
+    return tuple(
+        Analysis(of["name"], of["one_line"], of["doc"], tuple(param(p) for p in of["params"]))
+        for of in _core.analyses()
+    )
+
+
+def analyses() -> list[Analysis]:
+    """Every analysis, in the order of ``stepscope list``."""
+    return list(_all())
+
+
+def _text(name: str, value: object) -> str:
+    """One value as the command line would spell it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, range):
+        if value.step != 1 or len(value) == 0:
+            raise UsageError(f"--{name} needs steps that follow each other, not {value}")
+        return f"{value.start}-{value.stop - 1}"
+    if isinstance(value, (int, float, str)):
+        return str(value)
+    if isinstance(value, (list, tuple)) and all(isinstance(part, str) for part in value):
+        return ";".join(value)
+    if hasattr(value, "__index__"):  # e.g. an integer of numpy
+        return str(value.__index__())
+    raise TypeError(f"{keyword(name)} cannot be {type(value).__name__}")
+
+
+def given(params: Mapping[str, object], flags: frozenset[str] = frozenset()) -> list[tuple[str, str]]:
+    """What was asked for, by the names of the command line. None asks for nothing; nor does False of a flag."""
+    asked = []
+    for name, value in params.items():
+        option = name.replace("_", "-")
+        if value is None or (name in flags and value is False):
+            continue
+        if name in flags and value is not True:
+            raise TypeError(f"{name} is True or False, not {value!r}")
+        asked.append((option, _text(option, value)))
+    return asked
+
+
+def flags_of(name: str) -> frozenset[str]:
+    return frozenset(p.name for a in _all() if a.name == name for p in a.params if p.type == "flag")
+
+
+def path_bytes(path: str | bytes | os.PathLike[str] | os.PathLike[bytes]) -> bytes:
+    name = os.fsencode(path)
+    if b"\0" in name:
+        raise UsageError("a path cannot hold a null byte")
+    return name

@@ -1,0 +1,15 @@
+"""What goes wrong, each with the sentence that the command line would print."""
+
+from __future__ import annotations
+
+
+class Error(Exception):
+    """A trace could not be read, or has no answer. Every exception of this package is one."""
+
+
+class UsageError(Error, ValueError):
+    """A question that makes no sense: an unknown analysis, option, step or column, or a value that does not fit."""
+
+
+class MissingFileError(Error, FileNotFoundError):
+    """The file or folder to open does not exist."""

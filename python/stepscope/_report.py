@@ -1,0 +1,139 @@
+"""Answers: a report of one analysis, and the page that says why a step is slow."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable, Iterator
+
+from stepscope import _core
+from stepscope._table import Table
+
+
+def _written(text: str, path: str | os.PathLike[str] | None) -> str:
+    if path is not None:
+        with open(path, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+    return text
+
+
+class Report:
+    """The answer of one analysis: tables and notes. It owns its data and needs the trace no longer."""
+
+    def __init__(self, core: _core.Report) -> None:
+        self._core = core
+        self.name: str = core.name
+        self.question: str = core.question
+
+    @functools.cached_property
+    def tables(self) -> list[Table]:
+        return [Table(core) for core in self._core.tables()]
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader must know: what is missing, partial or estimated."""
+        return self._core.notes
+
+    def __len__(self) -> int:
+        """The number of tables."""
+        return len(self.tables)
+
+    def __iter__(self) -> Iterator[Table]:
+        return iter(self.tables)
+
+    def __getitem__(self, which: int | str) -> Table:
+        """The table of that title or at that place."""
+        if not isinstance(which, str):
+            return self.tables[which]
+        for table in self.tables:
+            if table.title == which:
+                return table
+        raise KeyError(f"there is no table {which!r}; the tables are {', '.join(t.title for t in self.tables)}")
+
+    def __repr__(self) -> str:
+        tables = ", ".join(f"{table.title!r} ({len(table)} rows)" for table in self.tables)
+        return f"<stepscope.Report {self.name}: {tables}>"
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def _repr_html_(self) -> str:
+        return self._core.fragment()
+
+    def to_text(self, width: int = 100, rows: int = _core.rows_on_terminal) -> str:
+        """As the terminal shows it, without colour; ``rows=0`` prints all rows."""
+        return self._core.text(width, rows)
+
+    def to_json(self) -> str:
+        """The very bytes of ``stepscope show NAME TRACE --format json``."""
+        return self._core.json()
+
+    def to_csv(self) -> str:
+        """What ``--format csv`` writes."""
+        return self._core.csv()
+
+    def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
+        """A page that needs nothing else; also written to ``path`` when one is given."""
+        return _written(self._core.html(), path)
+
+
+class Page:
+    """Why a step is slow: the verdict, ranked findings, and what the recording cannot tell.
+
+    ``print(page)`` is what ``stepscope report`` shows; ``page.to_html("report.html")`` and ``page.reports`` have every number.
+    """
+
+    def __init__(self, first: _core.Page, everything: Callable[[], _core.Page]) -> None:
+        self._first = first
+        self._ask_everything = everything
+        self.title: str = first.title
+        self._judgement = Report(first.reports()[0])
+
+    @functools.cached_property
+    def _everything(self) -> _core.Page:
+        return self._ask_everything()
+
+    @property
+    def verdict(self) -> Table:
+        """One row per rank; ``headline`` is the sentence."""
+        return self._judgement["Verdict"]
+
+    @property
+    def findings(self) -> Table:
+        """What to change, the largest expected saving first."""
+        return self._judgement["Findings"]
+
+    @property
+    def health(self) -> Table:
+        """What is missing or doubtful in the recording."""
+        return self._judgement["Health"]
+
+    @property
+    def notes(self) -> list[str]:
+        return self._judgement.notes
+
+    @functools.cached_property
+    def reports(self) -> list[Report]:
+        """The judgement and every analysis that answers without being told what to look at, run when they are first asked for."""
+        return [Report(core) for core in self._everything.reports()]
+
+    def __repr__(self) -> str:
+        return f"<stepscope.Page {self.title}: {len(self.findings)} findings>"
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def _repr_html_(self) -> str:
+        return self._first.fragment()
+
+    def to_text(self, width: int = 100, rows: int = 0) -> str:
+        """As the terminal shows it, without colour."""
+        return self._first.text(width, rows)
+
+    def to_json(self) -> str:
+        """The very bytes of ``stepscope report TRACE --format json``."""
+        return self._everything.json()
+
+    def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
+        """The whole report as a page that needs nothing else; also written to ``path`` when one is given."""
+        return _written(self._everything.html(), path)

@@ -1,0 +1,170 @@
+"""Tables, as they are and as data frames."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Literal, Union
+
+from stepscope import _core
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+Value = Union[int, float, str, None]
+"""What a cell holds; None is missing."""
+
+
+class Column:
+    """A column of a table: its name, what it is measured in and what it is for."""
+
+    def __init__(self, table: _core.Table, index: int, described: tuple[str, str, str, str]) -> None:
+        self._table = table
+        self._index = index
+        self.name, self.unit, self.role, self.type = described
+
+    name: str
+    unit: str
+    """ns, bytes, share (0 to 1), count, flop, flop_per_s, bytes_per_s, flop_per_byte, or "" for none."""
+    role: str
+    """key (names the row), value, share, depth (of a tree's row) or detail."""
+    type: str
+    """int64, float64 or text."""
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    def __iter__(self) -> Iterator[Value]:
+        return iter(self.to_list())
+
+    def __repr__(self) -> str:
+        return f"<stepscope.Column {self.name!r}: {self.type}{', ' + self.unit if self.unit else ''}, {self.role}>"
+
+    def to_list(self) -> list[Value]:
+        """The values as Python objects; what is missing is None."""
+        return self._table.list(self._index)
+
+    def to_numpy(self) -> Any:
+        """The values as a numpy array. Numbers are a read-only view of the column's own memory; whole numbers of which some are
+        missing are a masked array over it; real numbers that are missing are not finite; texts are objects, None when missing."""
+        import numpy
+
+        numbers = self._table.numbers(self._index)
+        if numbers is None:
+            return numpy.array(self.to_list(), dtype=object)
+        if self.type == "int64":
+            missing = numbers == _core.missing_int
+            if missing.any():
+                return numpy.ma.MaskedArray(numbers, missing)
+        return numbers
+
+    def _to_pandas(self) -> Any:
+        import numpy
+        import pandas
+
+        values = self.to_numpy()
+        if isinstance(values, numpy.ma.MaskedArray):
+            return pandas.arrays.IntegerArray(values.data.copy(), values.mask.copy())
+        if self.type == "float64":
+            return numpy.where(numpy.isfinite(values), values, numpy.nan)
+        return self.to_list() if self.type == "text" else values
+
+
+class Table:
+    """Named, typed columns with units, and a shape that says how it is drawn.
+
+    Any library that reads Arrow takes it without a copy of its numbers: ``polars.DataFrame(table)``, ``pyarrow.table(table)``,
+    ``duckdb.sql("select * from kernels")`` of a variable of that name, ``pandas.DataFrame.from_arrow(table)``.
+    """
+
+    def __init__(self, core: _core.Table) -> None:
+        self._core = core
+        self.title: str = core.title
+        self.shape: str = core.shape
+        """table, bars, curve, tree, flame, matrix or timeline."""
+
+    @functools.cached_property
+    def columns(self) -> list[Column]:
+        return [Column(self._core, i, described) for i, described in enumerate(self._core.columns())]
+
+    def __len__(self) -> int:
+        """The number of rows."""
+        return len(self._core)
+
+    def __getitem__(self, name: str) -> Column:
+        """The column of that name."""
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise KeyError(f"there is no column {name!r}; the columns are {', '.join(c.name for c in self.columns)}")
+
+    def __contains__(self, name: object) -> bool:
+        return any(column.name == name for column in self.columns)
+
+    def __iter__(self) -> Iterator[dict[str, Value]]:
+        """The rows, each a dictionary by column name."""
+        names = [column.name for column in self.columns]
+        for row in zip(*(column.to_list() for column in self.columns)):
+            yield dict(zip(names, row))
+
+    def __repr__(self) -> str:
+        return f"<stepscope.Table {self.title!r}: {len(self)} rows, {len(self.columns)} columns>"
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def _repr_html_(self) -> str:
+        return self._core.fragment()
+
+    def to_text(self, width: int = 100, rows: int = _core.rows_on_terminal) -> str:
+        """As the terminal shows it; ``rows=0`` prints all rows."""
+        return self._core.text(width, rows)
+
+    def to_csv(self) -> str:
+        """Raw values with a line of names, as ``--format csv`` writes them."""
+        return self._core.csv()
+
+    def to_dicts(self) -> list[dict[str, Value]]:
+        """The rows, each a dictionary by column name; what is missing is None."""
+        return list(self)
+
+    def to_pandas(self, dtype_backend: Literal["numpy", "pyarrow"] = "numpy") -> pandas.DataFrame:
+        """As a data frame that owns its values.
+
+        Whole numbers are ``int64``, and pandas' nullable ``Int64`` where some are missing, so that no nanosecond is rounded; real
+        numbers are ``float64`` with NaN; texts are what pandas makes of strings and None. With ``dtype_backend="pyarrow"`` the
+        columns are Arrow's and keep the memory of this table (needs pyarrow). ``frame.attrs`` has the title and the units.
+        """
+        import pandas
+
+        if dtype_backend == "pyarrow":
+            frame = self.to_arrow().to_pandas(types_mapper=pandas.ArrowDtype)
+        elif dtype_backend == "numpy":
+            frame = pandas.DataFrame({column.name: column._to_pandas() for column in self.columns})
+        else:
+            raise ValueError(f"dtype_backend is 'numpy' or 'pyarrow', not {dtype_backend!r}")
+        frame.attrs = {"title": self.title, "units": {c.name: c.unit for c in self.columns if c.unit}}
+        return frame
+
+    def to_arrow(self) -> pyarrow.Table:
+        """As a table of pyarrow that keeps this table's memory; units and roles are in the fields' metadata."""
+        import pyarrow
+
+        return pyarrow.table(self)
+
+    def to_polars(self) -> polars.DataFrame:
+        """As a data frame of polars."""
+        import polars
+
+        return polars.DataFrame(self)
+
+    def __arrow_c_schema__(self) -> object:
+        return self._core.schema()
+
+    def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]:
+        return self._core.schema(), self._core.array()
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self._core.stream()

@@ -1,0 +1,128 @@
+"""Opening traces and asking them."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from stepscope import _core
+from stepscope._ask import flags_of, given, path_bytes
+from stepscope._errors import Error
+from stepscope._report import Page, Report
+
+if TYPE_CHECKING:
+    from typing import Union
+
+    Path = Union[str, bytes, os.PathLike[str], os.PathLike[bytes]]
+
+
+@dataclass(frozen=True)
+class Device:
+    """A device, as the file describes it."""
+
+    id: int
+    name: str
+    total_memory: int
+    """Bytes; 0 when not stated."""
+
+
+@dataclass(frozen=True)
+class Rank:
+    """One process's recording."""
+
+    rank: int | None
+    """None when the file does not say."""
+    world_size: int | None
+    path: str
+    backend: str
+    """Of torch.distributed, e.g. nccl."""
+    steps: list[int]
+    """The numbers of the steps that are marked."""
+    devices: list[Device]
+    events: int
+    complete: bool
+    """Whether all of the file could be read."""
+
+
+class Trace:
+    """The ranks that were opened together. It never changes, so threads may ask it at the same time."""
+
+    def __init__(self, core: _core.Trace) -> None:
+        self._core: _core.Trace | None = core
+
+    def _opened(self) -> _core.Trace:
+        if self._core is None:
+            raise Error("the trace is closed")
+        return self._core
+
+    def close(self) -> None:
+        """Lets go of the trace's memory; reports stay. ``with stepscope.open(path) as trace`` does it at the end."""
+        self._core = None
+
+    def __enter__(self) -> Trace:
+        self._opened()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def ranks(self) -> list[Rank]:
+        """By rank number."""
+        described = self._opened().ranks()
+        return [Rank(**{**of, "devices": [Device(**device) for device in of["devices"]]}) for of in described]
+
+    @property
+    def notes(self) -> list[str]:
+        """About the files together."""
+        return self._opened().notes()
+
+    @property
+    def unread(self) -> list[str]:
+        """The files that could not be read, each with its reason."""
+        return self._opened().unread()
+
+    def __repr__(self) -> str:
+        if self._core is None:
+            return "<stepscope.Trace: closed>"
+        ranks = self.ranks
+        number = f", {len(ranks)} ranks" if len(ranks) > 1 else ""
+        return f"<stepscope.Trace {os.path.basename(ranks[0].path)}{number}, {sum(rank.events for rank in ranks)} events>"
+
+    def analyze(self, name: str, **params: Any) -> Report:
+        """Asks one analysis; :func:`stepscope.analyses` names them all with their params.
+
+        Every analysis takes ``step`` (a number, a ``range`` or text like ``"3-5"``), ``top`` (rows of each table to keep) and
+        ``sort`` (a column). Options of the command line are keywords with underscores: ``tb_compat=True``; an option that may
+        be given several times takes a list.
+
+        Raises :class:`stepscope.UsageError`, a ValueError, for a question that makes no sense.
+        """
+        return Report(self._opened().analyze(name, given(params, flags_of(name))))
+
+    def report(self, *, step: int | str | range | None = None, top: int | None = None) -> Page:
+        """Why a step is slow and what to change: what ``stepscope report`` says."""
+        core, asked = self._opened(), given({"step": step, "top": top})
+        return Page(core.page(asked, False), lambda: core.page(asked, True))
+
+
+def open(path: Path | Iterable[Path], *, threads: int = 0) -> Trace:
+    """Opens a trace: a ``.json`` or ``.json.gz`` file, a folder or several of either as the ranks of one job.
+
+    ``threads`` limits how many threads reading and analysing take; 0 takes all. What can be read of damaged files is kept;
+    files of which nothing could be read are listed in ``Trace.unread`` and a warning names them.
+
+    Raises :class:`stepscope.MissingFileError`, a FileNotFoundError, when there is no such file, and
+    :class:`stepscope.Error` when nothing could be read.
+    """
+    paths = [path] if isinstance(path, (str, bytes, os.PathLike)) else list(path)
+    core = _core.open([path_bytes(one) for one in paths], threads)
+    for reason in core.unread():
+        warnings.warn(f"not read: {reason}", stacklevel=2)
+    return Trace(core)

@@ -1,0 +1,129 @@
+#include "python/table.h"
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "report/csv.h"
+#include "report/html.h"
+#include "report/text.h"
+#include "report/utf8.h"
+
+namespace nb = nanobind;
+
+namespace stepscope::python {
+namespace {
+
+using Unlocked = nb::call_guard<nb::gil_scoped_release>;
+using report::Column;
+
+/// A PyCapsule that owns `Struct`, by the names that Arrow's PyCapsule interface gives them.
+template <class Struct, class Fill>
+nb::object capsule(const char* name, Fill fill) {
+  auto owned = std::make_unique<Struct>();
+  fill(owned.get());
+  const auto destroy = [](PyObject* object) {
+    auto* held = static_cast<Struct*>(PyCapsule_GetPointer(object, PyCapsule_GetName(object)));
+    if (held->release != nullptr) held->release(held);
+    delete held;
+  };
+  PyObject* made = PyCapsule_New(owned.get(), name, destroy);
+  if (made == nullptr) {
+    owned->release(owned.get());
+    throw nb::python_error();
+  }
+  owned.release();
+  return nb::steal(made);
+}
+
+/// Texts are gathered when they are first asked for.
+const report::ArrowTable& arrow_of(const Table& table) {
+  const nb::gil_scoped_release unlocked;
+  return table.arrow();
+}
+
+nb::object schema(const Table& table) {
+  return capsule<ArrowSchema>("arrow_schema", [&](ArrowSchema* out) { arrow_of(table).schema_to(out); });
+}
+
+nb::object array(const Table& table) {
+  return capsule<ArrowArray>("arrow_array", [&](ArrowArray* out) { arrow_of(table).array_to(out); });
+}
+
+nb::object stream(const Table& table) {
+  return capsule<ArrowArrayStream>("arrow_array_stream",
+                                   [&](ArrowArrayStream* out) { arrow_of(table).stream_to(out); });
+}
+
+const Column& column_at(const Table& table, std::size_t index) {
+  if (index >= table.table().columns.size()) throw nb::index_error("there is no such column");
+  return table.table().columns[index];
+}
+
+nb::object cell(const Column& column, std::size_t row) {
+  if (column.missing(row)) return nb::none();
+  if (const auto* ints = std::get_if<report::Ints>(&column.values)) return nb::int_((*ints)[row]);
+  if (const auto* reals = std::get_if<report::Reals>(&column.values)) return nb::float_((*reals)[row]);
+  const std::string text = report::valid_utf8(std::get<report::Texts>(column.values)[row]);
+  return nb::str(text.data(), text.size());
+}
+
+nb::list list_of(const Table& table, std::size_t index) {
+  const Column& column = column_at(table, index);
+  nb::list out;
+  for (std::size_t row = 0; row < column.size(); ++row) out.append(cell(column, row));
+  return out;
+}
+
+template <class Number>
+nb::object view(const std::vector<Number>& numbers, nb::handle owner) {
+  return nb::cast(nb::ndarray<nb::numpy, const Number, nb::ndim<1>>(numbers.data(), {numbers.size()}, owner));
+}
+
+/// A read-only array over the column's memory, missing values as they lie there; None of texts.
+nb::object numbers_of(nb::handle_t<Table> self, std::size_t index) {
+  const Column& column = column_at(nb::cast<const Table&>(self), index);
+  if (const auto* ints = std::get_if<report::Ints>(&column.values)) return view(*ints, self);
+  if (const auto* reals = std::get_if<report::Reals>(&column.values)) return view(*reals, self);
+  return nb::none();
+}
+
+/// (name, unit, role, type) of each column.
+nb::list columns_of(const Table& table) {
+  constexpr const char* kTypes[] = {"int64", "float64", "text"};
+  nb::list out;
+  for (const Column& c : table.table().columns)
+    out.append(nb::make_tuple(report::valid_utf8(c.name), std::string(name_of(c.unit)),
+                              std::string(name_of(c.role)), kTypes[c.values.index()]));
+  return out;
+}
+
+}  // namespace
+
+void bind_table(nb::module_& module) {
+  module.attr("missing_int") = report::kNoInt;
+  nb::class_<Table>(module, "Table")
+      .def_prop_ro("title", [](const Table& t) { return report::valid_utf8(t.table().title); })
+      .def_prop_ro("shape", [](const Table& t) { return std::string(name_of(t.table().shape)); })
+      .def("__len__", [](const Table& t) { return t.table().rows(); })
+      .def("columns", columns_of, nb::sig("def columns(self) -> list[tuple[str, str, str, str]]"))
+      .def("list", list_of, nb::arg("column"),
+           nb::sig("def list(self, column: int) -> typing.List[typing.Any]"))
+      .def("numbers", numbers_of, nb::arg("column"), nb::sig("def numbers(self, column: int) -> typing.Any"))
+      .def("schema", schema)
+      .def("array", array)
+      .def("stream", stream)
+      .def(
+          "csv", [](const Table& t) { return report::to_csv(t.table()); }, Unlocked())
+      .def(
+          "fragment", [](const Table& t) { return report::to_html_fragment(t.alone()); }, Unlocked())
+      .def(
+          "text",
+          [](const Table& t, int width, std::size_t rows) {
+            return report::to_text(t.alone(), {.width = width, .most_rows = rows});
+          },
+          nb::arg("width"), nb::arg("rows"), Unlocked());
+}
+
+}  // namespace stepscope::python

@@ -1,0 +1,45 @@
+#include "advise/ask.h"
+
+#include <fmt/format.h>
+
+#include "advise/analyses.h"
+#include "report/suggest.h"
+
+namespace stepscope::advise {
+
+Result<const analyze::Analysis*> analysis_named(std::string_view name) {
+  if (const analyze::Analysis* analysis = find_analysis(name)) return analysis;
+  std::vector<std::string> names;
+  for (const analyze::Analysis& known : all_analyses()) names.emplace_back(known.name);
+  return Error{fmt::format("there is no analysis '{}'.{}", name, report::did_you_mean(name, names)), ""};
+}
+
+std::string no_such_option(std::string_view typed, const std::vector<std::string>& known) {
+  return fmt::format("'{}' is not an option here.{}", typed, report::did_you_mean(typed, known));
+}
+
+std::string lacking(const analyze::Analysis& analysis, const report::Params& params) {
+  if (analyze::answers_alone(analysis) || params.has("id")) return "";
+  return fmt::format("show {} needs --id N, a position in the file's list of events", analysis.name);
+}
+
+std::string sort_misfit(const report::Params& params, const report::Report& report) {
+  const std::string_view wanted = params.text("sort");
+  if (wanted.empty() || report.tables.empty()) return "";
+  std::vector<std::string> names;
+  for (const report::Table& table : report.tables) {
+    if (table.column(wanted) != nullptr) return "";
+    for (const report::Column& c : table.columns) names.push_back(c.name);
+  }
+  std::string all;
+  for (const report::Column& c : report.tables.front().columns) all += (all.empty() ? "" : ", ") + c.name;
+  return fmt::format("--sort: there is no column '{}'.{} The columns are {}.", wanted,
+                     report::did_you_mean(wanted, names), all);
+}
+
+std::string not_found(const analyze::Analysis& analysis, const report::Report& report) {
+  const bool looked = analyze::answers_alone(analysis) || report.tables.front().rows() > 0;
+  return looked ? "" : report.notes.front();
+}
+
+}  // namespace stepscope::advise

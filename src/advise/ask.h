@@ -1,0 +1,30 @@
+// Questions as people type them, at a shell or in Python: why one makes no sense, in the same sentence
+// everywhere.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyze/analyses.h"
+#include "base/result.h"
+#include "report/params.h"
+#include "report/table.h"
+
+namespace stepscope::advise {
+
+Result<const analyze::Analysis*> analysis_named(std::string_view name);
+
+/// Of an option that is none of `known`, all with their dashes.
+std::string no_such_option(std::string_view typed, const std::vector<std::string>& known);
+
+/// One sentence when `params` lack what the analysis must be told, or "".
+std::string lacking(const analyze::Analysis& analysis, const report::Params& params);
+
+/// One sentence when "sort" names no column of the report, or "".
+std::string sort_misfit(const report::Params& params, const report::Report& report);
+
+/// One sentence when the report found nothing of what it was told to look at, or "".
+std::string not_found(const analyze::Analysis& analysis, const report::Report& report);
+
+}  // namespace stepscope::advise

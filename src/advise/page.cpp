@@ -1,0 +1,108 @@
+#include "advise/page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "advise/verdict.h"
+#include "analyze/analyses.h"
+#include "base/parallel.h"
+#include "report/judgement.h"
+
+namespace stepscope::advise {
+namespace {
+
+/// For a shell.
+std::string quoted(const std::string& path) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-@%:,=";
+  return path.find_first_not_of(kPlain) == std::string::npos ? path : "'" + path + "'";
+}
+
+/// Analyses that answer without being told what to look at; the steps first, the facts of the recording last.
+std::vector<const analyze::Analysis*> answering_by_themselves() {
+  std::vector<const analyze::Analysis*> chosen;
+  for (const analyze::Analysis& analysis : analyze::all())
+    if (analysis.in_report && answers_alone(analysis)) chosen.push_back(&analysis);
+  const auto place = [](const analyze::Analysis* a) {
+    return a->name == "steps" ? 0 : a->name == "overview" ? 2 : 1;
+  };
+  std::stable_sort(chosen.begin(), chosen.end(),
+                   [&](const auto* a, const auto* b) { return place(a) < place(b); });
+  return chosen;
+}
+
+/// Where a step's time goes, for the first screen.
+void add_whole(report::Page& page, const report::Report& steps) {
+  report::Report whole{steps.name, {}, {}};
+  for (const report::Table& table : steps.tables)
+    if (report::place_of(table) == report::Place::whole) whole.tables.push_back(table);
+  page.reports.push_back(std::move(whole));
+}
+
+/// The traces as they were given; "TRACE" for what a command cannot repeat, or would be long.
+std::string traces_of(const std::vector<std::string>& paths) {
+  constexpr std::size_t kMost = 3;
+  std::string words;
+  for (const std::string& path : paths) {
+    if (path == "-" || path.find('\'') != std::string::npos || paths.size() > kMost) return "TRACE";
+    words += (words.empty() ? "" : " ") + quoted(path);
+  }
+  return words;
+}
+
+/// "a.json.gz · 2 ranks · NVIDIA H100".
+std::string title_of(const trace::Trace& trace) {
+  const trace::Rank& first = trace.ranks.front();
+  std::string title = std::filesystem::path(first.path).filename().string();
+  if (trace.ranks.size() > 1)
+    title += fmt::format(" and {} more · {} ranks", trace.ranks.size() - 1, trace.ranks.size());
+  std::set<std::string> devices;
+  for (const trace::Rank& rank : trace.ranks)
+    for (const trace::Device& device : rank.devices)
+      if (!device.name.empty()) devices.insert(device.name);
+  for (const std::string& device : devices) title += " · " + device;
+  return title;
+}
+
+report::Page first_screen(const analyze::Derived& derived, const PageOptions& options) {
+  constexpr std::size_t kMostProofs = 2;
+  report::Params uncut = options.params;
+  uncut.set("top", "0");
+  const Reports reports = gather(derived, uncut, options.threads);
+  report::Page page{title_of(derived.trace()), {verdict(derived, reports, options.threads)}, {}};
+  add_whole(page, reports.steps);
+  const std::string traces = traces_of(options.paths);
+  const report::Judgement judgement = report::judgement_of(page.reports);
+  for (const std::string& name : report::proving_analyses(judgement))
+    if (analyze::find(name) != nullptr && page.next.size() < kMostProofs)
+      page.next.push_back(fmt::format("stepscope show {} {}", name, traces));
+  const report::Table& asked = judgement.findings->rows() > 0 ? *judgement.findings : *judgement.health;
+  if (asked.rows() > 0)
+    page.next.push_back(fmt::format("stepscope explain {} {}", report::field(asked, "id", 0), traces));
+  page.next.push_back(fmt::format("stepscope report {} -o report.html", traces));
+  return page;
+}
+
+void add_everything(report::Page& page, const analyze::Derived& derived, const PageOptions& options) {
+  const std::vector<const analyze::Analysis*> chosen = answering_by_themselves();
+  std::vector<report::Report> reports(chosen.size());
+  parallel_for(chosen.size(), thread_count(options.threads),
+               [&](std::size_t i) { reports[i] = analyze::run(*chosen[i], derived, options.params); });
+  for (report::Report& report : reports) page.reports.push_back(std::move(report));
+}
+
+}  // namespace
+
+report::Page page_of(const trace::Trace& trace, const PageOptions& options) {
+  const analyze::Derived derived(trace, options.params);
+  report::Page page = first_screen(derived, options);
+  if (!options.everything) return page;
+  page.reports.resize(1);  // the steps come with everything else
+  add_everything(page, derived, options);
+  return page;
+}
+
+}  // namespace stepscope::advise
