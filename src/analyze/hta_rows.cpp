@@ -9,6 +9,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "analyze/question.h"
 #include "analyze/tb_events.h"
 #include "trace/asked_once.h"
 
@@ -236,6 +237,24 @@ std::vector<Table> tables_of(const Trace& trace, Keep keep) {
     for (std::size_t i = 0; i < tables.size(); ++i)
       drop_last_step(tables[i], on_device, steps[i], keep == Keep::with_last_step);
   return tables;
+}
+
+Table exact_table(const Trace& trace, const Rank& rank) {
+  Table table{&rank, origin_of(rank), {}};
+  const trace::EventTable& e = rank.events;
+  const trace::ArgReader correlation(trace, rank, "correlation");
+  for (Row row = 0; row < e.size(); ++row) {
+    if (!is_kept(trace, rank, row)) continue;
+    const trace::Track& track = rank.tracks[e.track[row]];
+    Event event{row, e.source[row], e.start[row] - table.earliest, e.duration(row)};
+    event.stream = track.side == trace::Track::Side::device && is_device_row(e.kind[row]) ? track.stream : -1;
+    event.correlation = correlation.integer_or(row, -1);
+    event.partner = e.launch[row] == trace::kNoRow ? 0 : static_cast<std::int64_t>(e.source[e.launch[row]]);
+    table.events.push_back(event);
+  }
+  std::sort(table.events.begin(), table.events.end(),
+            [](const Event& a, const Event& b) { return a.index < b.index; });
+  return table;
 }
 
 }  // namespace stepscope::analyze::hta

@@ -43,4 +43,8 @@ Keep keep_of(const report::Params& params);
 /// All ranks, their times since the earliest event.
 std::vector<Table> tables_of(const trace::Trace& trace, Keep keep);
 
+/// The same of one rank without HTA's defects: nanoseconds since the rank's first event, the engine's own
+/// links, all steps, ids by source. Streams are the tracks'.
+Table exact_table(const trace::Trace& trace, const trace::Rank& rank);
+
 }  // namespace stepscope::analyze::hta
