@@ -25,7 +25,7 @@ std::string quoted(const std::string& path) {
 std::vector<const analyze::Analysis*> answering_by_themselves() {
   std::vector<const analyze::Analysis*> chosen;
   for (const analyze::Analysis& analysis : analyze::all())
-    if (answers_alone(analysis)) chosen.push_back(&analysis);
+    if (analysis.in_report && answers_alone(analysis)) chosen.push_back(&analysis);
   const auto place = [](const analyze::Analysis* a) {
     return a->name == "steps" ? 0 : a->name == "overview" ? 2 : 1;
   };

@@ -21,7 +21,7 @@ report::Report answered(const Derived& derived, const report::Params& params) {
 
 std::span<const Analysis> all() {
 #define STEPSCOPE_ENTRY(name, one_line) \
-  {#name, one_line, name##_about.doc, name##_about.params, answered<name>},
+  {#name, one_line, name##_about.doc, name##_about.params, answered<name>, name##_about.in_report},
   static const Analysis kAll[] = {STEPSCOPE_ANALYSES(STEPSCOPE_ENTRY, STEPSCOPE_ENTRY)};
 #undef STEPSCOPE_ENTRY
   return kAll;

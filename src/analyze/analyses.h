@@ -19,6 +19,7 @@ struct About {
   std::string_view
       doc;  ///< definitions in Markdown: each column's numerator, denominator, unit, what is excluded
   std::span<const report::ParamSpec> params;  ///< its own; report::common_params() come on top
+  bool in_report = true;                      ///< false: too long for a page that shows everything
 };
 
 struct Analysis {
@@ -27,6 +28,7 @@ struct Analysis {
   std::string_view doc;
   std::span<const report::ParamSpec> params;
   report::Report (*run)(const Derived&, const report::Params&);
+  bool in_report = true;
 };
 
 std::span<const Analysis> all();

@@ -1,8 +1,6 @@
 // Where host and device time went, down the nesting of host ranges, merged by path and kind of thread.
 #include <fmt/format.h>
 
-#include <charconv>
-
 #include "analyze/list.h"
 #include "analyze/question.h"
 #include "derive/call_paths.h"
@@ -107,12 +105,7 @@ struct Limits {
 };
 
 Limits limits_of(const report::Params& params) {
-  Limits limits{params.integer("depth"), 0.001};
-  const std::string_view text = params.text("min-share");
-  double percent = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), percent);
-  if (!text.empty() && error == std::errc{} && percent >= 0 && percent <= 100) limits.share = percent / 100;
-  return limits;
+  return {params.integer("depth"), params.share("min-share", 0.001)};
 }
 
 /// The main thread first, then backward threads, then others; below them by host time.

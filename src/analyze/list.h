@@ -23,6 +23,18 @@
   DERIVED(stragglers, "which rank holds the others up, in which part of its step, and who waits") \
   ENTRY(clock_alignment, \
         "how far the ranks' clocks are apart, how well that is known, and which collectives differ") \
+  DERIVED(temporal_breakdown, "how each device's time divides into compute, other work and idling") \
+  DERIVED(kernel_breakdown, "which kernels take the time of each type of work, with what single calls are like") \
+  DERIVED(idle_breakdown, "whether the host, the device or something else kept each stream waiting") \
+  DERIVED(queue_length, "how much launched work waits on each stream, over time") \
+  DERIVED(memory_bandwidth, "how fast copies and fills move data, over time") \
+  DERIVED(launch_stats, "each launch: how long the call and its work took, and how late that began") \
+  DERIVED(user_annotations, "the program's own ranges on host and device, and which kernels ran in them") \
+  DERIVED(kernel_sequences, "which sequences of kernels an operator launches again and again") \
+  DERIVED(op_launches, "what operators launch, how soon, and how late that starts") \
+  DERIVED(cupti_counters, "hardware counters of profiled ranges, with their kernels and operators") \
+  ENTRY(critical_path, "the longest chain of calls and device events of a step") \
+  ENTRY(hta_trace, "Holistic Trace Analysis' table of events, for programs that go on from it") \
   ENTRY(modules, "what each nn.Module took on the host and on the device, forward and backward") \
   ENTRY(call_tree, "where host and device time went, down the nesting of host ranges") \
   ENTRY(python_stacks, "folded Python stacks with their time, for flame graphs") \

@@ -28,7 +28,7 @@ int export_sqlite(const Call& call, const trace::Trace& trace) {
     if (what.empty() || what == "events")
       if (const auto error = database->add(table.name, trace)) return fail(*error);
   for (const analyze::Analysis& analysis : advise::all_analyses())
-    if (answers_alone(analysis) && (what.empty() || what == analysis.name))
+    if (answers_alone(analysis) && (what.empty() ? analysis.in_report : what == analysis.name))
       if (const auto error = database->add(analyze::run(analysis, trace, {}))) return fail(*error);
   say_written(call);
   return kDone;

@@ -46,6 +46,11 @@ std::int64_t Params::integer(std::string_view name, std::int64_t fallback) const
   return found != values_.end() && parse(found->second, value) ? value : fallback;
 }
 
+double Params::share(std::string_view name, double fallback) const {
+  double percent = 0;
+  return parse(text(name), percent) && percent >= 0 && percent <= 100 ? percent / 100 : fallback;
+}
+
 std::string_view Params::text(std::string_view name, std::string_view fallback) const {
   const auto found = values_.find(name);
   return found != values_.end() ? std::string_view(found->second) : fallback;

@@ -28,6 +28,8 @@ class Params {
   bool flag(std::string_view name) const { return has(name) && text(name) != "false"; }
   /// The integer value, or `fallback` when absent or not a number.
   std::int64_t integer(std::string_view name, std::int64_t fallback = 0) const;
+  /// A percentage as a share, 0 … 1, or `fallback` when absent or none.
+  double share(std::string_view name, double fallback = 0) const;
   /// The text value, or `fallback` when absent.
   std::string_view text(std::string_view name, std::string_view fallback = "") const;
   const std::map<std::string, std::string, std::less<>>& all() const { return values_; }

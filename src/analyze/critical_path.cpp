@@ -1,0 +1,192 @@
+// The longest chain of calls and device events of a step: what has to be faster for the step to be.
+#include <map>
+
+#include "analyze/device_spans.h"
+#include "analyze/hta_critical_path.h"
+#include "analyze/list.h"
+#include "report/statistics.h"
+
+namespace stepscope::analyze {
+namespace {
+
+using hta::EdgeType;
+using hta::PathEdge;
+using hta::PathGraph;
+using report::Role;
+using report::Shape;
+using report::Table;
+using report::Unit;
+using timeline::Time;
+
+struct OfRank {
+  hta::Table rows;
+  PathGraph graph;
+};
+
+/// What limits a stretch of the path; "" for waits, which take no time of their own.
+std::string_view bound_by(const trace::Trace& trace, const OfRank& of, const PathEdge& edge, bool compat) {
+  if (edge.type == EdgeType::kernel_delay) return "gpu_kernel_kernel_overhead";
+  if (edge.type == EdgeType::launch_delay) return "gpu_kernel_launch_overhead";
+  if (edge.type != EdgeType::op || edge.event < 0) return "";
+  const hta::Event& event = of.rows.events[static_cast<std::size_t>(edge.event)];
+  if (event.stream == -1) return "cpu_bound";
+  const bool communicates =
+      compat ? hta::kernel_type(trace.name(*of.rows.rank, event.row)) == KernelType::communication
+             : of.rows.rank->events.work[event.row] == trace::Work::communication;
+  return communicates ? "gpu_communication_bound" : "gpu_compute_bound";
+}
+
+Table bounds(const trace::Trace& trace, const std::vector<OfRank>& ranks, bool compat) {
+  Table table{"The path by what it is bound by", Shape::bars, {}};
+  RankColumn rank(table, trace);
+  auto& kind = table.texts("bound_by");
+  auto& time = table.ints("time", Unit::ns);
+  auto& share = table.reals("share", Unit::share, Role::share);
+  for (const OfRank& of : ranks) {
+    std::map<std::string_view, Time> times;
+    Time whole = 0;
+    for (const std::int32_t at : of.graph.path_edges) {
+      const PathEdge& edge = of.graph.edges[static_cast<std::size_t>(at)];
+      report::add_to(times[bound_by(trace, of, edge, compat)], edge.weight);
+      report::add_to(whole, edge.weight);
+    }
+    for (const auto& [name, length] : times) {
+      if (name.empty()) continue;
+      rank.add(*of.rows.rank);
+      kind.emplace_back(name);
+      time.push_back(length);
+      share.push_back(report::ratio(length, whole));
+    }
+  }
+  return table;
+}
+
+Table graph_facts(const trace::Trace& trace, const std::vector<OfRank>& ranks) {
+  Table table{"Edges", Shape::table, {}};
+  RankColumn rank(table, trace);
+  auto& type = table.texts("type");
+  auto& count = table.ints("edges", Unit::count);
+  auto& weight = table.ints("weight", Unit::ns);
+  auto& on_path = table.ints("on_path", Unit::count);
+  auto& path_weight = table.ints("path_weight", Unit::ns);
+  for (const OfRank& of : ranks) {
+    struct Sums {
+      std::int64_t edges = 0, on_path = 0;
+      Time weight = 0, path_weight = 0;
+    };
+    std::map<EdgeType, Sums> sums;
+    for (const PathEdge& edge : of.graph.edges) {
+      ++sums[edge.type].edges;
+      report::add_to(sums[edge.type].weight, edge.weight);
+    }
+    for (const std::int32_t at : of.graph.path_edges) {
+      const PathEdge& edge = of.graph.edges[static_cast<std::size_t>(at)];
+      ++sums[edge.type].on_path;
+      report::add_to(sums[edge.type].path_weight, edge.weight);
+    }
+    for (const auto& [kind, of_kind] : sums) {
+      rank.add(*of.rows.rank);
+      type.emplace_back(hta::name_of(kind));
+      count.push_back(of_kind.edges);
+      weight.push_back(of_kind.weight);
+      on_path.push_back(of_kind.on_path);
+      path_weight.push_back(of_kind.path_weight);
+    }
+  }
+  return table;
+}
+
+Table path(const trace::Trace& trace, const std::vector<OfRank>& ranks, bool compat) {
+  Table table{"Critical path", Shape::table, {}};
+  RankColumn rank(table, trace);
+  auto& start = table.ints("start", Unit::ns, Role::key);
+  auto& time = table.ints("time", Unit::ns);
+  auto& type = table.texts("type", Role::value);
+  auto& kind = table.texts("bound_by", Role::value);
+  auto& name = table.texts("name", Role::value);
+  auto& id = table.ints("id", Unit::none, Role::detail);
+  for (const OfRank& of : ranks) {
+    for (const std::int32_t at : of.graph.path_edges) {
+      const PathEdge& edge = of.graph.edges[static_cast<std::size_t>(at)];
+      rank.add(*of.rows.rank);
+      start.push_back(of.graph.nodes[static_cast<std::size_t>(edge.from)].time);
+      time.push_back(edge.weight);
+      type.emplace_back(hta::name_of(edge.type));
+      kind.emplace_back(bound_by(trace, of, edge, compat));
+      const hta::Event* event =
+          edge.event < 0 ? nullptr : &of.rows.events[static_cast<std::size_t>(edge.event)];
+      name.emplace_back(event == nullptr ? "" : trace.name(*of.rows.rank, event->row));
+      id.push_back(event == nullptr ? report::kNoInt : event->index);
+    }
+  }
+  return table;
+}
+
+Table nodes(const trace::Trace& trace, const std::vector<OfRank>& ranks) {
+  Table table{"Events on the path", Shape::table, {}};
+  RankColumn rank(table, trace);
+  auto& id = table.ints("id", Unit::none, Role::key);
+  auto& time = table.ints("time", Unit::ns);
+  auto& end = table.texts("end", Role::value);
+  for (const OfRank& of : ranks)
+    for (const std::int32_t at : of.graph.path) {
+      const hta::PathNode& node = of.graph.nodes[static_cast<std::size_t>(at)];
+      rank.add(*of.rows.rank);
+      id.push_back(of.rows.events[static_cast<std::size_t>(node.event)].index);
+      time.push_back(node.time);
+      end.emplace_back(node.end ? "end" : "begin");
+    }
+  return table;
+}
+
+constexpr report::ParamSpec kParams[] = {
+    {"annotation", report::ParamSpec::Type::text, "ProfilerStep", "",
+     "the range to look at: one whose name holds this text; all for the whole recording"},
+    {"instance", report::ParamSpec::Type::integer, "0", "", "which of these ranges, from 0"},
+    kHtaCompat,
+    kHtaLastStep};
+
+}  // namespace
+
+constinit const About critical_path_about = {
+    R"(Begins and ends of calls and device events are joined where one cannot come before the other: along each thread (a backward thread behind the only forward one), from a launch to what it launches where the
+stream was idle, from event to event of a stream, from recorded events to what waits for them, and from the last work of a stream to the call that waits for it. The critical path is the longest chain: shortening
+anything else changes nothing. `annotation` and `instance` choose the range (a profiler step); without such a range the whole recording is taken.
+
+**The path by what it is bound by**: `cpu_bound`, `gpu_compute_bound` (copies too), `gpu_communication_bound`, `gpu_kernel_launch_overhead` (from a launch to its begin on an idle stream),
+`gpu_kernel_kernel_overhead` (between events of a stream, up to 1.5 ms); ns, and the share of the path.
+
+**Edges**: by type, number and summed length, in all and on the path. **Critical path**: its edges in order, with the event whose time it is (`id` as in `event`). **Events on the path**: their begins and ends.
+
+With `--hta-compat` as HTA's critical_path_analysis: whole microseconds, only the launches and waits it knows.)",
+    kParams, false};
+
+report::Report critical_path(const trace::Trace& trace, const report::Params& params) {
+  const bool compat = params.flag("hta-compat");
+  const std::string_view asked = params.text("annotation", "ProfilerStep");
+  const std::string_view annotation = asked == "all" ? "" : asked;
+  std::vector<OfRank> ranks;
+  if (compat)
+    for (hta::Table& table : hta::tables_of(trace, hta::keep_of(params)))
+      ranks.push_back({std::move(table), {}});
+  else
+    for (const trace::Rank& rank : trace.ranks) ranks.push_back({hta::exact_table(trace, rank), {}});
+  report::Report report{"critical_path", {}, {}};
+  for (OfRank& of : ranks) {
+    of.graph = hta::critical_path(trace, of.rows, annotation, params.integer("instance"), compat);
+    if (of.graph.nodes.empty() && !params.has("annotation")) {
+      of.graph = hta::critical_path(trace, of.rows, "", 0, compat);
+      report.notes.emplace_back("No profiler step is marked: this is the path of the whole recording.");
+    } else if (of.graph.nodes.empty()) {
+      report.notes.push_back("No such range: '" + std::string(asked) + "', number " +
+                             std::to_string(params.integer("instance")) + ".");
+    }
+  }
+  report.tables.push_back(bounds(trace, ranks, compat));
+  report.tables.push_back(graph_facts(trace, ranks));
+  report.tables.push_back(path(trace, ranks, compat));
+  report.tables.push_back(nodes(trace, ranks));
+  return report;
+}
+
+}  // namespace stepscope::analyze

@@ -1,0 +1,43 @@
+// HTA's critical path (analyzers/critical_path_analysis.py): the longest path through what calls and device
+// events of a window had to wait for.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "analyze/hta_rows.h"
+
+namespace stepscope::analyze::hta {
+
+enum class EdgeType : std::uint8_t { op, dependency, launch_delay, kernel_delay, sync };
+std::string_view name_of(EdgeType type);
+
+/// Nodes are begins and ends of events, two each.
+struct PathNode {
+  Time time;
+  std::int32_t event;  ///< position in Table::events
+  bool end;
+};
+
+struct PathEdge {
+  std::int32_t from, to;  ///< nodes
+  Time weight;
+  EdgeType type;
+  std::int32_t event;  ///< whose time it is, position in Table::events; -1: nobody's
+};
+
+struct PathGraph {
+  std::size_t clipped = 0;               ///< events of the window
+  std::vector<PathNode> nodes;           ///< by time, then by the event's index
+  std::vector<PathEdge> edges;           ///< one of a pair of nodes, in the order in which pairs came up
+  std::vector<std::int32_t> path;        ///< nodes, in order
+  std::vector<std::int32_t> path_edges;  ///< places in `edges`
+};
+
+/// Of the instance (0: the first) of the ranges whose name holds `annotation`, "" for the whole recording;
+/// nothing when there is no such range.
+PathGraph critical_path(const trace::Trace& trace, const Table& table, std::string_view annotation,
+                        std::int64_t instance, bool compat);
+
+}  // namespace stepscope::analyze::hta

@@ -1,0 +1,29 @@
+// What HTA's patterns make of names. Only --hta-compat asks: the engine's own classes are in derive.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace stepscope::analyze {
+
+/// In HTA's order of precedence in combined labels.
+enum class KernelType : std::uint8_t { computation, communication, memory, other };
+std::string_view name_of(KernelType type);
+
+namespace hta {
+
+KernelType kernel_type(std::string_view name);
+
+/// Without template arguments, parameters and return type: `void at::f<int>(x)` is `at::f`.
+std::string shortened(std::string_view name);
+
+/// Launches of kernels, by the pattern (cuda.*LaunchKernel)|(cuLaunchKernel)|(^runFunction).
+bool is_kernel_launch(std::string_view name);
+/// Calls whose work a queue holds.
+bool is_queued_launch(std::string_view name);
+/// Calls that launch_stats looks at; copies and fills only `with_memory`.
+bool is_counted_launch(std::string_view name, bool with_memory);
+
+}  // namespace hta
+}  // namespace stepscope::analyze

@@ -1,0 +1,80 @@
+// Device time by kernel name within each type of work, with what single calls are like.
+#include <algorithm>
+
+#include "analyze/device_spans.h"
+#include "analyze/list.h"
+#include "analyze/named_durations.h"
+
+namespace stepscope::analyze {
+namespace {
+
+using report::Role;
+using report::Shape;
+using report::Unit;
+
+constexpr KernelType kTypes[] = {KernelType::computation, KernelType::communication, KernelType::memory};
+
+std::vector<NamedDurations> rows_of(const trace::Trace& trace, const DeviceSpans& of, KernelType type) {
+  DurationsByName durations(trace.strings);
+  for (const DeviceSpan& span : of.spans)
+    if (span.type == type) durations.add(of.rank->events.name[span.row], span.end - span.start);
+  return durations.rows();
+}
+
+constexpr report::ParamSpec kParams[] = {
+    {"no-memory", report::ParamSpec::Type::flag, "", "", "leave copies and fills out"},
+    {"duration-ratio", report::ParamSpec::Type::percentage, "80", "",
+     "with --hta-compat: the percentage of the time that keeps its names"},
+    {"num-kernels", report::ParamSpec::Type::integer, "10", "",
+     "with --hta-compat: the most names per type and rank; what is beyond is called others"},
+    kHtaCompat,
+    kHtaLastStep};
+
+}  // namespace
+
+constinit const About kernel_breakdown_about = {
+    R"(Per device and type of work (COMPUTATION, COMMUNICATION, MEMORY: copies and fills), and name: `sum` of durations, `count` of calls, `mean`, `std` (of a sample, divided by
+n - 1; 0 of a single call), `min`, `max` of single calls, ns.
+
+With `--hta-compat` as HTA's get_gpu_kernel_breakdown (kernels): all devices of a rank together; where a type has more names than `num-kernels`, those behind `duration-ratio` of the time become
+"others", and then every row's mean, min and max are those of sums by name, not of calls.)",
+    kParams, false};
+
+report::Report kernel_breakdown(const Derived& derived, const report::Params& params) {
+  const trace::Trace& trace = derived.trace();
+  const bool compat = params.flag("hta-compat"), memory = !params.flag("no-memory");
+  const double share = params.share("duration-ratio", 0.8);
+  const auto most = static_cast<std::size_t>(std::max<std::int64_t>(0, params.integer("num-kernels", 10)));
+  report::Report report{"kernel_breakdown", {}, {}};
+  report::Table& table = report.tables.emplace_back(report::Table{"Kernels by type", Shape::table, {}});
+  DeviceColumns keys(table, trace, params);
+  auto& type_column = table.texts("type");
+  auto& name = table.texts("name");
+  auto& sum = table.reals("sum", Unit::ns);
+  auto& count = table.ints("count", Unit::count);
+  auto& mean = table.reals("mean", Unit::ns);
+  auto& deviation = table.reals("std", Unit::ns);
+  auto& least = table.reals("min", Unit::ns);
+  auto& longest = table.reals("max", Unit::ns);
+  for (const DeviceSpans& of : device_spans(derived, params)) {
+    for (const KernelType type : kTypes) {
+      if (type == KernelType::memory && !memory) continue;
+      std::vector<NamedDurations> rows = rows_of(trace, of, type);
+      if (compat) rows = with_others(std::move(rows), share, most);
+      for (const NamedDurations& row : rows) {
+        keys.add(of);
+        type_column.emplace_back(name_of(type));
+        name.push_back(row.name);
+        sum.push_back(row.sum);
+        count.push_back(row.count);
+        mean.push_back(row.mean);
+        deviation.push_back(row.deviation);
+        least.push_back(row.least);
+        longest.push_back(row.most);
+      }
+    }
+  }
+  return report;
+}
+
+}  // namespace stepscope::analyze
