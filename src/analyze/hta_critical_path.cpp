@@ -381,7 +381,7 @@ class Builder {
       const Position launch = partner(at);
       const auto wait = waits_for_.find(at);
       const auto ended_before = [&](Position kernel, Time time) { return event(kernel).end() <= time; };
-      const bool idle = launch != kNone && lengths.at_launch == 1 && lengths.at_start == 0 &&
+      const bool idle = launch != kNone && (!compat_ || (lengths.at_launch == 1 && lengths.at_start == 0)) &&
                         (previous == last.end() || ended_before(previous->second, event(launch).start)) &&
                         (wait == waits_for_.end() || ended_before(wait->second, event(launch).start));
       if (idle && begin_of(launch) != kNone) {
