@@ -341,6 +341,19 @@ TEST(KinetoArgs, TooManyFieldsBesideTheArgsAreCountedAsLost) {
   EXPECT_EQ(trace.ranks[0].reading.lost_bytes, 44);
 }
 
+TEST(KinetoRows, ADeviceIdBeyondAllSenseIsDamage) {
+  const auto trace = opened(
+      document(R"({"ph":"X","cat":"kernel","name":"a","pid":2147483647,"tid":7,"ts":1,"dur":1},)"
+               R"({"ph":"X","cat":"kernel","name":"b","pid":4611686018427387904,"tid":7,"ts":3,"dur":1})"));
+  const trace::Rank& rank = trace.ranks[0];
+  ASSERT_EQ(rank.events.size(), 2u);
+  EXPECT_EQ(rank.tracks[rank.events.track[0]].device, 2147483647);
+  EXPECT_EQ(rank.tracks[rank.events.track[1]].device, -1);
+  EXPECT_EQ(rank.reading.losses, 1);
+  EXPECT_EQ(rank.reading.lost_bytes, 0);
+  EXPECT_TRUE(rank.reading.first_losses[0].reason.starts_with("a device id beyond 2^31"));
+}
+
 TEST(KinetoHalves, PairsByTimeInnermostFirst) {
   const auto trace = opened(document(R"(
     {"ph":"E","name":"out","pid":1,"tid":1,"ts":9},

@@ -48,8 +48,8 @@ class Guarded {
 
 /// By the ending of a name; points in time (start_ns, device_end_ns, time_ns of a flow) are no lengths.
 report::Unit unit_of(std::string_view name) {
-  for (const std::string_view point : {"start_ns", "end_ns", "base_ns", "time_ns"})
-    if (name.ends_with(point)) return report::Unit::none;
+  if (name.ends_with("start_ns") || name.ends_with("end_ns") || name == "base_ns" || name == "time_ns")
+    return report::Unit::none;
   if (name.ends_with("_ns")) return report::Unit::ns;
   if (name.ends_with("_bytes")) return report::Unit::bytes;
   if (name.ends_with("_share")) return report::Unit::share;

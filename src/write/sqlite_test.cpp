@@ -73,12 +73,16 @@ TEST(Sqlite, ColumnsGetTypesAndUnits) {
 }
 
 TEST(Sqlite, PointsInTimeAreNoLengths) {
-  const auto answer = asked(
-      two_events(), "SELECT start_ns, max(end_ns) AS last_end_ns, sum(duration_ns) AS total_ns FROM event");
+  const auto answer =
+      asked(two_events(),
+            "SELECT start_ns, max(end_ns) AS last_end_ns, sum(duration_ns) AS total_ns, min(start_ns) AS "
+            "time_ns, 5 AS host_time_ns FROM event");
   ASSERT_TRUE(answer.ok());
   EXPECT_EQ(answer->columns[0].unit, report::Unit::none);
   EXPECT_EQ(answer->columns[1].unit, report::Unit::none);
   EXPECT_EQ(answer->columns[2].unit, report::Unit::ns);
+  EXPECT_EQ(answer->columns[3].unit, report::Unit::none);
+  EXPECT_EQ(answer->columns[4].unit, report::Unit::ns);
 }
 
 TEST(Sqlite, OnlyReadingIsAllowed) {
