@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "report/statistics.h"
 #include "report/units.h"
@@ -134,11 +135,11 @@ std::int64_t Evidence::idle(std::string_view cause) const {
   const Texts& causes = *texts_of(*table, "cause");
   const Ints& times = *ints_of(*table, "time");
   const Ints& devices = *ints_of(*table, "device");
-  std::vector<std::int64_t> seen;
+  std::set<std::int64_t> seen;
   std::int64_t sum = 0;
   for (std::size_t row = 0; row < causes.size(); ++row) {
     if (!of_rank(*table, row)) continue;
-    if (std::find(seen.begin(), seen.end(), devices[row]) == seen.end()) seen.push_back(devices[row]);
+    seen.insert(devices[row]);
     if (causes[row] == cause) report::add_to(sum, times[row]);
   }
   const std::int64_t mean = seen.empty() ? 0 : sum / static_cast<std::int64_t>(seen.size());
