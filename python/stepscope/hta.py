@@ -22,7 +22,7 @@ import pandas as pd
 
 from . import open as open_trace
 
-__all__ = ["DeviceType", "LabeledTrace", "TraceAnalysis", "TraceDiff", "shorten_name"]
+__all__ = ["CPGraph", "DeviceType", "LabeledTrace", "TraceAnalysis", "TraceDiff", "shorten_name"]
 
 TraceFiles = Union[Mapping[int, str], Sequence[str], str, None]
 
@@ -34,6 +34,33 @@ def _us(values: "pd.Series[Any]") -> "pd.Series[Any]":
     """Nanoseconds as microseconds; whole numbers stay whole."""
     in_us = values / 1000
     return in_us.astype("int64") if (in_us.notna() & (in_us == in_us.round())).all() else in_us
+
+
+class CPGraph:
+    """A critical path: its nodes are begins and ends of events; times in us."""
+
+    def __init__(self, tables: List[pd.DataFrame], data_load_events: List[str]) -> None:
+        self._bounds, self.edges_by_type, path, nodes = tables
+        self._path = path
+        self._loading = data_load_events
+        self.critical_path_nodes: List[Tuple[int, str]] = list(zip(nodes["id"].astype("int64"), nodes["end"]))
+        self.critical_path_events_set = set(int(event) for event in nodes["id"])
+
+    def get_critical_path_breakdown(self) -> pd.DataFrame:
+        """One row per edge of the path: event_idx, duration (us), type, s_name, bound_by."""
+        path = self._path
+        names = path["name"].fillna("")
+        bound = path["bound_by"].fillna("").to_numpy(copy=True)
+        for text in self._loading:
+            bound[(names.str.contains(text) & (path["bound_by"] == "cpu_bound")).to_numpy()] = "data_loading"
+        return pd.DataFrame({"event_idx": path["id"], "duration": _us(path["time"]),
+                             "type": "critical_path_" + path["type"], "s_name": names, "bound_by": bound})
+
+    def summary(self) -> "pd.Series[Any]":
+        """Percentage of the path's time by what it is bound by."""
+        path = self.get_critical_path_breakdown()
+        time = path.groupby("bound_by")["duration"].sum()
+        return 100 * time / time.sum()
 
 
 class TraceAnalysis:
@@ -63,7 +90,7 @@ class TraceAnalysis:
         self._rank_names: List[int] = []
         for rank in self.trace.ranks:
             said = by_path.get(os.path.realpath(rank.path), rank.rank)
-            self._rank_names.append(max(int(said), 0))
+            self._rank_names.append(max(int(said or 0), 0))
 
     @staticmethod
     def _found(name: str, folder: str) -> str:
@@ -334,6 +361,18 @@ class TraceAnalysis:
         wide["op_stack"] = [ops.split(" > ") if ops else [] for ops in wide["ops"]]
         wide = wide.rename(columns={"kernel": "name", "top_op": "top_level_op", "bottom_op": "bottom_level_op"})
         return [wide.drop(columns=["ops", "range"]).rename_axis(None, axis=1)]
+
+    def critical_path_analysis(self, rank: int = 0, annotation: str = "ProfilerStep",
+                               instance_id: Union[int, None] = 0,
+                               data_load_events: Optional[List[str]] = None) -> Tuple[Optional[CPGraph], bool]:
+        """The longest path through the `instance_id`-th range whose name holds `annotation` ("" or None: all of the
+        recording), and whether there is one. `data_load_events`: texts that mark operators as data loading."""
+        whole = annotation == "" or instance_id is None
+        tables = self._tables("critical_path", annotation="all" if whole else annotation, instance=instance_id or 0)
+        tables = [frame[frame["rank"] == rank].reset_index(drop=True) for frame in tables]
+        if tables[3].empty:
+            return None, False
+        return CPGraph(tables, list(data_load_events or [])), True
 
     def get_call_graph(self, rank: int = 0) -> pd.DataFrame:
         """The columns HTA's CallGraph adds to a trace, by event index: parent, depth, height, num_kernels, kernel_dur_sum,

@@ -64,18 +64,10 @@ std::vector<End> ends_of(const Table& table, const std::vector<Position>& thread
   return ends;
 }
 
-/// What opened last is the parent; a close takes it away, whoever's it is, as HTA has it.
 void nest(const Table& table, const std::vector<Position>& thread, std::vector<Node>& nodes) {
-  std::vector<Position> open;
-  for (const End& end : ends_of(table, thread)) {
-    if (!end.opens) {
-      if (!open.empty()) open.pop_back();
-      continue;
-    }
-    Node& node = nodes[static_cast<std::size_t>(end.event)];
-    node.parent = open.empty() ? -1 : open.back();
-    node.height = 1;
-    open.push_back(end.event);
+  for (const Nested& nested : nested_in(table, thread)) {
+    nodes[static_cast<std::size_t>(nested.event)].parent = nested.parent;
+    nodes[static_cast<std::size_t>(nested.event)].height = 1;
   }
 }
 
@@ -196,6 +188,20 @@ void measure(const Table& table, std::vector<Node>& nodes) {
 }
 
 }  // namespace
+
+std::vector<Nested> nested_in(const Table& table, const std::vector<std::int32_t>& thread) {
+  std::vector<Nested> nested;
+  std::vector<Position> open;
+  for (const End& end : ends_of(table, thread)) {
+    if (end.opens) {
+      nested.push_back({end.event, open.empty() ? -1 : open.back()});
+      open.push_back(end.event);
+    } else if (!open.empty()) {
+      open.pop_back();
+    }
+  }
+  return nested;
+}
 
 std::vector<Node> call_graph(const trace::Trace& trace, const Table& table) {
   std::vector<Node> nodes(table.events.size());

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "analyze/hta_call_graph.h"
 #include "derive/kernel_class.h"
 #include "trace/asked_once.h"
 
@@ -109,11 +110,10 @@ class Builder {
   void clip(Interval window) {
     for (std::size_t i = 0; i < table_.events.size(); ++i) {
       const auto at = static_cast<Position>(i);
-      const Event& of = event(at);
-      const Position launch = of.stream == -1 ? at : partner(at);
-      const bool inside =
-          launch != kNone && event(launch).start >= window.begin && event(launch).start <= window.end;
-      if ((inside && of.length > 0) || name(at) == "Stream Wait Event") clipped_.push_back(at);
+      const Position launch = event(at).stream == -1 ? at : partner(at);
+      const bool inside = launch != kNone && event(launch).length > 0 &&
+                          event(launch).start >= window.begin && event(launch).start <= window.end;
+      if (inside || name(at) == "Stream Wait Event") clipped_.push_back(at);
     }
     graph_.clipped = clipped_.size();
   }
@@ -203,44 +203,36 @@ class Builder {
     for (auto& [key, calls] : threads()) walk(calls);
   }
 
-  struct Open {
-    Position at, parent;
-  };
-
-  /// In the order of begins and ends, each to the one before.
-  void walk(std::vector<Position>& calls) {
-    std::sort(calls.begin(), calls.end(), [&](Position a, Position b) {
-      const Event &x = event(a), &y = event(b);
-      if (x.start != y.start) return x.start < y.start;
-      return x.length != y.length ? x.length > y.length : x.index < y.index;
-    });
-    std::vector<Position> open;
+  /// In the order of begins and ends of the tree of calls, each to the one before.
+  void walk(const std::vector<Position>& calls) {
+    const std::vector<Nested> nested = nested_in(table_, calls);
+    std::unordered_map<Position, std::vector<Position>> below;
+    for (const Nested& of : nested) below[of.parent].push_back(of.event);
+    struct Level {
+      Position at, op;  ///< the call, and the innermost one with nodes up to it
+      std::size_t next;
+    };
+    std::vector<Level> open = {{kNone, kNone, 0}};
     NodeId last = kNone;
-    int depth = 0;
-    const auto parent_op = [&]() -> Position {
-      for (auto above = open.rbegin(); above != open.rend(); ++above)
-        if (begin_of(*above) != kNone) return *above;
-      return kNone;
-    };
-    const auto leave = [&] {
-      const Position at = open.back();
-      open.pop_back();
-      const NodeId end = end_of(at);
-      if (end == kNone) return;
-      --depth;
-      join(last, end, false, parent_op());
-      last = end;
-    };
-    for (const Position at : calls) {
-      while (!open.empty() && event(open.back()).end() <= event(at).start) leave();
-      if (const NodeId begin = begin_of(at); begin != kNone) {
-        join(last, begin, depth == 0, parent_op());
-        last = begin;
-        ++depth;
+    while (!open.empty()) {
+      Level& level = open.back();
+      const auto children = below.find(level.at);
+      if (children != below.end() && level.next < children->second.size()) {
+        const Position child = children->second[level.next++];
+        const NodeId begin = begin_of(child);
+        if (begin != kNone) {
+          join(last, begin, level.op == kNone, level.op);
+          last = begin;
+        }
+        open.push_back({child, begin == kNone ? level.op : child, 0});
+        continue;
       }
-      open.push_back(at);
+      const NodeId end = level.at == kNone ? kNone : end_of(level.at);
+      open.pop_back();
+      if (end == kNone) continue;
+      join(last, end, false, open.back().op);
+      last = end;
     }
-    while (!open.empty()) leave();
   }
 
   bool locks_overlap(const PathNode& a, const PathNode& b) {
@@ -380,7 +372,7 @@ class Builder {
       const auto previous = last.find(event(at).stream);
       const Position launch = partner(at);
       const auto wait = waits_for_.find(at);
-      const auto ended_before = [&](Position kernel, Time time) { return event(kernel).end() <= time; };
+      const auto ended_before = [&](Position kernel, Time time) { return event(kernel).end() < time; };
       const bool idle = launch != kNone && (!compat_ || (lengths.at_launch == 1 && lengths.at_start == 0)) &&
                         (previous == last.end() || ended_before(previous->second, event(launch).start)) &&
                         (wait == waits_for_.end() || ended_before(wait->second, event(launch).start));
