@@ -374,7 +374,7 @@ class Builder {
       const auto wait = waits_for_.find(at);
       const auto ended_before = [&](Position kernel, Time time) { return event(kernel).end() < time; };
       const bool idle = launch != kNone && (!compat_ || (lengths.at_launch == 1 && lengths.at_start == 0)) &&
-                        (previous == last.end() || event(previous->second).end() <= event(launch).start) &&
+                        (previous == last.end() || ended_before(previous->second, event(launch).start)) &&
                         (wait == waits_for_.end() || ended_before(wait->second, event(launch).start));
       if (idle && begin_of(launch) != kNone) {
         add_edge(begin_of(launch), begin_of(at), EdgeType::launch_delay, kNone);
