@@ -24,7 +24,8 @@
   ENTRY(clock_alignment, \
         "how far the ranks' clocks are apart, how well that is known, and which collectives differ") \
   DERIVED(temporal_breakdown, "how each device's time divides into compute, other work and idling") \
-  DERIVED(kernel_breakdown, "which kernels take the time of each type of work, with what single calls are like") \
+  DERIVED(kernel_breakdown, \
+          "which kernels take the time of each type of work, with what single calls are like") \
   DERIVED(idle_breakdown, "whether the host, the device or something else kept each stream waiting") \
   DERIVED(queue_length, "how much launched work waits on each stream, over time") \
   DERIVED(memory_bandwidth, "how fast copies and fills move data, over time") \

@@ -7,7 +7,7 @@ enum Exit : int {
   kDone = 0,
   kFailed = 1,  ///< the work could not be done: nothing readable, no place to write, a damaged trace in
                 ///< `validate`, changes in `whatif` that nothing recorded is of
-  kUsage = 2,  ///< the command line makes no sense
+  kUsage = 2,   ///< the command line makes no sense
 };
 
 }  // namespace stepscope::cli
