@@ -22,6 +22,13 @@ def first_table(stepscope, analysis, folder):
     return [dict(zip(names, row)) for row in table["rows"]]
 
 
+def headlines(stepscope, folder):
+    text = subprocess.run([stepscope, "report", folder, "--format", "json"], check=True, capture_output=True, text=True).stdout
+    table = json.loads(text)["reports"][0]["tables"][0]
+    at = [c["name"] for c in table["columns"]].index("headline")
+    return [row[at] for row in table["rows"]]
+
+
 def blamed(stepscope, folder):
     return sorted((f for f in first_table(stepscope, "findings", folder) if f["id"] == "N05"), key=lambda f: int(f["of_rank"]))
 
@@ -48,7 +55,8 @@ def main(stepscope, make_trace, folder, seeds="2", ranks="8"):
             others = [str(r) for r in range(ranks) if r != rank]
             if (named == [rank] and found[0]["part"] in parts and found[0]["when"] == "every step"
                     and [f["of_rank"] for f in told] == others
-                    and all(f["title"].startswith(f"Rank {rank} takes ") for f in told)):
+                    and all(f["title"].startswith(f"Rank {rank} takes ") for f in told)
+                    and all(f" Rank {rank} holds the others up: " in line for line in headlines(stepscope, folder))):
                 right += 1
             else:
                 wrong.append(f"seed {seed}: planted rank {rank} {phase}, found {found}, said {told}")

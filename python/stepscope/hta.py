@@ -43,8 +43,8 @@ class CPGraph:
         self._bounds, self.edges_by_type, path, nodes = tables
         self._path = path
         self._loading = data_load_events
-        self.critical_path_nodes: List[Tuple[int, str]] = list(zip(nodes["id"].astype("int64"), nodes["end"]))
-        self.critical_path_events_set = set(int(event) for event in nodes["id"])
+        self.critical_path_nodes: List[Tuple[int, str]] = list(zip(nodes["event"].astype("int64"), nodes["end"]))
+        self.critical_path_events_set = set(int(event) for event in nodes["event"])
 
     def get_critical_path_breakdown(self) -> pd.DataFrame:
         """One row per edge of the path: event_idx, duration (us), type, s_name, bound_by."""
@@ -53,7 +53,7 @@ class CPGraph:
         bound = path["bound_by"].fillna("").to_numpy(copy=True)
         for text in self._loading:
             bound[(names.str.contains(text) & (path["bound_by"] == "cpu_bound")).to_numpy()] = "data_loading"
-        return pd.DataFrame({"event_idx": path["id"], "duration": _us(path["time"]),
+        return pd.DataFrame({"event_idx": path["event"], "duration": _us(path["time"]),
                              "type": "critical_path_" + path["type"], "s_name": names, "bound_by": bound})
 
     def summary(self) -> "pd.Series[Any]":
@@ -271,7 +271,7 @@ class TraceAnalysis:
         if events.empty:
             return None
         annotation = events["annotation"].fillna("")
-        out = self.get_trace_df(rank).set_index("index", drop=False).loc[events["id"]]
+        out = self.get_trace_df(rank).set_index("index", drop=False).loc[events["event"]]
         out["user_annotation"] = annotation.to_numpy()
         if expand_names:
             out["s_name"] = [shorten_name(n) for n in out["name"]] if shorten_names else out["name"]

@@ -120,7 +120,7 @@ std::string_view work_of(std::string_view part) {
 
 }  // namespace
 
-std::optional<SlowRank> slow_rank(const Evidence& e) {
+std::optional<SlowRank> slowest_rank(const Evidence& e) {
   const report::Table* slow = table_of(e.reports().stragglers, "Stragglers");
   const report::Table* waits = table_of(e.reports().stragglers, "Waiting in collectives");
   if (slow == nullptr || waits == nullptr) return std::nullopt;
@@ -128,7 +128,6 @@ std::optional<SlowRank> slow_rank(const Evidence& e) {
   std::optional<SlowRank> found;
   for (std::size_t row = 0; row < slow->rows(); ++row) {
     if ((*texts_of(*slow, "when"))[row] != "every step" || cost[row] <= 0) continue;
-    if (ranks[row] == e.rank()) return std::nullopt;
     const std::string_view part = (*texts_of(*slow, "part"))[row];
     if (!found || cost[row] > found->cost)
       found = {ranks[row],    part,
@@ -139,6 +138,11 @@ std::optional<SlowRank> slow_rank(const Evidence& e) {
   for (std::size_t row = 0; row < waits->rows(); ++row)
     if (e.mine(*waits, row)) found->wait_share = (*reals_of(*waits, "wait_share"))[row];
   return found;
+}
+
+std::optional<SlowRank> slow_rank(const Evidence& e) {
+  const std::optional<SlowRank> slowest = slowest_rank(e);
+  return slowest && slowest->rank != e.rank() ? slowest : std::nullopt;
 }
 
 }  // namespace stepscope::advise

@@ -34,7 +34,7 @@ struct SlowLinks {
 };
 std::optional<SlowLinks> slow_links(const Evidence& evidence);
 
-/// The rank that holds this one up in every step, by `stragglers`.
+/// A rank that holds others up in every step, by `stragglers`.
 struct SlowRank {
   std::int64_t rank = -1;
   std::string_view part;              ///< of its step, as `stragglers` names it
@@ -43,6 +43,7 @@ struct SlowRank {
   double z = 0;
   double wait_share = 0;  ///< of this rank's time in collectives: waiting for others
 };
+std::optional<SlowRank> slowest_rank(const Evidence& evidence);
 /// Empty for one rank, and for the slow rank itself.
 std::optional<SlowRank> slow_rank(const Evidence& evidence);
 

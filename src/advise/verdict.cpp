@@ -8,12 +8,14 @@
 #include <utility>
 
 #include "advise/bound.h"
+#include "advise/collective_facts.h"
 #include "advise/constants.h"
 #include "advise/health.h"
 #include "advise/rules.h"
 #include "analyze/analyses.h"
 #include "analyze/replayed_rank.h"
 #include "base/parallel.h"
+#include "report/units.h"
 
 namespace stepscope::advise {
 namespace {
@@ -230,6 +232,18 @@ Judged judge(const analyze::Derived& derived, const Evidence& evidence, const tr
   return judged;
 }
 
+namespace {
+
+/// Of several ranks, as far as it is worth a sentence.
+std::string who_holds_up(const Evidence& evidence) {
+  const std::optional<SlowRank> slow = slowest_rank(evidence);
+  if (!slow || evidence.share(slow->cost * evidence.steps()) < kWaitingShare) return "";
+  return fmt::format(" Rank {} holds the others up: it takes {} longer in every step, for {}.", slow->rank,
+                     report::format_value(slow->excess, Unit::ns), slow->what);
+}
+
+}  // namespace
+
 report::Report verdict(const analyze::Derived& derived, const Reports& reports, unsigned threads, bool all) {
   const trace::Trace& trace = derived.trace();
   const bool several = trace.ranks.size() > 1;
@@ -259,7 +273,8 @@ report::Report verdict(const analyze::Derived& derived, const Reports& reports, 
     const bool shown = std::any_of(of_rank.begin(), of_rank.end(), [](const Finding& f) { return !f.small; });
     const Outcome outcome = outcome_of(evidence, bound, shown, any_worth(of_rank, evidence.step_length()));
     outcome_column.emplace_back(name_of(outcome));
-    headline_column.push_back(headline(evidence, bound, health) + (shown ? "" : closing(evidence, outcome)));
+    headline_column.push_back(headline(evidence, bound, health) + who_holds_up(evidence) +
+                              (shown ? "" : closing(evidence, outcome)));
     together_low.push_back(together.low);
     together_high.push_back(together.high);
     if (!all) std::erase_if(of_rank, [](const Finding& f) { return f.small; });

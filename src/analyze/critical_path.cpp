@@ -104,7 +104,7 @@ Table path(const trace::Trace& trace, const std::vector<OfRank>& ranks, bool com
   auto& type = table.texts("type", Role::value);
   auto& kind = table.texts("bound_by", Role::value);
   auto& name = table.texts("name", Role::value);
-  auto& id = table.ints("id", Unit::none, Role::detail);
+  auto& id = table.ints("event", Unit::none, Role::detail);
   for (const OfRank& of : ranks) {
     for (const std::int32_t at : of.graph.path_edges) {
       const PathEdge& edge = of.graph.edges[static_cast<std::size_t>(at)];
@@ -116,7 +116,7 @@ Table path(const trace::Trace& trace, const std::vector<OfRank>& ranks, bool com
       const hta::Event* event =
           edge.event < 0 ? nullptr : &of.rows.events[static_cast<std::size_t>(edge.event)];
       name.emplace_back(event == nullptr ? "" : trace.name(*of.rows.rank, event->row));
-      id.push_back(event == nullptr ? report::kNoInt : event->index);
+      id.push_back(event == nullptr ? report::kNoInt : of.rows.rank->events.source[event->row]);
     }
   }
   return table;
@@ -125,14 +125,14 @@ Table path(const trace::Trace& trace, const std::vector<OfRank>& ranks, bool com
 Table nodes(const trace::Trace& trace, const std::vector<OfRank>& ranks) {
   Table table{"Events on the path", Shape::table, {}};
   RankColumn rank(table, trace);
-  auto& id = table.ints("id", Unit::none, Role::key);
+  auto& id = table.ints("event", Unit::none, Role::key);
   auto& time = table.ints("time", Unit::ns);
   auto& end = table.texts("end", Role::value);
   for (const OfRank& of : ranks)
     for (const std::int32_t at : of.graph.path) {
       const hta::PathNode& node = of.graph.nodes[static_cast<std::size_t>(at)];
       rank.add(*of.rows.rank);
-      id.push_back(of.rows.events[static_cast<std::size_t>(node.event)].index);
+      id.push_back(of.rows.rank->events.source[of.rows.events[static_cast<std::size_t>(node.event)].row]);
       time.push_back(node.time);
       end.emplace_back(node.end ? "end" : "begin");
     }
@@ -156,7 +156,7 @@ anything else changes nothing. `annotation` and `instance` choose the range (a p
 **The path by what it is bound by**: `cpu_bound`, `gpu_compute_bound` (copies too), `gpu_communication_bound`, `gpu_kernel_launch_overhead` (from a launch to its begin on an idle stream),
 `gpu_kernel_kernel_overhead` (between events of a stream, up to 1.5 ms); ns, and the share of the path.
 
-**Edges**: by type, number and summed length, in all and on the path. **Critical path**: its edges in order, with the event whose time it is (`id` as in `event`). **Events on the path**: their begins and ends.
+**Edges**: by type, number and summed length, in all and on the path. **Critical path**: its edges in order, with the event whose time it is (`event`: the id that the analysis `event` takes). **Events on the path**: their begins and ends.
 
 With `--hta-compat` as HTA's critical_path_analysis: whole microseconds, only the launches and waits it knows.)",
     kParams, false};

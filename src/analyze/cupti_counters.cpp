@@ -17,9 +17,7 @@ using trace::Row;
 
 std::vector<Row> by_start(const Rank& rank, std::vector<Row> rows) {
   const auto& e = rank.events;
-  std::stable_sort(rows.begin(), rows.end(), [&](Row a, Row b) {
-    return e.start[a] != e.start[b] ? e.start[a] < e.start[b] : e.source[a] < e.source[b];
-  });
+  std::stable_sort(rows.begin(), rows.end(), [&](Row a, Row b) { return e.start[a] < e.start[b]; });
   return rows;
 }
 

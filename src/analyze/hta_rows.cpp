@@ -246,14 +246,12 @@ Table exact_table(const Trace& trace, const Rank& rank) {
   for (Row row = 0; row < e.size(); ++row) {
     if (!is_kept(trace, rank, row)) continue;
     const trace::Track& track = rank.tracks[e.track[row]];
-    Event event{row, e.source[row], e.start[row] - table.earliest, e.duration(row)};
+    Event event{row, row + std::int64_t{1}, e.start[row] - table.earliest, e.duration(row)};
     event.stream = track.side == trace::Track::Side::device && is_device_row(e.kind[row]) ? track.stream : -1;
     event.correlation = correlation.integer_or(row, -1);
-    event.partner = e.launch[row] == trace::kNoRow ? 0 : static_cast<std::int64_t>(e.source[e.launch[row]]);
+    event.partner = e.launch[row] == trace::kNoRow ? 0 : e.launch[row] + std::int64_t{1};
     table.events.push_back(event);
   }
-  std::sort(table.events.begin(), table.events.end(),
-            [](const Event& a, const Event& b) { return a.index < b.index; });
   return table;
 }
 

@@ -44,7 +44,7 @@ Keep keep_of(const report::Params& params);
 std::vector<Table> tables_of(const trace::Trace& trace, Keep keep);
 
 /// The same of one rank without HTA's defects: nanoseconds since the rank's first event, the engine's own
-/// links, all steps, ids by source. Streams are the tracks'.
+/// links, all steps; indices are rows, from 1. Streams are the tracks'.
 Table exact_table(const trace::Trace& trace, const trace::Rank& rank);
 
 }  // namespace stepscope::analyze::hta

@@ -17,7 +17,6 @@ namespace {
 using report::Shape;
 using report::Unit;
 using timeline::Time;
-using trace::Row;
 
 /// One call of an operator: its name, the names of what it launched, and the first launch.
 struct Call {
@@ -99,16 +98,16 @@ Calls hta_calls(const trace::Trace& trace, const hta::Table& table) {
 /// The innermost operator around each launch.
 Calls own_calls(const trace::Rank& rank, const StepChoice& choice) {
   const auto& e = rank.events;
-  std::vector<Row> rows;
-  for (const Row row : rank.device_rows())
+  std::vector<trace::Row> rows;
+  for (const trace::Row row : rank.device_rows())
     if (is_device_work(e.kind[row]) && e.launch[row] != trace::kNoRow && e.op[row] != trace::kNoRow &&
         choice.includes(rank, row))
       rows.push_back(row);
   std::stable_sort(rows.begin(), rows.end(),
-                   [&](Row a, Row b) { return e.start[e.launch[a]] < e.start[e.launch[b]]; });
+                   [&](trace::Row a, trace::Row b) { return e.start[e.launch[a]] < e.start[e.launch[b]]; });
   Calls calls;
-  for (const Row row : rows) {
-    const Row call = e.launch[row], op = e.op[row];
+  for (const trace::Row row : rows) {
+    const trace::Row call = e.launch[row], op = e.op[row];
     calls.add({rank.tracks[e.track[op]].tid, e.name[op], e.start[op]}, e.name[row],
               e.start[call] - e.start[op], e.start[row] - e.start[call]);
   }
@@ -119,6 +118,19 @@ struct Means {
   std::int64_t count = 0;
   double launch_delay = 0, start_delay = 0;
 };
+
+/// What the table says of an operator and a sequence.
+struct Row {
+  std::string name, sequence;
+  std::size_t length;
+  Means means;
+};
+
+std::string joined(const trace::Trace& trace, const std::vector<trace::StringId>& names) {
+  std::string text;
+  for (const trace::StringId name : names) (text += text.empty() ? "" : " -> ") += trace.text(name);
+  return text;
+}
 
 constexpr report::ParamSpec kParams[] = {kHtaCompat, kHtaLastStep};
 
@@ -145,29 +157,29 @@ report::Report op_launches(const Derived& derived, const report::Params& params)
   auto& start_delay = table.reals("start_delay", Unit::ns);
   auto& length = table.ints("length", Unit::count);
   const auto add = [&](const trace::Rank& of, const Calls& calls) {
-    std::map<std::pair<trace::StringId, std::vector<trace::StringId>>, Means> means;
+    std::map<std::pair<trace::StringId, std::vector<trace::StringId>>, Means> by_ids;
     for (const Call& call : calls.calls()) {
-      Means& mean = means[{call.op, call.kernels}];
+      Means& mean = by_ids[{call.op, call.kernels}];
       ++mean.count;
       mean.launch_delay += static_cast<double>(call.launch_delay);
       mean.start_delay += static_cast<double>(call.start_delay);
     }
-    std::vector<std::pair<std::pair<trace::StringId, std::vector<trace::StringId>>, Means>> rows(
-        means.begin(), means.end());
-    std::stable_sort(rows.begin(), rows.end(),
-                     [](const auto& a, const auto& b) { return a.second.count > b.second.count; });
-    for (const auto& [key, mean] : rows) {
+    std::vector<Row> rows;
+    for (const auto& [key, mean] : by_ids)
+      rows.push_back(
+          {std::string(trace.text(key.first)), joined(trace, key.second), key.second.size(), mean});
+    std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+      if (a.means.count != b.means.count) return a.means.count > b.means.count;
+      return std::tie(a.name, a.sequence) < std::tie(b.name, b.sequence);
+    });
+    for (Row& row : rows) {
       rank.add(of);
-      name.emplace_back(trace.text(key.first));
-      std::string& text = sequence.emplace_back();
-      for (const trace::StringId kernel : key.second) {
-        if (!text.empty()) text += " -> ";
-        text += trace.text(kernel);
-      }
-      calls_column.push_back(mean.count);
-      launch_delay.push_back(mean.launch_delay / static_cast<double>(mean.count));
-      start_delay.push_back(mean.start_delay / static_cast<double>(mean.count));
-      length.push_back(static_cast<std::int64_t>(key.second.size()));
+      name.push_back(std::move(row.name));
+      sequence.push_back(std::move(row.sequence));
+      calls_column.push_back(row.means.count);
+      launch_delay.push_back(row.means.launch_delay / static_cast<double>(row.means.count));
+      start_delay.push_back(row.means.start_delay / static_cast<double>(row.means.count));
+      length.push_back(static_cast<std::int64_t>(row.length));
     }
   };
   if (params.flag("hta-compat"))

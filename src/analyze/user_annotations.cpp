@@ -182,7 +182,7 @@ Table durations(const trace::Trace& trace, const std::vector<OfRank>& ranks, con
 Table events(const trace::Trace& trace, const std::vector<OfRank>& ranks) {
   Table table{"Device events in annotations", Shape::table, {}};
   RankColumn rank(table, trace);
-  auto& id = table.ints("id", Unit::none, Role::key);
+  auto& id = table.ints("event", Unit::none, Role::key);
   auto& name = table.texts("name", Role::value);
   auto& category = table.texts("category", Role::detail);
   auto& stream = table.ints("stream", Unit::none, Role::detail);
@@ -223,7 +223,7 @@ constinit const About user_annotations_about = {
 
 **Annotations**, by name: `sum` of durations, `count`, `mean`, `std` (of a sample, divided by n - 1; 0 of one), `min`, `max`, ns.
 
-**Device events in annotations**, where ranges are mirrored: every kernel, copy and fill, with the shortest range of its stream that it overlaps; `id` as in `event`; `start`, ns since the rank's first event.
+**Device events in annotations**, where ranges are mirrored: every kernel, copy and fill, with the shortest range of its stream that it overlaps; `event`: the id that the analysis `event` takes; `start`, ns since the rank's first event.
 
 With `--hta-compat` as HTA's get_gpu_user_annotation_breakdown and get_gpu_kernels_with_user_annotations.)",
     kParams, false};
