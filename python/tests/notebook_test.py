@@ -9,7 +9,9 @@ from conftest import ROOT
 NOTEBOOK = ROOT / "examples" / "why_is_my_step_slow.ipynb"
 
 
-def test_the_example_notebook_runs():
+def test_the_example_notebook_runs(tmp_path, monkeypatch):
+    for folder in ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR"):  # no home is needed
+        monkeypatch.setenv(folder, str(tmp_path))
     nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
     notebook = nbformat.read(NOTEBOOK, as_version=4)
     nbclient.NotebookClient(notebook, timeout=120, resources={"metadata": {"path": NOTEBOOK.parent}}).execute()
