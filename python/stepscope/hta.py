@@ -15,11 +15,13 @@ from __future__ import annotations
 
 import enum
 import os
+import warnings
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 import pandas as pd
 
+from . import Report
 from . import open as open_trace
 
 __all__ = ["CPGraph", "DeviceType", "LabeledTrace", "TraceAnalysis", "TraceDiff", "shorten_name"]
@@ -40,7 +42,7 @@ class CPGraph:
     """A critical path: its nodes are begins and ends of events; times in us."""
 
     def __init__(self, tables: List[pd.DataFrame], data_load_events: List[str]) -> None:
-        self._bounds, self.edges_by_type, path, nodes = tables
+        _, self.edges_by_type, path, nodes = tables
         self._path = path
         self._loading = data_load_events
         self.critical_path_nodes: List[Tuple[int, str]] = list(zip(nodes["event"].astype("int64"), nodes["end"]))
@@ -71,7 +73,8 @@ class TraceAnalysis:
         trace_dir: the folder that holds the traces; relative names of `trace_files` are joined with it.
         include_last_profiler_step: keep the last profiler step, which HTA drops.
 
-    A file that says no rank is rank 0. Two files of one rank: the second is left out, with a warning.
+    A single file that says no rank is rank 0. Files that say the same rank, or none, get numbers of their own with a
+    warning that names them; HTA keeps the last of them.
     """
 
     def __init__(self, trace_files: TraceFiles = None, trace_dir: str = "/tmp/trace",
@@ -90,7 +93,12 @@ class TraceAnalysis:
         self._rank_names: List[int] = []
         for rank in self.trace.ranks:
             said = by_path.get(os.path.realpath(rank.path), rank.rank)
-            self._rank_names.append(max(int(said or 0), 0))
+            self._rank_names.append(int(said or 0))
+        if wanted and len(by_path) < len(wanted):
+            raise ValueError("trace_files gives one file for several ranks: give each rank a file of its own")
+        if not wanted and len(self.trace.ranks) > 1:
+            for note in self.trace.notes:
+                warnings.warn(note, stacklevel=2)
 
     @staticmethod
     def _found(name: str, folder: str) -> str:
@@ -103,7 +111,9 @@ class TraceAnalysis:
         """The tables of an analysis with --hta-compat, each with a column `rank`."""
         if analysis != "hta_trace":
             params["hta_compat"] = True
-        report = self.trace.analyze(analysis, top=0, hta_last_step=self.include_last_profiler_step, **params)
+        return self._frames(self.trace.analyze(analysis, top=0, hta_last_step=self.include_last_profiler_step, **params))
+
+    def _frames(self, report: Report) -> List[pd.DataFrame]:
         frames = []
         for table in report.tables:
             frame = table.to_pandas()
@@ -351,16 +361,17 @@ class TraceAnalysis:
     def get_cupti_counter_data_with_operators(self, ranks: Optional[List[int]] = None) -> List[pd.DataFrame]:
         """By rank with counters: kernels, the operators around their launches (op_stack, top_level_op,
         bottom_level_op), and a column per counter."""
-        frame = self.trace.analyze("cupti_counters", top=0).tables[0].to_pandas()
-        if frame.empty:
-            return []
+        counters = self._of(self._frames(self.trace.analyze("cupti_counters", top=0))[0], ranks)
         keys = ["range", "kernel", "top_op", "bottom_op", "ops"]
-        frame[keys[1:]] = frame[keys[1:]].fillna("")
-        wide = frame.pivot_table(index=keys, columns="counter", values="value", sort=False).reset_index()
-        wide = wide.sort_values("range", ignore_index=True)
-        wide["op_stack"] = [ops.split(" > ") if ops else [] for ops in wide["ops"]]
-        wide = wide.rename(columns={"kernel": "name", "top_op": "top_level_op", "bottom_op": "bottom_level_op"})
-        return [wide.drop(columns=["ops", "range"]).rename_axis(None, axis=1)]
+        found = []
+        for _, frame in counters.groupby("rank"):
+            frame = frame.fillna({key: "" for key in keys[1:]})
+            wide = frame.pivot_table(index=keys, columns="counter", values="value", sort=False).reset_index()
+            wide = wide.sort_values("range", ignore_index=True)
+            wide["op_stack"] = [ops.split(" > ") if ops else [] for ops in wide["ops"]]
+            wide = wide.rename(columns={"kernel": "name", "top_op": "top_level_op", "bottom_op": "bottom_level_op"})
+            found.append(wide.drop(columns=["ops", "range"]).rename_axis(None, axis=1))
+        return found
 
     def critical_path_analysis(self, rank: int = 0, annotation: str = "ProfilerStep",
                                instance_id: Union[int, None] = 0,

@@ -178,8 +178,10 @@ report::Report critical_path(const trace::Trace& trace, const report::Params& pa
       of.graph = hta::critical_path(trace, of.rows, "", 0, compat);
       report.notes.emplace_back("No profiler step is marked: this is the path of the whole recording.");
     } else if (of.graph.nodes.empty()) {
-      report.notes.push_back("No such range: '" + std::string(asked) + "', number " +
-                             std::to_string(params.integer("instance")) + ".");
+      report.notes.push_back("No range number " + std::to_string(params.integer("instance")) +
+                             " has a name that holds '" + std::string(asked) +
+                             "': `stepscope show user_annotations` lists the ranges, --annotation all takes "
+                             "the whole recording.");
     }
   }
   report.tables.push_back(bounds(trace, ranks, compat));

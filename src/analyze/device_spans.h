@@ -38,6 +38,11 @@ inline constexpr report::ParamSpec kHtaCompat = {"hta-compat", report::ParamSpec
 inline constexpr report::ParamSpec kHtaLastStep = {"hta-last-step", report::ParamSpec::Type::flag, "", "",
                                                    "with --hta-compat: keep the last step, which HTA drops"};
 
+inline constexpr const char* kNoLaunchNote =
+    "No device work has a recorded call that launched it: record ProfilerActivity.CPU and the device's "
+    "together, and "
+    "more than one step.";
+
 std::vector<DeviceSpans> device_spans(const Derived& derived, const report::Params& params);
 
 KernelType type_of(trace::Work work);

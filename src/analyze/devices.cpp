@@ -278,9 +278,7 @@ report::Report devices(const Derived& derived, const report::Params& params) {
                       report::format_value(static_cast<std::int64_t>(drawn), Unit::count),
                       rank.rank < 0 ? "" : fmt::format(" by rank {}", rank.rank), kMostDrawn));
   }
-  if (summary.table.rows() == 0)
-    report.notes.push_back(
-        "No device activity is recorded. Record with ProfilerActivity.CUDA (or XPU, MTIA …) beside CPU.");
+  if (summary.table.rows() == 0) report.notes.push_back(kNoDeviceNote);
   report.tables.push_back(std::move(summary.table));
   report.tables.push_back(std::move(series.table));
   return report;

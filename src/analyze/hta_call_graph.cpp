@@ -84,8 +84,7 @@ bool is_backward(std::string_view name) { return name.starts_with("## backward #
 bool is_autograd(std::string_view name) { return name.find("autograd::") != std::string_view::npos; }
 
 /// Where one thread has profiler steps and one other has autograd's operators, the other's top calls go below
-/// the
-/// "## backward ##" range, or else the profiler step, that holds them.
+/// the range "## backward ##", or else the profiler step, that holds them.
 void join_backward(const trace::Trace& trace, const Table& table,
                    const std::map<ThreadKey, std::vector<Position>>& threads, std::vector<Node>& nodes) {
   const std::vector<Position>*main = nullptr, *backward = nullptr;
@@ -144,10 +143,8 @@ std::vector<Position> downwards(const std::vector<Node>& nodes) {
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     path.clear();
     for (auto at = static_cast<Position>(i); at >= 0 && level[static_cast<std::size_t>(at)] < 0;
-         at = nodes[static_cast<std::size_t>(at)].parent) {
-      if (path.size() > nodes.size()) break;
+         at = nodes[static_cast<std::size_t>(at)].parent)
       path.push_back(at);
-    }
     for (auto at = path.rbegin(); at != path.rend(); ++at) {
       const Position parent = nodes[static_cast<std::size_t>(*at)].parent;
       level[static_cast<std::size_t>(*at)] = parent < 0 ? 0 : level[static_cast<std::size_t>(parent)] + 1;

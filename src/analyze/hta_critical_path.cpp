@@ -7,7 +7,6 @@
 #include <optional>
 #include <tuple>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "analyze/hta_call_graph.h"
 #include "derive/kernel_class.h"
@@ -75,6 +74,7 @@ class Builder {
     make_nodes();
     add_locks();
     add_threads();
+    list_launches();
     add_device();
     find_path();
     return std::move(graph_);
@@ -115,7 +115,6 @@ class Builder {
                           event(launch).start >= window.begin && event(launch).start <= window.end;
       if (inside || name(at) == "Stream Wait Event") clipped_.push_back(at);
     }
-    graph_.clipped = clipped_.size();
   }
 
   void make_nodes() {
@@ -250,8 +249,6 @@ class Builder {
     add_edge(from, to, EdgeType::op, whose, b.end && blocking_(name_id(b.event)));
   }
 
-  using StreamKey = std::pair<std::string_view, std::int64_t>;  // device, stream
-
   struct Queue {
     std::int64_t at_launch = -1, at_start = -1;
   };
@@ -285,35 +282,36 @@ class Builder {
     return found;
   }
 
-  /// Kernels of a stream by their launches.
-  std::vector<std::pair<Time, Position>> launched_on(std::int64_t stream) {
-    std::vector<std::pair<Time, Position>> kernels;
-    for (const Position at : clipped_)
-      if (event(at).stream == stream && !is_sync(at) && partner(at) != kNone)
-        kernels.emplace_back(event(partner(at)).start, at);
-    std::sort(kernels.begin(), kernels.end());
-    return kernels;
-  }
-  const std::vector<std::pair<Time, Position>>& launches(std::int64_t stream) {
-    const auto [at, fresh] = launches_.try_emplace(stream);
-    if (fresh) at->second = launched_on(stream);
-    return at->second;
+  using Launches = std::vector<std::pair<Time, Position>>;  // when launched, and what
+
+  void list_launches() {
+    for (const Position at : clipped_) {
+      const Position call = partner(at);
+      if (event(at).stream == -1 || is_sync(at) || call == kNone) continue;
+      const std::pair launch(event(call).start, at);
+      launches_[event(at).stream].push_back(launch);
+      of_thread_[{event(at).stream, track(call).pid, track(call).tid}].push_back(launch);
+    }
+    for (auto& [stream, launches] : launches_) std::sort(launches.begin(), launches.end());
+    for (auto& [key, launches] : of_thread_) std::sort(launches.begin(), launches.end());
   }
 
   /// The last kernel launched on `stream` before `time`.
-  Position before(std::int64_t stream, Time time) {
-    const auto& all = launches(stream);
+  Position before(std::int64_t stream, Time time) const {
+    const auto found = launches_.find(stream);
+    if (found == launches_.end()) return kNone;
+    const Launches& all = found->second;
     const auto after = std::lower_bound(all.begin(), all.end(), std::pair(time, kNone));
     return after == all.begin() ? kNone : std::prev(after)->second;
   }
-  Position after(std::int64_t stream, Time time, const trace::Track& thread) {
-    const auto& all = launches(stream);
-    for (auto next =
-             std::upper_bound(all.begin(), all.end(), std::pair(time, std::numeric_limits<Position>::max()));
-         next != all.end(); ++next)
-      if (track(partner(next->second)).tid == thread.tid && track(partner(next->second)).pid == thread.pid)
-        return next->second;
-    return kNone;
+  /// The first kernel that `thread` launched on `stream` after `time`.
+  Position after(std::int64_t stream, Time time, const trace::Track& thread) const {
+    const auto found = of_thread_.find({stream, thread.pid, thread.tid});
+    if (found == of_thread_.end()) return kNone;
+    const Launches& all = found->second;
+    const auto next =
+        std::upper_bound(all.begin(), all.end(), std::pair(time, std::numeric_limits<Position>::max()));
+    return next == all.end() ? kNone : next->second;
   }
 
   /// The kernel whose end a recorded event stands for.
@@ -438,7 +436,8 @@ class Builder {
   std::vector<Position> clipped_;
   std::unordered_map<Position, std::array<NodeId, 2>> ids_;
   std::map<std::pair<NodeId, NodeId>, std::size_t> places_;
-  std::map<std::int64_t, std::vector<std::pair<Time, Position>>> launches_;
+  std::map<std::int64_t, Launches> launches_;  // by stream
+  std::map<std::tuple<std::int64_t, std::string_view, std::string_view>, Launches> of_thread_;
   std::unordered_map<Position, Position> waits_for_;
   PathGraph graph_;
 };

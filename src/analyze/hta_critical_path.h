@@ -28,7 +28,6 @@ struct PathEdge {
 };
 
 struct PathGraph {
-  std::size_t clipped = 0;               ///< events of the window
   std::vector<PathNode> nodes;           ///< by time, then by the event's index
   std::vector<PathEdge> edges;           ///< one of a pair of nodes, in the order in which pairs came up
   std::vector<std::int32_t> path;        ///< nodes, in order

@@ -49,24 +49,6 @@ KernelType kernel_type(std::string_view name) {
                                                                                  : KernelType::computation;
 }
 
-std::string shortened(std::string_view name) {
-  if (begins(name, kMemory) || name.find_first_of("<(") == std::string_view::npos) return std::string(name);
-  std::string kept;
-  for (std::size_t at = 0; at < name.size(); ++at) {
-    const char c = name[at];
-    if (c == '-' && at + 1 < name.size() && name[at + 1] == '>') {
-      ++at;
-    } else if (c == '>' || c == ')') {
-      const std::size_t open = kept.rfind(c == '>' ? '<' : '(');
-      kept.resize(open == std::string::npos ? 0 : open);
-    } else {
-      kept += c;
-    }
-  }
-  const std::size_t blank = kept.rfind(' ');
-  return blank == std::string::npos ? kept : kept.substr(blank + 1);
-}
-
 bool is_kernel_launch(std::string_view name) {
   return is_cuda_launch(name) || name.starts_with("cuLaunchKernel") || name.starts_with("runFunction");
 }

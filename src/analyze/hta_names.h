@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <string_view>
 
 namespace stepscope::analyze {
@@ -10,13 +9,13 @@ namespace stepscope::analyze {
 /// In HTA's order of precedence in combined labels.
 enum class KernelType : std::uint8_t { computation, communication, memory, other };
 std::string_view name_of(KernelType type);
+/// Those that breakdowns tell apart.
+inline constexpr KernelType kWorkTypes[] = {KernelType::computation, KernelType::communication,
+                                            KernelType::memory};
 
 namespace hta {
 
 KernelType kernel_type(std::string_view name);
-
-/// Without template arguments, parameters and return type: `void at::f<int>(x)` is `at::f`.
-std::string shortened(std::string_view name);
 
 /// Launches of kernels, by the pattern (cuda.*LaunchKernel)|(cuLaunchKernel)|(^runFunction).
 bool is_kernel_launch(std::string_view name);

@@ -112,6 +112,7 @@ report::Report idle_breakdown(const Derived& derived, const report::Params& para
       }
     }
   }
+  if (table.rows() == 0) report.notes.emplace_back("No stream has two device events to compare.");
   return report;
 }
 

@@ -12,8 +12,6 @@ using report::Role;
 using report::Shape;
 using report::Unit;
 
-constexpr KernelType kTypes[] = {KernelType::computation, KernelType::communication, KernelType::memory};
-
 std::vector<NamedDurations> rows_of(const trace::Trace& trace, const DeviceSpans& of, KernelType type) {
   DurationsByName durations(trace.strings);
   for (const DeviceSpan& span : of.spans)
@@ -49,31 +47,20 @@ report::Report kernel_breakdown(const Derived& derived, const report::Params& pa
   report::Table& table = report.tables.emplace_back(report::Table{"Kernels by type", Shape::table, {}});
   DeviceColumns keys(table, trace, params);
   auto& type_column = table.texts("type");
-  auto& name = table.texts("name");
-  auto& sum = table.reals("sum", Unit::ns);
-  auto& count = table.ints("count", Unit::count);
-  auto& mean = table.reals("mean", Unit::ns);
-  auto& deviation = table.reals("std", Unit::ns);
-  auto& least = table.reals("min", Unit::ns);
-  auto& longest = table.reals("max", Unit::ns);
+  NamedDurationColumns durations(table);
   for (const DeviceSpans& of : device_spans(derived, params)) {
-    for (const KernelType type : kTypes) {
+    for (const KernelType type : kWorkTypes) {
       if (type == KernelType::memory && !memory) continue;
       std::vector<NamedDurations> rows = rows_of(trace, of, type);
       if (compat) rows = with_others(std::move(rows), share, most);
       for (const NamedDurations& row : rows) {
         keys.add(of);
         type_column.emplace_back(name_of(type));
-        name.push_back(row.name);
-        sum.push_back(row.sum);
-        count.push_back(row.count);
-        mean.push_back(row.mean);
-        deviation.push_back(row.deviation);
-        least.push_back(row.least);
-        longest.push_back(row.most);
+        durations.add(row);
       }
     }
   }
+  if (table.rows() == 0) report.notes.emplace_back(kNoDeviceNote);
   return report;
 }
 

@@ -97,7 +97,6 @@ std::vector<std::int32_t> root_of_each(const Items& all, const std::vector<bool>
         root[static_cast<std::size_t>(at)] = at;
         break;
       }
-      if (path.size() > all.items.size()) break;
       path.push_back(at);
     }
     const std::int32_t found = at < 0 ? -1 : root[static_cast<std::size_t>(at)];
@@ -174,7 +173,10 @@ report::Report kernel_sequences(const Derived& derived, const report::Params& pa
   else
     for (const trace::Rank& of : trace.ranks) add(own_items(of, derived.choice()));
   if (table.rows() == 0)
-    report.notes.emplace_back("No operator of this name launches that many device events in one call.");
+    report.notes.emplace_back(
+        "No operator of this name launches that many device events in one call: try another --operator or a "
+        "smaller "
+        "--least.");
   return report;
 }
 

@@ -90,6 +90,7 @@ report::Report launch_stats(const Derived& derived, const report::Params& params
     long_calls.push_back(counts.long_calls);
     late.push_back(counts.late);
   }
+  if (table.rows() == 0) report.notes.emplace_back(kNoLaunchNote);
   return report;
 }
 

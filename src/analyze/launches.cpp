@@ -428,8 +428,7 @@ report::Report launches(const Derived& derived, const report::Params&) {
     }
   }
   if (events == 0)
-    report.notes.emplace_back(
-        "No device activity is recorded. Record with ProfilerActivity.CUDA (or XPU, MTIA …) beside CPU.");
+    report.notes.emplace_back(kNoDeviceNote);
   else if (unlinked > 0)
     report.notes.push_back(
         fmt::format("{} of {} device events have no recorded launch call and are left out of delays, depths "

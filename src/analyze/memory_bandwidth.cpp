@@ -97,7 +97,8 @@ report::Report memory_bandwidth(const Derived& derived, const report::Params& pa
       description.add(described(std::move(running)));
     }
   }
-  if (series.rows() == 0) report.notes.emplace_back("No copies or fills were recorded.");
+  if (series.rows() == 0)
+    report.notes.emplace_back("No copies or fills of a device are recorded, so there is no rate to show.");
   return report;
 }
 

@@ -25,6 +25,25 @@ std::vector<NamedDurations> DurationsByName::rows() const {
   return rows;
 }
 
+NamedDurationColumns::NamedDurationColumns(report::Table& table)
+    : name_(table.texts("name")),
+      sum_(table.reals("sum", report::Unit::ns)),
+      count_(table.ints("count", report::Unit::count)),
+      mean_(table.reals("mean", report::Unit::ns)),
+      deviation_(table.reals("std", report::Unit::ns)),
+      least_(table.reals("min", report::Unit::ns)),
+      most_(table.reals("max", report::Unit::ns)) {}
+
+void NamedDurationColumns::add(const NamedDurations& row) {
+  name_.push_back(row.name);
+  sum_.push_back(row.sum);
+  count_.push_back(row.count);
+  mean_.push_back(row.mean);
+  deviation_.push_back(row.deviation);
+  least_.push_back(row.least);
+  most_.push_back(row.most);
+}
+
 std::vector<NamedDurations> with_others(std::vector<NamedDurations> rows, double ratio, std::size_t most,
                                         const std::vector<std::string>& allowed) {
   if (rows.size() <= most) return rows;

@@ -33,6 +33,19 @@ class DurationsByName {
   std::map<trace::StringId, std::vector<double>> of_;
 };
 
+/// Columns name, sum, count, mean, std, min, max.
+class NamedDurationColumns {
+ public:
+  explicit NamedDurationColumns(report::Table& table);
+  void add(const NamedDurations& row);
+
+ private:
+  report::Texts& name_;
+  report::Reals& sum_;
+  report::Ints& count_;
+  report::Reals &mean_, &deviation_, &least_, &most_;
+};
+
 /// HTA's rule for many names: where there are more than `most`, those behind the share `ratio` (0 … 1) of the
 /// sums become "others", and every row then describes sums in place of calls. Names that contain a text of
 /// `allowed` stay.

@@ -187,7 +187,7 @@ report::Report op_launches(const Derived& derived, const report::Params& params)
       add(*of.rank, hta_calls(trace, of));
   else
     for (const trace::Rank& of : trace.ranks) add(of, own_calls(of, derived.choice()));
-  if (table.rows() == 0) report.notes.emplace_back("No operator with a recorded launch.");
+  if (table.rows() == 0) report.notes.emplace_back(kNoLaunchNote);
   return report;
 }
 

@@ -12,6 +12,10 @@
 
 namespace stepscope::analyze {
 
+/// Of a trace without device work, what to do about it.
+inline constexpr const char* kNoDeviceNote =
+    "No device activity is recorded. Record with ProfilerActivity.CUDA (or XPU, MTIA …) beside CPU.";
+
 /// `--step`: one step's number, or a range "3-5". Without it every row is meant, also those outside all
 /// steps.
 class StepChoice {

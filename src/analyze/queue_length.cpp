@@ -103,7 +103,7 @@ report::Report queue_length(const Derived& derived, const report::Params& params
       full_share.push_back(report::ratio(full.back(), of.duration));
     }
   }
-  if (summary.rows() == 0) report.notes.emplace_back("No device work with a recorded launch.");
+  if (summary.rows() == 0) report.notes.emplace_back(kNoLaunchNote);
   return report;
 }
 

@@ -17,7 +17,7 @@ using timeline::Interval;
 using timeline::IntervalSet;
 using timeline::Time;
 
-/// From the first device event's start to the last one's end. HTA's runs from the first to the last stretch.
+/// From the first device event's start to the last one's end.
 Interval hull_of(const IntervalSet& busy) {
   return busy.empty() ? Interval{} : Interval{busy.parts().front().begin, busy.parts().back().end};
 }
@@ -50,8 +50,6 @@ Table breakdown(const Derived& derived, const report::Params& params,
   return table;
 }
 
-constexpr KernelType kTypes[] = {KernelType::computation, KernelType::communication, KernelType::memory};
-
 /// The time in which exactly the types of `state` run, a bit each.
 Time time_in(const std::vector<IntervalSet>& sets, unsigned state) {
   IntervalSet running;
@@ -68,9 +66,9 @@ Time time_in(const std::vector<IntervalSet>& sets, unsigned state) {
 
 std::string label_of(unsigned state) {
   std::string label;
-  for (std::size_t t = 0; t < std::size(kTypes); ++t)
+  for (std::size_t t = 0; t < std::size(kWorkTypes); ++t)
     if ((state >> t & 1U) != 0)
-      label += (label.empty() ? "" : " overlapping ") + std::string(name_of(kTypes[t]));
+      label += (label.empty() ? "" : " overlapping ") + std::string(name_of(kWorkTypes[t]));
   return label;
 }
 
@@ -80,7 +78,7 @@ Table types(const std::vector<DeviceSpans>& devices, bool memory) {
   Time whole = 0;
   for (const DeviceSpans& of : devices) {
     std::vector<IntervalSet> sets;
-    for (const KernelType type : kTypes)
+    for (const KernelType type : kWorkTypes)
       if (memory || type != KernelType::memory) sets.push_back(covered(of, type));
     for (unsigned state = 1; state < 1U << sets.size(); ++state) {
       const Time time = time_in(sets, state);
@@ -146,7 +144,7 @@ report::Report temporal_breakdown(const Derived& derived, const report::Params& 
   report.tables.push_back(breakdown(derived, params, devices));
   report.tables.push_back(types(devices, !params.flag("no-memory")));
   report.tables.push_back(overlap(derived, params, devices));
-  if (report.tables[0].rows() == 0) report.notes.emplace_back("No device work was recorded.");
+  if (report.tables[0].rows() == 0) report.notes.emplace_back(kNoDeviceNote);
   return report;
 }
 

@@ -146,13 +146,7 @@ Table durations(const trace::Trace& trace, const std::vector<OfRank>& ranks, con
   Table table{"Annotations", Shape::table, {}};
   RankColumn rank(table, trace);
   auto& side = table.texts("side");
-  auto& name = table.texts("name");
-  auto& sum = table.reals("sum", Unit::ns);
-  auto& count = table.ints("count", Unit::count);
-  auto& mean = table.reals("mean", Unit::ns);
-  auto& deviation = table.reals("std", Unit::ns);
-  auto& least = table.reals("min", Unit::ns);
-  auto& longest = table.reals("max", Unit::ns);
+  NamedDurationColumns durations(table);
   const double share = params.share("duration-ratio", 0.8);
   const auto most = static_cast<std::size_t>(std::max<std::int64_t>(0, params.integer("num-kernels", 1000)));
   const std::vector<std::string> allowed = split(params.text("keep"));
@@ -166,13 +160,7 @@ Table durations(const trace::Trace& trace, const std::vector<OfRank>& ranks, con
       for (const NamedDurations& row : rows) {
         rank.add(*of.rank);
         side.emplace_back(device ? "device" : "host");
-        name.push_back(row.name);
-        sum.push_back(row.sum);
-        count.push_back(row.count);
-        mean.push_back(row.mean);
-        deviation.push_back(row.deviation);
-        least.push_back(row.least);
-        longest.push_back(row.most);
+        durations.add(row);
       }
     }
   }
