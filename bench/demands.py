@@ -12,6 +12,8 @@ EVENTS_PEAK_BYTES = 0.8e9
 GROWTH_EXPONENT = 1.10
 LARGE_BYTES = 1.9e9
 MANY_EVENTS = 5_000_000
+RANKS_PEAK_BYTES = 2e9
+RANK_BYTES = 0.5e6
 NOT_MET = "**not met**"
 
 
@@ -40,7 +42,7 @@ def title(result):
 def file_demands(result):
     packed = bool(result.input.text_bytes)
     name = title(result)
-    mine = result.figures["report"]
+    mine = result.figures["in_a_row"]
     (most, goal), (peak_most, peak_goal) = WALL_S[packed], PEAK_MIB
     if not mine.ok:
         return [Demand(f"{name}: report", f"{most:.2f} s", f"{goal:.2f} s", without_places(mine.failed), NOT_MET)]
@@ -118,6 +120,21 @@ def growth_demands(run):
     return found
 
 
+def rank_demands(run):
+    first, last = run.jobs[0], run.jobs[-1]
+    mine = last.figures["report"]
+    name = f"{last.ranks:,} ranks, {last.bytes / 1e9:.1f} GB"
+    if not (mine.ok and first.figures["report"].ok):
+        return [unmeasured(f"{name}: report", "2 GB", without_places(mine.failed) or NOT_MET)]
+    growth = (mine.peak - first.figures["report"].peak) / (last.ranks - first.ranks)
+    return [judged(f"{name}: peak memory of report", f"{RANKS_PEAK_BYTES / 1e9:.0f} GB", "", f"{mine.peak / 1e6:.0f} MB",
+                   mine.peak <= RANKS_PEAK_BYTES),
+            judged(f"memory of one more rank, {first.ranks} to {last.ranks:,}", f"{RANK_BYTES / 1e6:.1f} MB", "",
+                   f"{growth / 1e6:.3f} MB", growth <= RANK_BYTES),
+            judged("the slow rank of each job is named", "all jobs", "",
+                   f"{sum(job.names_straggler for job in run.jobs)} of {len(run.jobs)}", all(job.names_straggler for job in run.jobs))]
+
+
 def demands(run):
     found = []
     for result in run.files:
@@ -127,6 +144,7 @@ def demands(run):
     if run.threads:
         found.append(thread_demand(run))
     found += growth_demands(run) if run.growth else []
+    found += rank_demands(run) if run.jobs else []
     if run.options.quick:
         for demand in found:
             demand.verdict = "a trial"

@@ -15,6 +15,8 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import hta_calls
+import many_ranks
 import results
 from inputs import ROOT, SOURCES, Store
 from peer_setup import PEERS, Peers
@@ -54,6 +56,8 @@ class Run:
     files: list = field(default_factory=list)
     threads: list = field(default_factory=list)
     growth: list = field(default_factory=list)
+    jobs: list = field(default_factory=list)  # of many ranks
+    calls: object = None  # hta_calls.Calls
     left_out: list = field(default_factory=list)
     peers: Peers = None
 
@@ -181,6 +185,8 @@ class Bench:
                 result = FileResult(source, one)
                 self.run.files.append(result)
                 result.figures = interleave(self.commands(one.path, one is plain), self.folder, say)
+                result.figures |= interleave([Command("in_a_row", self.report(one.path), self.options.rounds)], self.folder,
+                                             lambda _: None)
                 self.validate(result)
 
     def compare_threads(self):
@@ -219,12 +225,30 @@ class Bench:
             self.validate(result)
         self.run.growth = results_of
 
+    def measure_ranks(self):
+        if self.options.no_growth:
+            return
+        counts = (8, 16) if self.options.quick else many_ranks.COUNTS
+        if not self.store.room_for(counts[-1] * 6 * MB):
+            self.run.left_out.append(f"{counts[-1]} ranks: the disk has no room for their files.")
+            return
+        self.run.jobs = many_ranks.measure(self.stepscope, self.options.build / "bench/make_trace", self.folder, counts,
+                                           min(3, self.options.rounds), say)
+
+    def measure_calls(self):
+        if self.options.no_peers or "hta" in self.run.peers.missing:
+            return
+        say("HTA's calls")
+        self.run.calls = hta_calls.measure(self.run.peers.python, self.run.files[0].input.path, self.folder, say)
+
     def everything(self):
         self.run.floor = floor_bytes(self.folder)
         self.prepare_peers()
         self.measure_files()
         self.compare_threads()
         self.measure_growth()
+        self.measure_ranks()
+        self.measure_calls()
         self.run.load_end = os.getloadavg()
         return self.run
 

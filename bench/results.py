@@ -5,6 +5,10 @@ import statistics
 
 from demands import demands, title
 from fit import exponent, growth_points, line_through
+from hta_calls import CALL_LIMIT_S
+from hta_calls import row as hta_row
+from many_ranks import QUESTIONS
+from many_ranks import flags_of as rank_flags
 from peer_setup import PEERS, SIMDJSON_PACKAGE, without_places
 
 MB = 1_000_000
@@ -89,7 +93,8 @@ def asked(run):
     rows = [(one.text, one.limit, one.goal or "–", one.measured, one.verdict) for one in demands(run)]
     return ("## Asked and measured\n\n" + table(("demand", "limit", "goal", "measured", "result"), rows) +
             "\n\nSeconds are medians of the wall clock, memory is the most of all rounds. The limits are held against the "
-            "files as they are, of whole copies and so not of exactly 324 MB.")
+            "files as they are, of whole copies and so not of exactly 324 MB, and against runs one after the other; ratios are of "
+            "runs that take turns with the peers, which leave the machine's memory in pieces: the tables below have both.")
 
 
 def row_of(name, figures, mine, text):
@@ -111,7 +116,7 @@ def inside(figures):
 
 
 def one_file(result):
-    names = {"report": "`stepscope report`", "report_1": "`stepscope report -j 1`"}
+    names = {"in_a_row": "`stepscope report`, one after the other", "report": "`stepscope report`", "report_1": "`stepscope report -j 1`"}
     names.update({peer.key: peer.title for peer in PEERS})
     mine = result.figures["report"]
     rows = [row_of(names[key], figures, mine, text_bytes(result.input))
@@ -212,6 +217,39 @@ def growth(run):
     return text
 
 
+def ranks(run):
+    if not run.jobs:
+        return ""
+    rows = []
+    for job in run.jobs:
+        for name, words in QUESTIONS.items():
+            figures = job.figures[name]
+            rows.append((f"{job.ranks:,} ranks: `stepscope {' '.join(words)} DIR`", f"{job.bytes / MB:,.0f}",
+                         *((timed(figures), seconds(figures.cpu), f"{job.bytes / MB / figures.wall:,.0f}", mib(figures.peak))
+                           if figures.ok else (without_places(figures.failed), "–", "–", "–"))))
+    return ("## Many ranks\n\nSimulated jobs, one rank of each slow: `make_trace " + " ".join(rank_flags(run.jobs[-1].ranks)) +
+            "` makes the largest. Read one by one (`--by-rank`).\n\n" +
+            table(("question", "MB of text", "wall s", "processor s", "MB/s", "peak MiB"), rows))
+
+
+def calls(run):
+    if run.calls is None:
+        return ""
+    if run.calls.missing:
+        return f"## HTA's calls\n\nNot measured: {without_places(run.calls.missing)}"
+    def number(value, unit=""):
+        return "–" if value is None else (seconds(value) if not unit else f"{value:,.0f} ×" if value >= 10 else f"{value:.1f} ×")
+    rows = []
+    for name in run.calls.ours["calls"]:
+        _, theirs, ours, ratio, whole, same = hta_row(name, run.calls)
+        rows.append((f"`{name}`", number(theirs), number(ours), number(ratio, "×"), number(whole, "×"), same))
+    return (f"## HTA's calls\n\n`bench/peers/hta_calls.py MODULE {run.calls.path.name} {CALL_LIMIT_S}` with `hta.trace_analysis` and with "
+            "`stepscope.hta`: one process each, the file is opened once and each call is made once. Opening takes "
+            f"{seconds(run.calls.theirs['open_s'])} s and {seconds(run.calls.ours['open_s'])} s. The same: as many rows, and equal sums "
+            "of every column of amounts.\n\n" +
+            table(("call", "HTA s", "stepscope.hta s", "ratio", "ratio with opening", "the same"), rows))
+
+
 def peers(run):
     lines = []
     versions = run.peers.versions
@@ -245,5 +283,5 @@ def not_measured(run):
 
 def document(run):
     parts = [head(run), asked(run), "## One file, from process start to the full report", *map(one_file, run.files),
-             limits(run), threads(run), growth(run), peers(run), not_measured(run)]
+             limits(run), threads(run), growth(run), ranks(run), calls(run), peers(run), not_measured(run)]
     return "\n\n".join(part for part in parts if part) + "\n"

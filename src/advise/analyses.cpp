@@ -40,24 +40,25 @@ With `--tb-compat`: the recommendations of the TensorBoard plugin's overview by 
 Report findings(const analyze::Derived& derived, const report::Params& params) {
   if (params.flag("tb-compat")) return analyze::tb_recommendations(derived.trace(), params);
   const auto threads = static_cast<unsigned>(params.integer("threads"));
-  report::Params uncut = params;
-  uncut.set("top", "0");
-  Report judged = verdict(derived, gather(derived, uncut, threads), threads, params.flag("all"));
-  const report::Table& verdicts = judged.tables[0];
-  report::Table& found = judged.tables[1];
-  Report report{"findings", {}, std::move(judged.notes)};
+  return findings_of(verdict(derived, gather(derived, uncut(params), threads), threads, params.flag("all")));
+}
+
+}  // namespace
+
+Report findings_of(Report verdict) {
+  const report::Table& verdicts = verdict.tables[0];
+  report::Table& found = verdict.tables[1];
+  Report report{"findings", {}, std::move(verdict.notes)};
   if (found.rows() == 0)
     for (const std::string& headline : *texts_of(verdicts, "headline")) report.notes.push_back(headline);
   report.tables.push_back(std::move(found));
   return report;
 }
 
-}  // namespace
-
 std::span<const analyze::Analysis> all_analyses() {
   static const std::vector<analyze::Analysis> all = [] {
     std::vector<analyze::Analysis> out = {
-        {"findings", "what to change, ranked by what it saves", kAbout.doc, kAbout.params, findings}};
+        {kAbout, "findings", "what to change, ranked by what it saves", findings}};
     out.insert(out.end(), analyze::all().begin(), analyze::all().end());
     return out;
   }();

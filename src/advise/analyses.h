@@ -12,4 +12,7 @@ std::span<const analyze::Analysis> all_analyses();
 /// nullptr if there is none of that name.
 const analyze::Analysis* find_analysis(std::string_view name);
 
+/// The answer of "findings", from what verdict() gives.
+report::Report findings_of(report::Report verdict);
+
 }  // namespace stepscope::advise

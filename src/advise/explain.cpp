@@ -201,7 +201,7 @@ std::vector<Explained> explain(std::string_view id, const analyze::Derived& deri
   for (const trace::Rank& rank : derived.trace().ranks) {
     const ReplayedRank& replayed = derived.replayed(rank);
     const std::vector<trace::Rank>& ranks = derived.trace().ranks;
-    const Evidence evidence(reports, rank.rank, ranks.size() > 1,
+    const Evidence evidence(reports, rank.rank, derived.trace().several(),
                             reports.launched[static_cast<std::size_t>(&rank - ranks.data())]);
     Explained of_rank;
     of_rank.rank = rank.rank;

@@ -67,13 +67,11 @@ std::string title_of(const trace::Trace& trace) {
   return title;
 }
 
-report::Page first_screen(const analyze::Derived& derived, const PageOptions& options) {
+report::Page first_screen(const trace::Trace& trace, report::Report verdict, const report::Report& steps,
+                          const PageOptions& options) {
   constexpr std::size_t kMostProofs = 2;
-  report::Params uncut = options.params;
-  uncut.set("top", "0");
-  const Reports reports = gather(derived, uncut, options.threads);
-  report::Page page{title_of(derived.trace()), {verdict(derived, reports, options.threads)}, {}};
-  add_whole(page, reports.steps);
+  report::Page page{title_of(trace), {std::move(verdict)}, {}};
+  add_whole(page, steps);
   const std::string traces = traces_of(options.paths);
   const report::Judgement judgement = report::judgement_of(page.reports);
   for (const std::string& name : report::proving_analyses(judgement))
@@ -98,10 +96,24 @@ void add_everything(report::Page& page, const analyze::Derived& derived, const P
 
 report::Page page_of(const trace::Trace& trace, const PageOptions& options) {
   const analyze::Derived derived(trace, options.params);
-  report::Page page = first_screen(derived, options);
+  const Reports reports = gather(derived, uncut(options.params), options.threads);
+  report::Page page = first_screen(trace, verdict(derived, reports, options.threads), reports.steps, options);
   if (!options.everything) return page;
   page.reports.resize(1);  // the steps come with everything else
   add_everything(page, derived, options);
+  return page;
+}
+
+Result<report::Page> page_of(RankByRank ranks, const PageOptions& options) {
+  const std::vector<const analyze::Analysis*> chosen =
+      options.everything ? answering_by_themselves() : std::vector<const analyze::Analysis*>{};
+  const trace::Trace& heads = ranks.heads;
+  auto answers = ask(std::move(ranks), chosen, options.params, true);
+  if (!answers) return answers.error();
+  report::Page page = first_screen(
+      heads, verdict(std::move(answers->verdicts), true, std::move(answers->notes)), answers->steps, options);
+  if (options.everything) page.reports.resize(1);
+  for (report::Report& report : answers->reports) page.reports.push_back(std::move(report));
   return page;
 }
 

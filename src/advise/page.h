@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "advise/by_rank.h"
+#include "base/result.h"
 #include "report/page.h"
 #include "report/params.h"
 #include "trace/trace.h"
@@ -17,5 +19,6 @@ struct PageOptions {
   bool everything = false;         ///< every analysis that answers alone, not the first screen only
 };
 report::Page page_of(const trace::Trace& trace, const PageOptions& options);
+Result<report::Page> page_of(RankByRank ranks, const PageOptions& options);
 
 }  // namespace stepscope::advise

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <set>
 #include <utility>
 
 #include "advise/bound.h"
@@ -120,8 +121,9 @@ struct Tables {
       health{"Health", Shape::table, {}};
 };
 
-void add_findings(report::Table& table, const std::vector<Finding>& findings, const Reports& reports,
-                  bool several) {
+/// `with_steps`: ranks whose time is told per step.
+void add_findings(report::Table& table, const std::vector<Finding>& findings,
+                  const std::set<std::int64_t>& with_steps, bool several) {
   auto& position = table.ints("rank", Unit::none, Role::key);
   auto& of_rank = table.texts("of_rank", Role::detail);
   auto& id = table.texts("id");
@@ -145,7 +147,7 @@ void add_findings(report::Table& table, const std::vector<Finding>& findings, co
     id.push_back(f.id);
     title.push_back(f.title);
     category.push_back(f.category);
-    per.emplace_back(Evidence(reports, f.rank, several).fact("complete_steps") > 0 ? "step" : "recording");
+    per.emplace_back(with_steps.contains(f.rank) ? "step" : "recording");
     low.push_back(f.saving_low);
     high.push_back(f.saving_high);
     after_low.push_back(f.after_low);
@@ -218,6 +220,11 @@ Reports gather(const analyze::Derived& derived, const report::Params& params, un
   return reports;
 }
 
+report::Params uncut(report::Params params) {
+  params.set("top", "0");
+  return params;
+}
+
 Judged judge(const analyze::Derived& derived, const Evidence& evidence, const trace::Rank& rank,
              unsigned threads) {
   Judged judged;
@@ -244,12 +251,36 @@ std::string who_holds_up(const Evidence& evidence) {
 
 }  // namespace
 
-report::Report verdict(const analyze::Derived& derived, const Reports& reports, unsigned threads, bool all) {
+RankVerdict verdict_of(const analyze::Derived& derived, const Reports& reports, const trace::Rank& rank,
+                       unsigned threads, bool all) {
   const trace::Trace& trace = derived.trace();
-  const bool several = trace.ranks.size() > 1;
+  const Evidence evidence(reports, rank.rank, trace.several(),
+                          reports.launched[static_cast<std::size_t>(&rank - trace.ranks.data())]);
+  RankVerdict of;
+  of.rank = rank.rank;
+  Judged judged = judge(derived, evidence, rank, threads);
+  of.bound = judged.bound;
+  of.together = judged.together;
+  of.health = std::move(judged.health);
+  of.findings = std::move(judged.findings);
+  of.steps = evidence.fact("complete_steps");
+  if (of.steps > 0) of.step = evidence.step_length();
+  const bool shown =
+      std::any_of(of.findings.begin(), of.findings.end(), [](const Finding& f) { return !f.small; });
+  const Outcome outcome =
+      outcome_of(evidence, of.bound, shown, any_worth(of.findings, evidence.step_length()));
+  of.outcome = name_of(outcome);
+  of.headline = headline(evidence, of.bound, of.health) + who_holds_up(evidence) +
+                (shown ? "" : closing(evidence, outcome));
+  if (!all) std::erase_if(of.findings, [](const Finding& f) { return f.small; });
+  return of;
+}
+
+report::Report verdict(std::vector<RankVerdict> ranks, bool several, std::vector<std::string> notes) {
   Tables tables;
   std::vector<Finding> findings;
-  std::vector<Health> all_health;
+  std::vector<Health> health;
+  std::set<std::int64_t> with_steps;
   auto& rank_column = tables.verdict.ints("rank", Unit::none, Role::key);
   auto& bound_column = tables.verdict.texts("bound", Role::value);
   auto& outcome_column = tables.verdict.texts("outcome", Role::detail);
@@ -259,35 +290,33 @@ report::Report verdict(const analyze::Derived& derived, const Reports& reports, 
   auto& together_low = tables.verdict.ints("together_low", Unit::ns, Role::detail);
   auto& together_high = tables.verdict.ints("together_high", Unit::ns, Role::detail);
   auto& evidence_column = tables.verdict.texts("evidence", Role::detail);
-  for (const trace::Rank& rank : trace.ranks) {
-    const Evidence evidence(reports, rank.rank, several,
-                            reports.launched[static_cast<std::size_t>(&rank - trace.ranks.data())]);
-    auto [health, bound, of_rank, together] = judge(derived, evidence, rank, threads);
-    rank_column.push_back(rank.rank < 0 ? report::kNoInt : rank.rank);
-    bound_column.emplace_back(name_of(bound));
-    const std::int64_t steps = evidence.fact("complete_steps");
-    step_column.push_back(steps > 0 ? evidence.step_length() : report::kNoInt);
-    steps_column.push_back(steps);
-    evidence_column.emplace_back(evidence_of(bound));
-    all_health.insert(all_health.end(), health.begin(), health.end());
-    const bool shown = std::any_of(of_rank.begin(), of_rank.end(), [](const Finding& f) { return !f.small; });
-    const Outcome outcome = outcome_of(evidence, bound, shown, any_worth(of_rank, evidence.step_length()));
-    outcome_column.emplace_back(name_of(outcome));
-    headline_column.push_back(headline(evidence, bound, health) + who_holds_up(evidence) +
-                              (shown ? "" : closing(evidence, outcome)));
-    together_low.push_back(together.low);
-    together_high.push_back(together.high);
-    if (!all) std::erase_if(of_rank, [](const Finding& f) { return f.small; });
-    findings.insert(findings.end(), std::make_move_iterator(of_rank.begin()),
-                    std::make_move_iterator(of_rank.end()));
+  for (RankVerdict& of : ranks) {
+    rank_column.push_back(of.rank < 0 ? report::kNoInt : of.rank);
+    bound_column.emplace_back(name_of(of.bound));
+    outcome_column.push_back(std::move(of.outcome));
+    headline_column.push_back(std::move(of.headline));
+    step_column.push_back(of.step);
+    steps_column.push_back(of.steps);
+    together_low.push_back(of.together.low);
+    together_high.push_back(of.together.high);
+    evidence_column.emplace_back(evidence_of(of.bound));
+    if (of.steps > 0) with_steps.insert(of.rank);
+    std::move(of.health.begin(), of.health.end(), std::back_inserter(health));
+    std::move(of.findings.begin(), of.findings.end(), std::back_inserter(findings));
   }
   std::stable_sort(findings.begin(), findings.end(), ranks_before);
-  add_findings(tables.findings, findings, reports, several);
-  add_health(tables.health, all_health, several);
-  report::Report report{"verdict", {}, {}};
-  report.tables = {std::move(tables.verdict), std::move(tables.findings), std::move(tables.health)};
-  report.notes = reports.overview.notes;
-  return report;
+  add_findings(tables.findings, findings, with_steps, several);
+  add_health(tables.health, health, several);
+  return {"verdict",
+          {std::move(tables.verdict), std::move(tables.findings), std::move(tables.health)},
+          std::move(notes)};
+}
+
+report::Report verdict(const analyze::Derived& derived, const Reports& reports, unsigned threads, bool all) {
+  std::vector<RankVerdict> ranks;
+  for (const trace::Rank& rank : derived.trace().ranks)
+    ranks.push_back(verdict_of(derived, reports, rank, threads, all));
+  return verdict(std::move(ranks), derived.trace().several(), reports.overview.notes);
 }
 
 }  // namespace stepscope::advise

@@ -14,6 +14,9 @@ namespace stepscope::advise {
 /// Runs the analyses that the rules read, side by side on up to `threads` threads (0: all).
 Reports gather(const analyze::Derived& derived, const report::Params& params, unsigned threads = 0);
 
+/// The same question, its answers whole.
+report::Params uncut(report::Params params);
+
 /// What is said of one rank.
 struct Judged {
   std::vector<Health> health;
@@ -24,8 +27,23 @@ struct Judged {
 Judged judge(const analyze::Derived& derived, const Evidence& evidence, const trace::Rank& rank,
              unsigned threads = 0);
 
-/// Tables "Verdict" (one row per rank), "Findings" (ranked: largest expected saving first) and "Health".
+/// The same, ready to stand beside what is said of other ranks.
+struct RankVerdict {
+  std::int64_t rank = -1;
+  Bound bound{};
+  std::string outcome, headline;
+  std::int64_t step = report::kNoInt, steps = 0;
+  Together together;
+  std::vector<Finding> findings;
+  std::vector<Health> health;
+};
 /// `all`: with findings that are too small to be shown.
+RankVerdict verdict_of(const analyze::Derived& derived, const Reports& reports, const trace::Rank& rank,
+                       unsigned threads = 0, bool all = false);
+
+/// Tables "Verdict" (one row per rank), "Findings" (ranked: largest expected saving first) and "Health".
+report::Report verdict(std::vector<RankVerdict> ranks, bool several, std::vector<std::string> notes);
+/// Of all ranks of a trace.
 report::Report verdict(const analyze::Derived& derived, const Reports& reports, unsigned threads = 0,
                        bool all = false);
 

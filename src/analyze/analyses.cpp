@@ -20,8 +20,7 @@ report::Report answered(const Derived& derived, const report::Params& params) {
 }  // namespace
 
 std::span<const Analysis> all() {
-#define STEPSCOPE_ENTRY(name, one_line) \
-  {#name, one_line, name##_about.doc, name##_about.params, answered<name>, name##_about.in_report},
+#define STEPSCOPE_ENTRY(name, one_line) {name##_about, #name, one_line, answered<name>},
   static const Analysis kAll[] = {STEPSCOPE_ANALYSES(STEPSCOPE_ENTRY, STEPSCOPE_ENTRY)};
 #undef STEPSCOPE_ENTRY
   return kAll;
@@ -73,8 +72,14 @@ report::Report run(const Analysis& analysis, const trace::Trace& trace, const re
 
 report::Report run(const Analysis& analysis, const Derived& derived, const report::Params& params) {
   report::Report report = analysis.run(derived, params);
+  finish(analysis, derived.trace(), params, report);
+  return report;
+}
+
+void finish(const Analysis& analysis, const trace::Trace& trace, const report::Params& params,
+            report::Report& report) {
   report.question = analysis.one_line;
-  if (std::string absent = absent_step(derived.trace(), params); !absent.empty())
+  if (std::string absent = absent_step(trace, params); !absent.empty())
     report.notes.push_back(std::move(absent));
   const auto top = static_cast<std::size_t>(params.integer("top"));
   const std::string_view sort = params.text("sort");
@@ -88,7 +93,6 @@ report::Report run(const Analysis& analysis, const Derived& derived, const repor
   if (!sorted)
     report.notes.push_back("There is no column '" + std::string(sort) + "' to sort by; the columns are " +
                            columns_of(report) + ".");
-  return report;
 }
 
 }  // namespace stepscope::analyze

@@ -2,6 +2,7 @@
 // read it.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,21 +15,28 @@ namespace stepscope::analyze {
 
 class Derived;
 
+/// What an analysis needs to have of several ranks at a time.
+enum class Needs : std::uint8_t {
+  one_rank,  ///< it looks at one rank after the other: its rows can be put together
+  digests,   ///< of every rank, and no events
+  all_ranks  ///< with their events
+};
+
 /// What an analysis says of itself, beside its code.
 struct About {
   std::string_view
       doc;  ///< definitions in Markdown: each column's numerator, denominator, unit, what is excluded
   std::span<const report::ParamSpec> params;  ///< its own; report::common_params() come on top
   bool in_report = true;                      ///< false: too long for a page that shows everything
+  Needs needs = Needs::one_rank;
+  /// Makes tables of all ranks together anew, when answers about single ranks were put together.
+  void (*join)(report::Report&) = nullptr;
 };
 
-struct Analysis {
+struct Analysis : About {
   std::string_view name;      ///< as typed by people, snake_case
   std::string_view one_line;  ///< what it answers
-  std::string_view doc;
-  std::span<const report::ParamSpec> params;
   report::Report (*run)(const Derived&, const report::Params&);
-  bool in_report = true;
 };
 
 std::span<const Analysis> all();
@@ -42,7 +50,12 @@ const Analysis* find(std::string_view name);
 /// A sentence when `--step` names a step that no rank has, else "".
 std::string absent_step(const trace::Trace& trace, const report::Params& params);
 
-/// Runs and applies the common params (sort, top). The analysis itself handles `step`.
+/// Applies the common params (sort, top) to what the analysis said of `trace`. The analysis itself handles
+/// `step`.
+void finish(const Analysis& analysis, const trace::Trace& trace, const report::Params& params,
+            report::Report& report);
+
+/// Runs and finishes.
 report::Report run(const Analysis& analysis, const trace::Trace& trace, const report::Params& params);
 /// The same; what other analyses that were asked with `derived` have derived is not derived again.
 report::Report run(const Analysis& analysis, const Derived& derived, const report::Params& params);

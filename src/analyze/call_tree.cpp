@@ -196,11 +196,12 @@ report::Report call_tree(const trace::Trace& trace, const report::Params& params
   if (out.table.rows() == 0)
     report.notes.emplace_back("No host range is recorded. Record with ProfilerActivity.CPU.");
   if (hidden > 0)
-    report.notes.push_back(fmt::format(
-        "{} smaller or deeper rows are not shown; --min-share and --depth set the limits.", hidden));
+    report.notes.push_back(
+        (trace.several() ? "Smaller and deeper rows" : fmt::format("{} smaller or deeper rows", hidden)) +
+        " are not shown; --min-share and --depth set the limits.");
   if (unattributed > 0)
-    report.notes.push_back(report::format_value(unattributed, Unit::ns) +
-                           " of device time were launched from no recorded host range.");
+    report.notes.push_back((trace.several() ? "Some" : report::format_value(unattributed, Unit::ns)) +
+                           " of the device time was launched from no recorded host range.");
   report.tables.push_back(std::move(out.table));
   return report;
 }

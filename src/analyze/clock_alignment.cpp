@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyze/derived.h"
 #include "analyze/list.h"
 #include "report/statistics.h"
 #include "report/units.h"
@@ -198,12 +199,17 @@ recorders write, by order within each profiler step where all members have equal
 `mismatched`: rows that should be one collective and differ; `contradicting`: matched, but one rank would have ended before another began: left out.
 
 **Collectives that differ**: two ranks that at one place of a group do different things, or one that has nothing there.)",
-    {}};
+    {},
+    true,
+    Needs::digests};
 
-report::Report clock_alignment(const trace::Trace& trace, const report::Params&) {
+report::Report clock_alignment(const Derived& derived, const report::Params&) {
+  const trace::Trace& trace = derived.trace();
   report::Report report{"clock_alignment", {}, {}};
   const bool alone = trace.ranks.size() < 2;
-  const Alignment alignment = alone ? Alignment{} : derive::align_clocks(trace);
+  const Collectives& collectives = derived.collectives();
+  const Alignment alignment =
+      alone ? Alignment{} : derive::align_clocks(collectives.rows, collectives.groups);
   report.notes = trace.doubts;
   report.notes.push_back(alone ? "Only one rank is open: name several files, or the folder that holds them."
                                : summary_of(trace, alignment));

@@ -36,10 +36,27 @@ struct Derived::OfRank {
   Once<derive::LaunchQueue> queue;
   Once<std::vector<derive::Waiting>> waits;
   Once<std::unique_ptr<ReplayedRank>> replayed;
+  Once<RankSteps> steps;
+};
+
+struct Derived::OfJob {
+  Once<Collectives> collectives;
 };
 
 Derived::Derived(const trace::Trace& trace, const report::Params& params)
-    : trace_(trace), choice_(params), ranks_(std::make_unique<OfRank[]>(trace.ranks.size())) {}
+    : trace_(trace),
+      choice_(params),
+      ranks_(std::make_unique<OfRank[]>(trace.ranks.size())),
+      job_(std::make_unique<OfJob>()) {}
+
+Derived::Derived(const trace::Trace& heads, const report::Params& params, std::vector<RankDigest> digests)
+    : Derived(heads, params) {
+  CHECK(digests.size() == heads.ranks.size());
+  for (std::size_t r = 0; r < digests.size(); ++r)
+    ranks_[r].steps.get([&] { return std::move(digests[r].steps); });
+  job_->collectives.get([&] { return collectives_of(digests); });
+}
+
 Derived::~Derived() = default;
 
 Derived::OfRank& Derived::of(const Rank& rank) const { return ranks_[&rank - trace_.ranks.data()]; }
@@ -64,6 +81,19 @@ const std::vector<derive::Waiting>& Derived::waits(const Rank& rank) const {
 const ReplayedRank& Derived::replayed(const Rank& rank) const {
   return *of(rank).replayed.get(
       [&] { return std::make_unique<ReplayedRank>(trace_, rank, choice_, waits(rank)); });
+}
+
+const RankSteps& Derived::steps(const Rank& rank) const {
+  return of(rank).steps.get([&] { return rank_steps(*this, rank); });
+}
+
+const Collectives& Derived::collectives() const {
+  return job_->collectives.get([&] {
+    Collectives all;
+    for (const Rank& rank : trace_.ranks)
+      all.rows.push_back(derive::collective_rows(trace_, rank, all.groups));
+    return all;
+  });
 }
 
 void note_whole_gaps(report::Report& report, const Derived& derived, const Rank& rank) {

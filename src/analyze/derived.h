@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analyze/question.h"
+#include "analyze/rank_digest.h"
 #include "derive/device_busy.h"
 #include "derive/idle_cause.h"
 #include "derive/launch_queue.h"
@@ -20,6 +21,8 @@ class ReplayedRank;
 class Derived {
  public:
   Derived(const trace::Trace& trace, const report::Params& params);
+  /// `heads`: ranks without events; only what compares ranks may be asked.
+  Derived(const trace::Trace& heads, const report::Params& params, std::vector<RankDigest> digests);
   ~Derived();
   Derived(const Derived&) = delete;
   Derived& operator=(const Derived&) = delete;
@@ -33,14 +36,18 @@ class Derived {
   const derive::LaunchQueue& queue(const trace::Rank& rank) const;
   const std::vector<derive::Waiting>& waits(const trace::Rank& rank) const;
   const ReplayedRank& replayed(const trace::Rank& rank) const;
+  const RankSteps& steps(const trace::Rank& rank) const;
+  const Collectives& collectives() const;
 
  private:
   struct OfRank;
+  struct OfJob;
   OfRank& of(const trace::Rank& rank) const;
 
   const trace::Trace& trace_;
   const StepChoice choice_;
   std::unique_ptr<OfRank[]> ranks_;
+  std::unique_ptr<OfJob> job_;
 };
 
 /// Says so when gaps of the rank were not cut by cause.

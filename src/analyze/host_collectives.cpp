@@ -71,7 +71,7 @@ void add_host_collectives(report::Table& table, const Derived& derived, const Ra
     const auto number = [&](std::int64_t value) {
       std::get<report::Ints>(table.columns[column++].values).push_back(value);
     };
-    if (trace.ranks.size() > 1) number(rank.rank);
+    if (trace.several()) number(rank.rank);
     number(step.number);
     number(count);
     number(running.length());

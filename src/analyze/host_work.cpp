@@ -101,7 +101,7 @@ void add_host_work(report::Table& table, const Derived& derived, const Rank& ran
   for (const auto& entry : sums) order.push_back(&entry);
   std::stable_sort(order.begin(), order.end(),
                    [](const auto* a, const auto* b) { return a->second.time > b->second.time; });
-  const bool several = derived.trace().ranks.size() > 1;
+  const bool several = derived.trace().several();
   for (const auto* entry : order) {
     std::size_t column = 0;
     const auto number = [&](std::int64_t value) {

@@ -154,7 +154,7 @@ With `--calls` **Call graph** instead: the event that each lies in (calls of a t
 calls that hold nothing 1), and of the device events below it their number, the sum of their durations, the first one's start and the last one's end, ns.
 
 **Ranks**: HTA's word for the device, the `earliest` time that was subtracted (in the file's time base), and the `base_time` of the file, ns.)",
-    kParams, false};
+    kParams, false, Needs::all_ranks};
 
 report::Report hta_trace(const trace::Trace& trace, const report::Params& params) {
   const std::vector<hta::Table> ranks = hta::tables_of(trace, hta::keep_of(params));

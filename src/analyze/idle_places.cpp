@@ -173,7 +173,7 @@ void add_places(report::Table& table, const trace::Trace& trace, const Rank& ran
   };
   for (const auto* entry : order) {
     const auto& [key, sum] = *entry;
-    if (trace.ranks.size() > 1) number("rank", rank.rank);
+    if (trace.several()) number("rank", rank.rank);
     text("cause", name_of(key.cause));
     text("place", trace.text(key.place));
     text("source", sum.row == kNoRow ? "" : lines.of(sum.row));

@@ -187,7 +187,7 @@ void add_loops(report::Table& table, const Derived& derived, const Rank& rank) {
   };
   for (auto* entry : order) {
     Sum& sum = entry->second;
-    if (trace.ranks.size() > 1) number("rank", rank.rank);
+    if (trace.several()) number("rank", rank.rank);
     text("unit", std::get<0>(entry->first));
     text("parent", std::get<1>(entry->first));
     text("source", lines.of(sum.row));

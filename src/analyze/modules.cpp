@@ -289,9 +289,10 @@ report::Report modules(const trace::Trace& trace, const report::Params& params) 
         "No nn.Module is recorded. Record with with_stack=True (TorchScript: with_modules=True).");
   else if (outside > 0)
     report.notes.push_back(
-        fmt::format("{:.1f} % of the device time belongs to no module: launched outside of module calls, or "
-                    "by backward operators without a recorded forward operator.",
-                    100 * report::ratio(outside, device_time)));
+        (trace.several() ? "Some" : fmt::format("{:.1f} %", 100 * report::ratio(outside, device_time))) +
+        " of the device time belongs to no module: launched outside of module calls, or by backward "
+        "operators "
+        "without a recorded forward operator.");
   report.tables.push_back(std::move(out.table));
   return report;
 }

@@ -18,10 +18,7 @@ StepChoice::StepChoice(const report::Params& params) {
 }
 
 std::int64_t origin_of(const trace::Rank& rank) {
-  std::int64_t origin = std::numeric_limits<std::int64_t>::max();
-  for (const trace::Track& track : rank.tracks)
-    if (track.begin != track.end) origin = std::min(origin, rank.events.start[track.begin]);
-  return origin == std::numeric_limits<std::int64_t>::max() ? 0 : origin;
+  return rank.first_start == trace::kNoTime ? 0 : rank.first_start;
 }
 
 Interval window_of(const trace::Rank& rank, const StepChoice& steps) {

@@ -35,12 +35,11 @@ class StepChoice {
   std::int64_t first_ = 1, last_ = 0;
 };
 
-/// A key column "rank" that exists only when the trace has several ranks. Make it before the other columns.
+/// A key column "rank" that exists only where the job has several ranks. Make it before the other columns.
 class RankColumn {
  public:
   RankColumn(report::Table& table, const trace::Trace& trace)
-      : values_(trace.ranks.size() > 1 ? &table.ints("rank", report::Unit::none, report::Role::key)
-                                       : nullptr) {}
+      : values_(trace.several() ? &table.ints("rank", report::Unit::none, report::Role::key) : nullptr) {}
   void add(const trace::Rank& rank) {
     if (values_ != nullptr) values_->push_back(rank.rank);
   }

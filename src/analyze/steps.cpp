@@ -2,7 +2,9 @@
 // exactly.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <optional>
 
 #include "analyze/list.h"
 #include "analyze/question.h"
@@ -32,6 +34,8 @@ constexpr std::array<const char*, 8> kRoles = {"kernel",  "communication", "memc
 constexpr std::size_t kNamedRoles = kRoles.size() - 1;
 /// The columns' order, which readers of the JSON rely on: copies before communication.
 constexpr std::array<std::size_t, kRoles.size()> kColumnOrder = {0, 2, 3, 1, 4, 5, 6, 7};
+
+constexpr const char* kAverage = "Average step";
 
 enum class Label : std::uint8_t { unknown, plain, data_loading, collective, step };
 
@@ -109,6 +113,7 @@ struct Columns {
   std::vector<report::Ints*> parts;
   report::Ints &total, &host_start, &host_end, &device_end, &device_length;
   report::Reals &host_pace, &slower_ops, &device_pace;
+  report::Texts& cut_off;
 };
 
 Columns step_columns(report::Table& table) {
@@ -125,22 +130,41 @@ Columns step_columns(report::Table& table) {
           table.ints("device_length", Unit::ns, Role::detail),
           table.reals("host_pace", Unit::none, Role::detail),
           table.reals("slower_ops", Unit::share, Role::detail),
-          table.reals("device_pace", Unit::none, Role::detail)};
+          table.reals("device_pace", Unit::none, Role::detail),
+          table.texts("cut_off", Role::detail)};
 }
 
-report::Table average_table(const std::array<std::int64_t, kRoles.size()>& sums, std::int64_t steps) {
-  report::Table table{"Average step", Shape::bars, {}};
+/// Of the steps that are not cut off; nothing without any.
+std::optional<report::Table> average_of(const report::Table& steps) {
+  const auto& cut_off = std::get<report::Texts>(steps.column("cut_off")->values);
+  const auto count = static_cast<std::int64_t>(std::count(cut_off.begin(), cut_off.end(), ""));
+  if (count == 0) return std::nullopt;
+  std::array<std::int64_t, kRoles.size()> sums{};
+  std::int64_t total = 0;
+  for (std::size_t i = 0; i < kRoles.size(); ++i) {
+    const auto& times = std::get<report::Ints>(steps.column(kRoles[i])->values);
+    for (std::size_t row = 0; row < times.size(); ++row)
+      if (cut_off[row].empty()) report::add_to(sums[i], times[row]);
+    report::add_to(total, sums[i]);
+  }
+  report::Table table{kAverage, Shape::bars, {}};
   report::Texts& role = table.texts("role");
   report::Ints& time = table.ints("time", Unit::ns);
   report::Reals& share = table.reals("share", Unit::share, Role::share);
-  std::int64_t total = 0;
-  for (std::int64_t sum : sums) report::add_to(total, sum);
   for (const std::size_t i : kColumnOrder) {
     role.emplace_back(kRoles[i]);
-    time.push_back(sums[i] / steps);
+    time.push_back(sums[i] / count);
     share.push_back(total == 0 ? 0 : static_cast<double>(sums[i]) / static_cast<double>(total));
   }
   return table;
+}
+
+/// The average over all ranks, after the steps it is of.
+void add_average(report::Report& report) {
+  const auto is_average = [](const report::Table& table) { return table.title == kAverage; };
+  std::erase_if(report.tables, is_average);
+  const auto steps = report.tables.begin();
+  if (auto average = average_of(*steps)) report.tables.insert(steps + 1, std::move(*average));
 }
 
 void note_rank(const Rank& rank, const std::vector<StepSpan>& spans, report::Report& report) {
@@ -188,7 +212,7 @@ when the step launched nothing.
 `host_pace`: own time a call ÷ that of the median step, the median over the names of ops with 20 calls a step and more, each
 weighed by its time in the median step; own time is without the ranges and calls inside. `slower_ops`: the weight of those names
 at 1.3 and more ÷ all. `device_pace`: the same as `host_pace` over the names of compute kernels with 5 calls a step and more.
-Empty with under 3 steps or under 5 such names.
+Empty with under 3 steps or under 5 such names. `cut_off`: `yes` where the recording ended in the step.
 
 *Average step*: `time`, the mean over complete steps of each role, and `share`, its sum ÷ the sum of `total`. *Outlier
 steps*: of three and more complete steps, those at least 20 % and 1 ms longer than the median step (the middle one by
@@ -198,7 +222,7 @@ the end of the `ProfilerStep` range, on all threads, grew most.
 
 The TensorBoard plugin's parts (`--tb-compat`) can add up to more than the step, count most collective kernels as `kernel`
 and annotations as `cpu_exec`, and leave cut-off steps out altogether: docs/tb-compat.md.)",
-    kParams};
+    kParams, true, Needs::one_rank, add_average};
 
 report::Report steps(const trace::Trace& trace, const report::Params& params) {
   if (params.flag("tb-compat")) return tb_steps(trace, params);
@@ -207,8 +231,6 @@ report::Report steps(const trace::Trace& trace, const report::Params& params) {
   report::Table table{"Step time by what the time went to", Shape::bars, {}};
   RankColumn rank_column(table, trace);
   Columns out = step_columns(table);
-  std::array<std::int64_t, kRoles.size()> sums{};
-  std::int64_t counted = 0;
   report::Table outliers = outlier_table(trace);
   for (const Rank& rank : trace.ranks) {
     const std::int64_t origin = origin_of(rank);
@@ -236,15 +258,13 @@ report::Report steps(const trace::Trace& trace, const report::Params& params) {
       out.host_pace.push_back(paces[s.index].host);
       out.slower_ops.push_back(paces[s.index].slower);
       out.device_pace.push_back(paces[s.index].device);
-      if (s.partial) continue;
-      for (std::size_t i = 0; i < parts.size(); ++i) report::add_to(sums[i], parts[i].length());
-      ++counted;
+      out.cut_off.emplace_back(s.partial ? "yes" : "");
     }
     add_outliers(outliers, trace, rank, choice, all_parts, kRoles);
   }
   report.tables.push_back(std::move(table));
-  if (counted > 0) report.tables.push_back(average_table(sums, counted));
   report.tables.push_back(std::move(outliers));
+  add_average(report);
   return report;
 }
 

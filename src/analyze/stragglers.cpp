@@ -37,17 +37,18 @@ struct Waiting {
 /// A collective waits on a rank as much longer as it lasts there than where it lasts least: who came last did
 /// not wait. No clock is compared.
 /// `crowded`: whether a step had too many to match.
-std::vector<Waiting> waits_of(const trace::Trace& trace, const StepChoice& choice, bool& crowded) {
-  derive::GroupNames groups;
-  std::vector<std::vector<CollectiveRow>> rows;
-  for (const trace::Rank& rank : trace.ranks) rows.push_back(derive::collective_rows(trace, rank, groups));
+std::vector<Waiting> waits_of(const Derived& derived, bool& crowded) {
+  const trace::Trace& trace = derived.trace();
+  const auto& [groups, rows] = derived.collectives();
   const derive::Matches matches = derive::match_collectives(rows, groups);
   crowded = !matches.crowded.empty();
   std::vector<Waiting> waits(trace.ranks.size());
   for (const derive::Instance& instance : matches.instances) {
     if (!derive::synchronizes(instance.exchange)) continue;
     const std::span members(matches.members.data() + instance.first, instance.count);
-    const auto row = [&](const derive::Member& m) -> const CollectiveRow& { return rows[m.rank][m.row]; };
+    const auto row = [&of_ranks = rows](const derive::Member& m) -> const CollectiveRow& {
+      return of_ranks[m.rank][m.row];
+    };
     const auto length = [&](const derive::Member& m) { return row(m).end - row(m).start; };
     const auto [least, most] = std::minmax_element(
         members.begin(), members.end(),
@@ -55,7 +56,7 @@ std::vector<Waiting> waits_of(const trace::Trace& trace, const StepChoice& choic
     const Time shortest = length(*least);
     trace::Step step;
     step.number = row(*least).step;
-    if (!choice.includes(step)) continue;
+    if (!derived.choice().includes(step)) continue;
     for (const derive::Member& m : members) {
       Waiting& of = waits[m.rank];
       const Time start = row(m).start - trace.ranks[m.rank].base_ns;
@@ -70,39 +71,29 @@ std::vector<Waiting> waits_of(const trace::Trace& trace, const StepChoice& choic
   return waits;
 }
 
-/// Steps that all ranks recorded whole, as {number, spans by rank}.
-std::map<std::int64_t, std::vector<Interval>> common_steps(const trace::Trace& trace,
-                                                           const StepChoice& choice) {
-  std::map<std::int64_t, std::vector<Interval>> steps;
-  for (std::size_t r = 0; r < trace.ranks.size(); ++r)
-    for (const StepSpan& span : step_spans(trace.ranks[r])) {
-      const trace::Step& step = trace.ranks[r].steps[span.index];
-      if (step.row == trace::kNoRow || span.partial || !choice.includes(step)) continue;
-      std::vector<Interval>& of = steps[step.number];
-      if (of.size() == r) of.push_back(span.span);
-    }
-  std::erase_if(steps, [&](const auto& step) { return step.second.size() != trace.ranks.size(); });
-  return steps;
+/// Numbers of the steps that all ranks recorded whole.
+std::vector<std::int64_t> common_steps(const Derived& derived) {
+  std::map<std::int64_t, std::size_t> ranks;
+  for (const trace::Rank& rank : derived.trace().ranks)
+    for (const std::int64_t number : derived.steps(rank).numbers) ++ranks[number];
+  std::vector<std::int64_t> common;
+  for (const auto& [number, count] : ranks)
+    if (count == derived.trace().ranks.size()) common.push_back(number);
+  return common;
 }
 
-/// The device with most compute.
-std::size_t main_device(const std::vector<derive::DeviceBusy>& devices) {
-  std::size_t best = 0;
-  for (std::size_t d = 1; d < devices.size(); ++d)
-    if (devices[d].compute.length() > devices[best].compute.length()) best = d;
-  return best;
-}
-
-std::vector<derive::PartsOfStep> parts_of(const Derived& derived, const trace::Rank& rank, Waiting& waiting,
-                                          const std::vector<Interval>& steps) {
-  const std::vector<derive::DeviceBusy>& devices = derived.busy(rank);
-  if (devices.empty()) return {};
-  const std::size_t device = main_device(devices);
-  Column<derive::IdlePiece> pieces;
-  for (const derive::IdlePiece& piece : derived.idle(rank))
-    if (static_cast<std::size_t>(piece.device) == device) pieces.push_back(piece);
-  return derive::step_parts(devices[device], pieces, timeline::IntervalSet::of(std::move(waiting.spans)),
-                            steps);
+/// Of the rank's steps with these numbers; empty without device work.
+std::vector<derive::PartsOfStep> parts_of(const RankSteps& rank, Waiting& waiting,
+                                          const std::vector<std::int64_t>& numbers) {
+  if (rank.parts.empty()) return {};
+  std::vector<derive::PartsOfStep> parts = rank.parts;
+  derive::tell_waits(parts, rank.communication, timeline::IntervalSet::of(std::move(waiting.spans)),
+                     rank.spans);
+  std::map<std::int64_t, std::size_t> places;
+  for (std::size_t k = 0; k < rank.numbers.size(); ++k) places[rank.numbers[k]] = k;
+  std::vector<derive::PartsOfStep> chosen;
+  for (const std::int64_t number : numbers) chosen.push_back(parts[places.at(number)]);
+  return chosen;
 }
 
 Table verdicts(const trace::Trace& trace, const derive::StragglerAnswer& answer,
@@ -200,7 +191,9 @@ A collective's wait on a rank = its duration there - its shortest duration on an
 
 **Waiting in collectives**: all-reduces, all-gathers, reduce-scatters and all-to-alls that were matched across ranks (`clock_alignment`); `last`, `first`: of how many this rank
 came last, or first, by their durations; `wait`, `total`: sums of waits and of durations, ns; wait_share = wait / total.)",
-    {}};
+    {},
+    true,
+    Needs::digests};
 
 report::Report stragglers(const Derived& derived, const report::Params&) {
   const trace::Trace& trace = derived.trace();
@@ -212,17 +205,12 @@ report::Report stragglers(const Derived& derived, const report::Params&) {
   }
   report.notes = trace.doubts;
   bool crowded = false;
-  std::vector<Waiting> waits = waits_of(trace, derived.choice(), crowded);
+  std::vector<Waiting> waits = waits_of(derived, crowded);
   Table waiting = wait_table(trace, waits);
-  const auto steps = common_steps(trace, derived.choice());
-  std::vector<std::int64_t> numbers;
-  for (const auto& [number, spans] : steps) numbers.push_back(number);
+  const std::vector<std::int64_t> numbers = common_steps(derived);
   std::vector<std::vector<derive::PartsOfStep>> parts;
-  for (std::size_t r = 0; r < trace.ranks.size(); ++r) {
-    std::vector<Interval> spans;
-    for (const auto& [number, of_ranks] : steps) spans.push_back(of_ranks[r]);
-    parts.push_back(parts_of(derived, trace.ranks[r], waits[r], spans));
-  }
+  for (std::size_t r = 0; r < trace.ranks.size(); ++r)
+    parts.push_back(parts_of(derived.steps(trace.ranks[r]), waits[r], numbers));
   const derive::StragglerAnswer answer = derive::find_stragglers(parts);
   if (answer.beyond_median.empty())
     report.notes.emplace_back(

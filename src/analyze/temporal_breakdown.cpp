@@ -1,5 +1,7 @@
 // How each device's time divides into compute, other work and idling, and how kinds of work overlap.
+#include <array>
 #include <map>
+#include <string>
 
 #include "analyze/device_spans.h"
 #include "analyze/list.h"
@@ -50,6 +52,10 @@ Table breakdown(const Derived& derived, const report::Params& params,
   return table;
 }
 
+constexpr const char* kTypes = "Kernel types";
+/// Which types of work run, a bit each.
+constexpr unsigned kStates = 1U << std::size(kWorkTypes);
+
 /// The time in which exactly the types of `state` run, a bit each.
 Time time_in(const std::vector<IntervalSet>& sets, unsigned state) {
   IntervalSet running;
@@ -72,31 +78,50 @@ std::string label_of(unsigned state) {
   return label;
 }
 
-Table types(const std::vector<DeviceSpans>& devices, bool memory) {
-  Table table{"Kernel types", Shape::table, {}};
-  std::map<unsigned, Time> times;
+/// `time_of`: by state.
+template <class TimeOf>
+Table types_table(TimeOf time_of) {
+  Table table{kTypes, Shape::table, {}};
+  auto& type = table.texts("type");
+  auto& time = table.ints("time", Unit::ns);
+  auto& share = table.reals("share", Unit::share, Role::share);
   Time whole = 0;
+  for (unsigned state = 1; state < kStates; ++state) {
+    if (time_of(state) == 0) continue;
+    type.push_back(label_of(state));
+    time.push_back(time_of(state));
+    report::add_to(whole, time.back());
+  }
+  for (const Time length : time) share.push_back(ratio(length, whole));
+  report::sort_and_cut(table, "time", 0);
+  return table;
+}
+
+Table types(const std::vector<DeviceSpans>& devices, bool memory) {
+  std::array<Time, kStates> times{};
   for (const DeviceSpans& of : devices) {
     std::vector<IntervalSet> sets;
     for (const KernelType type : kWorkTypes)
       if (memory || type != KernelType::memory) sets.push_back(covered(of, type));
-    for (unsigned state = 1; state < 1U << sets.size(); ++state) {
-      const Time time = time_in(sets, state);
-      report::add_to(times[state], time);
-      report::add_to(whole, time);
-    }
+    for (unsigned state = 1; state < 1U << sets.size(); ++state)
+      report::add_to(times[state], time_in(sets, state));
   }
-  auto& type = table.texts("type");
-  auto& time = table.ints("time", Unit::ns);
-  auto& share = table.reals("share", Unit::share, Role::share);
-  for (const auto& [state, length] : times) {
-    if (length == 0) continue;
-    type.push_back(label_of(state));
-    time.push_back(length);
-    share.push_back(ratio(length, whole));
+  return types_table([&](unsigned state) { return times[state]; });
+}
+
+/// Sums the rows of ranks by type.
+void join_types(report::Report& report) {
+  for (Table& table : report.tables) {
+    if (table.title != kTypes) continue;
+    const auto& labels = std::get<report::Texts>(table.columns[0].values);
+    const auto& lengths = std::get<report::Ints>(table.columns[1].values);
+    std::map<std::string, Time> times;
+    for (std::size_t row = 0; row < labels.size(); ++row) report::add_to(times[labels[row]], lengths[row]);
+    table = types_table([&](unsigned state) {
+      const auto known = times.find(label_of(state));
+      return known == times.end() ? 0 : known->second;
+    });
   }
-  report::sort_and_cut(table, "time", 0);
-  return table;
 }
 
 Table overlap(const Derived& derived, const report::Params& params, const std::vector<DeviceSpans>& devices) {
@@ -136,7 +161,7 @@ kernels; `idle`: covered by no device event; `non_compute` = total - compute - i
 With `--hta-compat` as HTA's get_temporal_breakdown, get_gpu_kernel_breakdown (types) and get_comm_comp_overlap: all devices of a rank together, times rounded to whole
 microseconds, recorded waits count as busy, classes by HTA's name patterns (a kernel with "Sync" or "dma" in its name is of no type, unknown collectives are COMPUTATION), and the last step is
 left out unless --hta-last-step.)",
-    kParams};
+    kParams, true, Needs::one_rank, join_types};
 
 report::Report temporal_breakdown(const Derived& derived, const report::Params& params) {
   const std::vector<DeviceSpans> devices = device_spans(derived, params);

@@ -25,8 +25,12 @@ constexpr Flag kTables = {{"tables", Type::flag, "", "", "list the tables and th
 constexpr Flag kScale = {
     {"scale", Type::texts, "", "", "WHAT=FACTOR, e.g. comm=0; may be given several times"}, 0, "WHAT=FACTOR"};
 
-constexpr Flag kReportFlags[] = {kStep, kTop, kFormat, kOutput, kThreads};
-constexpr Flag kShowFlags[] = {kFormat, kOutput, kThreads};
+constexpr Flag kByRank = {
+    {"by-rank", Type::flag, "", "",
+     "read the ranks' files one by one, twice, in little memory; as is done from 1 GB of text on"}};
+
+constexpr Flag kReportFlags[] = {kStep, kTop, kFormat, kOutput, kThreads, kByRank};
+constexpr Flag kShowFlags[] = {kFormat, kOutput, kThreads, kByRank};
 constexpr Flag kExplainFlags[] = {kStep, kFormat, kOutput, kThreads};
 constexpr Flag kWhatifFlags[] = {kScale, kStep, kFormat, kOutput, kThreads};
 constexpr Flag kListFlags[] = {kFormat, kOutput};

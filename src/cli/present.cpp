@@ -71,17 +71,29 @@ int misuse(const Call& call, const std::string& message) {
   return kUsage;
 }
 
-Result<trace::Trace> open_trace(const Call& call, const std::vector<std::string>& paths) {
+bool shows_progress(const Call& call) { return is_terminal(STDERR_FILENO) && !call.environment.dumb; }
+
+read::OpenOptions open_options(const Call& call, Progress& progress) {
+  constexpr std::int64_t kMostThreads = 1024;
+  read::OpenOptions options;
+  options.threads = static_cast<unsigned>(std::min(call.params.integer("threads"), kMostThreads));
+  options.progress = [&](std::int64_t done, std::int64_t total) { progress.tell(done, total); };
+  return options;
+}
+
+std::optional<Error> overwrites(const Call& call, const std::vector<std::string>& paths) {
   const std::string output(call.params.text("output"));
   std::error_code missing;
   for (const std::string& path : paths)
     if (!output.empty() && std::filesystem::equivalent(output, path, missing))
       return Error{"is the trace itself and would be overwritten; choose another place with -o", output};
-  Progress progress(is_terminal(STDERR_FILENO) && !call.environment.dumb);
-  read::OpenOptions options;
-  options.threads = static_cast<unsigned>(std::min<std::int64_t>(call.params.integer("threads"), 1024));
-  options.progress = [&](std::int64_t done, std::int64_t total) { progress.tell(done, total); };
-  auto trace = read::open(paths, options);
+  return std::nullopt;
+}
+
+Result<trace::Trace> open_trace(const Call& call, const std::vector<std::string>& paths) {
+  if (const auto error = overwrites(call, paths)) return *error;
+  Progress progress(shows_progress(call));
+  auto trace = read::open(paths, open_options(call, progress));
   if (!trace || !call.params.has("step")) return trace;
   const std::string absent = analyze::absent_step(*trace, call.params);
   return absent.empty() ? std::move(trace) : Error{absent, ""};

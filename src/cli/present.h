@@ -3,11 +3,13 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "cli/commands.h"
+#include "read/open.h"
 #include "report/page.h"
 #include "trace/trace.h"
 
@@ -18,6 +20,13 @@ int fail(const Error& error);
 /// The same for a command line that makes no sense; returns kUsage.
 int misuse(const Call& call, const std::string& message);
 
+class Progress;
+/// Whether standard error is a terminal that can draw progress.
+bool shows_progress(const Call& call);
+/// As the flags say; tells `progress`, which outlives them.
+read::OpenOptions open_options(const Call& call, Progress& progress);
+/// A sentence when -o names one of `paths`.
+std::optional<Error> overwrites(const Call& call, const std::vector<std::string>& paths);
 /// Opens `paths` with progress on stderr.
 Result<trace::Trace> open_trace(const Call& call, const std::vector<std::string>& paths);
 /// Names the files that could not be read, on standard error: for answers whose notes do not.

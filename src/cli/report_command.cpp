@@ -1,20 +1,31 @@
 #include "advise/page.h"
+#include "cli/by_rank.h"
 #include "cli/present.h"
 
 namespace stepscope::cli {
+namespace {
+
+int report_by_rank(const Call& call, const advise::PageOptions& options) {
+  auto survey = Survey::of(call, true);
+  if (!survey) return fail(survey.error());
+  const auto page = advise::page_of(survey->ranks(), options);
+  return page ? print(call, *page) : fail(page.error());
+}
+
+}  // namespace
 
 int run_report(const Call& call) {
   if (call.words.empty())
     return misuse(call, "report needs a trace: a file, a directory, or - for standard input");
-  auto trace = open_trace(call, call.words);
-  if (!trace) return fail(trace.error());
   advise::PageOptions options;
   for (const char* name : {"step", "top"})
     if (call.params.has(name)) options.params.set(name, std::string(call.params.text(name)));
   options.threads = static_cast<unsigned>(call.params.integer("threads"));
   options.paths = call.words;
   options.everything = format_of(call) != "text";
-  return print(call, advise::page_of(*trace, options));
+  if (asks_by_rank(call)) return report_by_rank(call, options);
+  const auto trace = open_trace(call, call.words);
+  return trace ? print(call, advise::page_of(*trace, options)) : fail(trace.error());
 }
 
 }  // namespace stepscope::cli

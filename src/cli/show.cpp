@@ -1,24 +1,51 @@
 #include <fmt/format.h>
 
 #include "advise/ask.h"
+#include "cli/by_rank.h"
 #include "cli/present.h"
 
 namespace stepscope::cli {
+namespace {
+
+int finish(const Call& call, const report::Report& report) {
+  std::string reason = advise::sort_misfit(call.params, report);
+  if (!reason.empty()) return misuse(call, reason);
+  reason = advise::not_found(*call.analysis, report);
+  return reason.empty() ? print(call, report) : fail(Error{reason, ""});
+}
+
+/// An answer of `overview` names in its notes what could not be read.
+bool names_unread(const Call& call) { return call.analysis->name == "overview"; }
+
+/// Other tools' numbers are theirs for all ranks together.
+bool needs_all_ranks(const Call& call) {
+  return call.analysis->needs == analyze::Needs::all_ranks || call.params.flag("tb-compat") ||
+         call.params.flag("hta-compat");
+}
+
+int show_by_rank(const Call& call) {
+  const bool compares = call.analysis->needs == analyze::Needs::digests || call.analysis->name == "findings";
+  auto survey = Survey::of(call, compares);
+  if (!survey) return fail(survey.error());
+  advise::RankByRank ranks = survey->ranks();
+  if (!names_unread(call)) say_unread(ranks.heads);
+  const auto report = advise::ask(std::move(ranks), *call.analysis, call.params);
+  return report ? finish(call, *report) : fail(report.error());
+}
+
+}  // namespace
 
 int run_show(const Call& call) {
   if (call.words.empty())
     return misuse(call, fmt::format("show {} needs a trace: a file, a directory, or - for standard input",
                                     call.analysis->name));
-  std::string reason = advise::lacking(*call.analysis, call.params);
+  const std::string reason = advise::lacking(*call.analysis, call.params);
   if (!reason.empty()) return misuse(call, reason);
-  auto trace = open_trace(call, call.words);
+  if (!needs_all_ranks(call) && asks_by_rank(call)) return show_by_rank(call);
+  const auto trace = open_trace(call, call.words);
   if (!trace) return fail(trace.error());
-  if (call.analysis->name != "overview") say_unread(*trace);  // its notes name them
-  const report::Report report = analyze::run(*call.analysis, *trace, call.params);
-  reason = advise::sort_misfit(call.params, report);
-  if (!reason.empty()) return misuse(call, reason);
-  reason = advise::not_found(*call.analysis, report);
-  return reason.empty() ? print(call, report) : fail(Error{reason, ""});
+  if (!names_unread(call)) say_unread(*trace);
+  return finish(call, analyze::run(*call.analysis, *trace, call.params));
 }
 
 }  // namespace stepscope::cli

@@ -173,9 +173,8 @@ std::string_view name_of(ClockState state) {
   return kNames[static_cast<std::size_t>(state)];
 }
 
-Alignment align_clocks(const trace::Trace& trace) {
-  Alignment out;
-  for (const trace::Rank& rank : trace.ranks) out.rows.push_back(collective_rows(trace, rank, out.groups));
+Alignment align_clocks(std::vector<std::vector<CollectiveRow>> rows, GroupNames groups) {
+  Alignment out{std::move(groups), std::move(rows), {}, {}, {}};
   out.matches = match_collectives(out.rows, out.groups);
   Aligner(out).run();
   return out;

@@ -31,15 +31,16 @@ struct RankClock {
 
 struct Alignment {
   GroupNames groups;
-  std::vector<std::vector<CollectiveRow>> rows;  ///< of each rank of the trace
+  std::vector<std::vector<CollectiveRow>> rows;  ///< of each rank
   Matches matches;
-  std::vector<RankClock> clocks;  ///< of each rank of the trace
+  std::vector<RankClock> clocks;  ///< of each rank
   std::vector<std::uint32_t>
       contradicting;  ///< instances that end before they begin: matched wrongly, left out
 };
 
 /// Matches the collectives of all ranks, fits their clocks, and checks the fit against what needs no
 /// statistics.
-Alignment align_clocks(const trace::Trace& trace);
+/// `rows`: of each rank.
+Alignment align_clocks(std::vector<std::vector<CollectiveRow>> rows, GroupNames groups);
 
 }  // namespace stepscope::derive

@@ -31,23 +31,20 @@ StepPart part_of(IdleCause cause) {
   return StepPart::pending;
 }
 
+timeline::Time& at(PartsOfStep& step, StepPart part) { return step[static_cast<std::size_t>(part)]; }
+
 }  // namespace
 
-std::vector<PartsOfStep> step_parts(const DeviceBusy& device, const Column<IdlePiece>& pieces,
-                                    const timeline::IntervalSet& waits, const std::vector<Interval>& steps) {
+StepParts step_parts(const DeviceBusy& device, const Column<IdlePiece>& pieces,
+                     const std::vector<Interval>& steps) {
   std::vector<PartsOfStep> parts(steps.size());
-  if (steps.empty()) return parts;
+  if (steps.empty()) return {};
   const timeline::IntervalSet busy[] = {device.compute, device.communication, device.copy};
   const auto owned = timeline::partition({steps.front().begin, steps.back().end}, busy);
   const MeasuredSet compute(owned[0]), communication(owned[1]), copy(owned[2]);
-  const MeasuredSet waiting(intersect(owned[1], waits));
-  const auto at = [](PartsOfStep& step, StepPart part) -> timeline::Time& {
-    return step[static_cast<std::size_t>(part)];
-  };
   for (std::size_t k = 0; k < steps.size(); ++k) {
     at(parts[k], StepPart::compute) = compute.length_in(steps[k]);
-    at(parts[k], StepPart::wait) = waiting.length_in(steps[k]);
-    at(parts[k], StepPart::transfer) = communication.length_in(steps[k]) - waiting.length_in(steps[k]);
+    at(parts[k], StepPart::transfer) = communication.length_in(steps[k]);
     at(parts[k], StepPart::copy) = copy.length_in(steps[k]);
   }
   for (const IdlePiece& piece : pieces) {
@@ -58,7 +55,17 @@ std::vector<PartsOfStep> step_parts(const DeviceBusy& device, const Column<IdleP
     for (; k < steps.size() && steps[k].begin < piece.span.end; ++k)
       at(parts[k], part_of(piece.cause)) += overlap(piece.span, steps[k]);
   }
-  return parts;
+  return {std::move(parts), owned[1]};
+}
+
+void tell_waits(std::vector<PartsOfStep>& parts, const timeline::IntervalSet& communication,
+                const timeline::IntervalSet& waits, const std::vector<Interval>& steps) {
+  const MeasuredSet waiting(intersect(communication, waits));
+  for (std::size_t k = 0; k < steps.size(); ++k) {
+    const timeline::Time wait = waiting.length_in(steps[k]);
+    at(parts[k], StepPart::wait) += wait;
+    at(parts[k], StepPart::transfer) -= wait;
+  }
 }
 
 }  // namespace stepscope::derive

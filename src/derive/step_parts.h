@@ -10,11 +10,19 @@
 
 namespace stepscope::derive {
 
-/// Parts of each of `steps`, which lie side by side, on one device. `pieces`: its idle pieces in them;
-/// `waits`: when its collectives waited for other ranks. Each step's parts add up to its length. O(parts of
-/// the sets).
-std::vector<PartsOfStep> step_parts(const DeviceBusy& device, const Column<IdlePiece>& pieces,
-                                    const timeline::IntervalSet& waits,
-                                    const std::vector<timeline::Interval>& steps);
+struct StepParts {
+  std::vector<PartsOfStep> steps;
+  timeline::IntervalSet communication;  ///< when it runs and no compute does, over all the steps
+};
+
+/// Parts of each of `steps`, which lie side by side, on one device; all communication is transfer. `pieces`:
+/// its idle pieces in them. Each step's parts add up to its length. O(parts of the sets).
+StepParts step_parts(const DeviceBusy& device, const Column<IdlePiece>& pieces,
+                     const std::vector<timeline::Interval>& steps);
+
+/// What of `communication` lies in `waits`, when collectives waited for other ranks, turns from transfer to
+/// wait.
+void tell_waits(std::vector<PartsOfStep>& parts, const timeline::IntervalSet& communication,
+                const timeline::IntervalSet& waits, const std::vector<timeline::Interval>& steps);
 
 }  // namespace stepscope::derive

@@ -126,7 +126,9 @@ TEST(StepParts, AddUpToTheStep) {
   pieces.push_back({{70, 90}, IdleCause::input, 0, 0});
   pieces.push_back({{110, 130}, IdleCause::sync, 0, 0});
   pieces.push_back({{130, 160}, IdleCause::pending, 0, 0});
-  auto steps = step_parts(device, pieces, timeline::IntervalSet::of({{20, 40}}), {{0, 100}, {100, 160}});
+  const std::vector<timeline::Interval> spans = {{0, 100}, {100, 160}};
+  auto [steps, communication] = step_parts(device, pieces, spans);
+  tell_waits(steps, communication, timeline::IntervalSet::of({{20, 40}}), spans);
   ASSERT_EQ(steps.size(), 2u);
   EXPECT_EQ(at(steps[0], StepPart::compute), 40);
   EXPECT_EQ(at(steps[0], StepPart::wait), 10);

@@ -1,65 +1,14 @@
 #include "read/open.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <filesystem>
 #include <optional>
 
-#include "base/byte_source.h"
 #include "base/parallel.h"
 #include "derive/derive.h"
-#include "read/dftracer.h"
-#include "read/kineto.h"
+#include "read/files.h"
 #include "read/rank_numbers.h"
 
 namespace stepscope::read {
-namespace {
-
-namespace fs = std::filesystem;
-
-bool looks_like_trace(const fs::path& path) {
-  const std::string name = path.filename().string();
-  return name.ends_with(".json") || name.ends_with(".json.gz");
-}
-
-/// Files named by the arguments, directories replaced by the trace files below them, in path order.
-Result<std::vector<std::string>> files_of(std::span<const std::string> paths) {
-  std::vector<std::string> files;
-  for (const std::string& path : paths) {
-    std::error_code error;
-    if (path == "-" || !fs::is_directory(path, error)) {
-      files.push_back(path);
-      continue;
-    }
-    std::vector<std::string> found;
-    for (fs::recursive_directory_iterator it(path, fs::directory_options::skip_permission_denied, error), end;
-         it != end && !error; it.increment(error))
-      if (it->is_regular_file(error) && looks_like_trace(it->path())) found.push_back(it->path().string());
-    if (found.empty()) return Error{"no trace file (*.json, *.json.gz) is below this directory", path};
-    std::sort(found.begin(), found.end());
-    files.insert(files.end(), found.begin(), found.end());
-  }
-  return files;
-}
-
-/// Tells formats apart by their first bytes and parses the file.
-Result<ParsedFile> parse_file(const std::string& path, const KinetoOptions& options) {
-  constexpr std::size_t kHead = std::size_t{1} << 16;
-  auto source = open_bytes(path);
-  if (!source) return source.error();
-  if (is_dftracer(peek(*source, kHead)))
-    return Error{
-        "is a DFTracer file, which this version does not read; record the job with torch.profiler and give "
-        "the file that its export_chrome_trace wrote",
-        path};
-  const auto reopen = [&] {
-    return *source ? Result<std::unique_ptr<ByteSource>>(std::move(*source)) : open_bytes(path);
-  };
-  return parse_kineto(path, reopen, options);
-}
-
-}  // namespace
 
 Result<trace::Trace> open(std::span<const std::string> paths, const OpenOptions& options) {
   auto files = files_of(paths);
@@ -67,12 +16,8 @@ Result<trace::Trace> open(std::span<const std::string> paths, const OpenOptions&
   const unsigned threads = thread_count(options.threads);
   const unsigned per_file = files->size() >= threads ? 1 : threads;
   const std::size_t at_once = files->size() >= threads ? threads : 1;
-  std::int64_t total = 0, done = 0;
-  for (const std::string& path : *files) {
-    std::error_code error;
-    const auto size = fs::file_size(path, error);
-    total = error || total < 0 ? -1 : total + static_cast<std::int64_t>(size);
-  }
+  const std::int64_t total = bytes_of(*files);
+  std::int64_t done = 0;
   trace::Trace trace;
   std::optional<Error> first_error;
   std::vector<std::string> unread;

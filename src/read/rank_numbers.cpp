@@ -49,11 +49,8 @@ void doubt(trace::Trace& trace, std::string why) {
 
 /// Of the first event, Unix time in ns.
 double start_of(const trace::Rank& rank) {
-  double first = std::numeric_limits<double>::infinity();
-  for (const trace::Track& track : rank.tracks)
-    if (track.begin != track.end)
-      first = std::min(first, static_cast<double>(rank.events.start[track.begin]));
-  return static_cast<double>(rank.base_ns) + first;
+  if (rank.first_start == trace::kNoTime) return std::numeric_limits<double>::infinity();
+  return static_cast<double>(rank.base_ns) + static_cast<double>(rank.first_start);
 }
 
 /// Ranks of one job record together: where their times lie a day apart, some file's zero is wrong.

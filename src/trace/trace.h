@@ -88,7 +88,8 @@ struct Rank {
   EventTable events;
   FlowTable flows;
   Values values;            ///< of args, see EventTable::schema and args_at
-  std::vector<Step> steps;  ///< derived
+  std::vector<Step> steps;             ///< derived
+  std::int64_t first_start = kNoTime;  ///< derived: of its first row; kNoTime without rows
   Reading reading;
 
   /// Tracks of the host come first, so rows of devices are the last ones.
@@ -108,7 +109,10 @@ struct Trace {
   std::vector<std::string> notes;   ///< about the files together
   std::vector<std::string> doubts;  ///< of the notes, why ranks may not be compared: said where they are
   std::vector<std::string> unread;  ///< files that could not be read, each with its reason
+  bool one_of_several = false;      ///< a rank of a job whose other ranks are in traces of their own
 
+  /// Answers must say whose they are.
+  bool several() const { return ranks.size() > 1 || one_of_several; }
   std::string_view text(StringId id) const { return strings[id]; }
   std::string_view name(const Rank& rank, Row row) const { return strings[rank.events.name[row]]; }
   ArgLookup arg(std::string_view key) const { return {schemas, strings.find(key)}; }

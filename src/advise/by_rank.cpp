@@ -1,0 +1,82 @@
+#include "advise/by_rank.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "advise/analyses.h"
+#include "analyze/derived.h"
+#include "report/append.h"
+
+namespace stepscope::advise {
+namespace {
+
+using report::Report;
+
+Report merged(std::vector<Report> of_ranks) {
+  Report all;
+  for (Report& of_rank : of_ranks) report::append(all, std::move(of_rank));
+  return all;
+}
+
+Report joined(const analyze::Analysis& analysis, std::vector<Report> of_ranks) {
+  Report all = merged(std::move(of_ranks));
+  if (analysis.join != nullptr) analysis.join(all);
+  return all;
+}
+
+bool compares(const analyze::Analysis& analysis) { return analysis.needs == analyze::Needs::digests; }
+
+}  // namespace
+
+Result<RankAnswers> ask(RankByRank ranks, std::span<const analyze::Analysis* const> analyses,
+                        const report::Params& params, bool judged, bool all) {
+  ranks.digests.resize(ranks.heads.ranks.size());
+  const analyze::Derived job(ranks.heads, params, std::move(ranks.digests));
+  const std::size_t count = ranks.heads.ranks.size();
+  RankAnswers answers;
+  const report::Params whole = uncut(params);
+  const Report stragglers = judged ? analyze::find("stragglers")->run(job, whole) : Report{};
+  std::vector<std::vector<Report>> of_ranks(analyses.size(), std::vector<Report>(count));
+  std::vector<Report> steps(judged ? count : 0), overviews(steps.size());
+  std::vector<RankVerdict> verdicts(steps.size());
+  const auto look = [&](const trace::Trace& one, std::size_t rank) {
+    const analyze::Derived derived(one, params);
+    if (judged) {
+      Reports reports = gather(derived, whole, 1);
+      reports.stragglers = stragglers;
+      verdicts[rank] = verdict_of(derived, reports, one.ranks.front(), 1, all);
+      steps[rank] = std::move(reports.steps);
+      overviews[rank].notes = std::move(reports.overview.notes);
+    }
+    for (std::size_t a = 0; a < analyses.size(); ++a)
+      if (!compares(*analyses[a])) of_ranks[a][rank] = analyses[a]->run(derived, params);
+  };
+  if (judged || !std::all_of(analyses.begin(), analyses.end(), [](const auto* a) { return compares(*a); }))
+    if (auto visited = ranks.visit(look); !visited) return visited.error();
+  for (std::size_t a = 0; a < analyses.size(); ++a) {
+    answers.reports.push_back(compares(*analyses[a]) ? analyses[a]->run(job, params)
+                                                     : joined(*analyses[a], std::move(of_ranks[a])));
+    analyze::finish(*analyses[a], ranks.heads, params, answers.reports.back());
+  }
+  answers.verdicts = std::move(verdicts);
+  if (judged) answers.steps = joined(*analyze::find("steps"), std::move(steps));
+  answers.notes = merged(std::move(overviews)).notes;
+  return answers;
+}
+
+Result<Report> ask(RankByRank ranks, const analyze::Analysis& analysis, const report::Params& params) {
+  if (analysis.name != "findings" || params.flag("tb-compat")) {
+    const analyze::Analysis* const asked[] = {&analysis};
+    auto answers = ask(std::move(ranks), asked, params, false);
+    if (!answers) return answers.error();
+    return std::move(answers->reports.front());
+  }
+  const trace::Trace& heads = ranks.heads;
+  auto answers = ask(std::move(ranks), {}, params, true, params.flag("all"));
+  if (!answers) return answers.error();
+  Report report = findings_of(verdict(std::move(answers->verdicts), true, std::move(answers->notes)));
+  analyze::finish(analysis, heads, params, report);
+  return report;
+}
+
+}  // namespace stepscope::advise

@@ -1,0 +1,43 @@
+// What comparing the ranks of a job takes of each: nothing that grows with a rank's events but its
+// collectives.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "derive/collective_rows.h"
+#include "derive/stragglers.h"
+#include "timeline/interval.h"
+#include "trace/trace.h"
+
+namespace stepscope::analyze {
+
+class Derived;
+
+/// The chosen steps that were marked and recorded whole, each number once.
+struct RankSteps {
+  std::vector<std::int64_t> numbers;
+  std::vector<timeline::Interval> spans;
+  /// By step, on the device with most compute, its communication all as transfer; empty without device work.
+  std::vector<derive::PartsOfStep> parts;
+  timeline::IntervalSet communication;  ///< on that device, when no compute runs
+};
+RankSteps rank_steps(const Derived& derived, const trace::Rank& rank);
+
+/// The collectives of all ranks, their groups numbered together.
+struct Collectives {
+  derive::GroupNames groups;
+  std::vector<std::vector<derive::CollectiveRow>> rows;  ///< by rank
+};
+
+struct RankDigest {
+  RankSteps steps;
+  derive::GroupNames groups;  ///< of the rank alone
+  std::vector<derive::CollectiveRow> collectives;
+};
+RankDigest digest_of(const Derived& derived, const trace::Rank& rank);
+
+/// Takes the collectives out of digests in the order of ranks.
+Collectives collectives_of(std::vector<RankDigest>& ranks);
+
+}  // namespace stepscope::analyze

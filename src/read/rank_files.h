@@ -1,0 +1,48 @@
+// The ranks of a job read one by one, for jobs that are too large to be held together.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "read/open.h"
+#include "trace/trace.h"
+
+namespace stepscope::read {
+
+class RankFiles {
+ public:
+  /// Called with a trace of one rank, derived and marked as one of several, from any thread.
+  using Visit = std::function<void(const trace::Trace& one, std::size_t place)>;
+
+  /// Reads every file once and visits it, `place` being its place among the files; only then it is known
+  /// which rank each is. Fails only when nothing could be read.
+  static Result<RankFiles> survey(std::span<const std::string> paths, const OpenOptions& options,
+                                  const Visit& visit);
+
+  /// What open() gives, without tracks, events and long metadata.
+  const trace::Trace& heads() const { return heads_; }
+  /// By rank of the heads.
+  const std::vector<std::size_t>& places() const { return places_; }
+
+  /// Reads every rank again, with the number, notes and doubts of the heads; `place` is its place among them.
+  /// An Error when a file is no longer what it was.
+  Result<bool> visit(const OpenOptions& options, const Visit& visit) const;
+
+ private:
+  trace::Trace heads_;
+  std::vector<std::size_t> places_;
+};
+
+/// How many files, and how much text they hold: what is compressed is taken to be 12 times as long. Zeros
+/// where they are not files.
+struct Extent {
+  std::size_t files = 0;
+  std::int64_t text = 0;  ///< bytes
+};
+Extent extent_of(std::span<const std::string> paths);
+
+}  // namespace stepscope::read
