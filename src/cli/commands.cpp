@@ -25,10 +25,16 @@ constexpr Flag kTables = {{"tables", Type::flag, "", "", "list the tables and th
 constexpr Flag kScale = {
     {"scale", Type::texts, "", "", "WHAT=FACTOR, e.g. comm=0; may be given several times"}, 0, "WHAT=FACTOR"};
 
+constexpr Flag kSkip = {{"skip", Type::integer, "", "",
+                         "leave out the first N steps of each recording (without it: 1, when 4 remain)"},
+                        0,
+                        "N"};
+
 constexpr Flag kReportFlags[] = {kStep, kTop, kFormat, kOutput, kThreads};
 constexpr Flag kShowFlags[] = {kFormat, kOutput, kThreads};
 constexpr Flag kExplainFlags[] = {kStep, kFormat, kOutput, kThreads};
 constexpr Flag kWhatifFlags[] = {kScale, kStep, kFormat, kOutput, kThreads};
+constexpr Flag kDiffFlags[] = {kStep, kSkip, kTop, kFormat, kOutput, kThreads};
 constexpr Flag kListFlags[] = {kFormat, kOutput};
 constexpr Flag kValidateFlags[] = {kFormat, kOutput, kThreads};
 constexpr Flag kExportFlags[] = {kWhat, kExportFormat, kOutput, kThreads};
@@ -53,6 +59,11 @@ constexpr std::string_view kWhatifExamples[] = {
     "stepscope whatif trace.json.gz",
     "stepscope whatif trace.json.gz --scale data_loading=0 --scale 'kernel:/gemm|conv/=0.5'",
     "stepscope whatif traces/ --scale comm=0 --format json",
+};
+constexpr std::string_view kDiffExamples[] = {
+    "stepscope diff before.json.gz after.json.gz",
+    "stepscope diff before/ after/ -o diff.html",
+    "stepscope diff before.json.gz after.json.gz --format csv --top 0",
 };
 constexpr std::string_view kListExamples[] = {"stepscope list"};
 constexpr std::string_view kValidateExamples[] = {"stepscope validate traces/"};
@@ -99,6 +110,18 @@ constexpr Command kCommands[] = {
      "NAME is exact, or /a|b/ for names that contain a or b. Without --scale, it tries what usually limits. "
      "`stepscope show whatif --help` defines each and says what the replay does not know.",
      kWhatifFlags, kWhatifExamples, run_whatif},
+    {"diff", "what changed from one recording to another, and whether it is more than noise", "A B",
+     "Says how much faster or slower a step of B is than a step of A, with the interval that 95 % of such "
+     "comparisons hold, and what explains it: the parts of the step, then kernels by operator and module. "
+     "What "
+     "changed by more than noise is told apart from what did not, what is new from what is gone; their "
+     "changes add "
+     "up to the change of the step. Kernels that have other names on another device are compared by the "
+     "operator "
+     "that launched them. A and B are each a file or a directory of ranks; 8 steps or more on each side make "
+     "a "
+     "verdict.",
+     kDiffFlags, kDiffExamples, run_diff},
     {"list", "name the analyses and what each answers", "",
      "Names every analysis that `show` and `export` know.", kListFlags, kListExamples, run_list},
     {"validate", "say how much of each file could be read", "TRACE...",
