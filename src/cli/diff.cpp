@@ -8,12 +8,16 @@
 #include "cli/compared.h"
 #include "cli/exit.h"
 #include "cli/present.h"
+#include "compare/step_difference.h"
+#include "report/names.h"
 #include "report/units.h"
+#include "report/utf8.h"
 
 namespace stepscope::cli {
 namespace {
 
 constexpr std::size_t kRowsOfText = 8;
+constexpr int kKernelCells = 40;
 
 /// The last name of a path; of autograd's functions without the engine's own words.
 std::string last_name(const std::string& path) {
@@ -23,50 +27,62 @@ std::string last_name(const std::string& path) {
   return name.starts_with(kEngine) ? name.substr(kEngine.size()) : name;
 }
 
-/// The rows that changed by more than noise, places by their last names; what the others add up to.
-std::string shorten_rows(report::Table& table) {
-  const auto& states = std::get<report::Texts>(table.column("state")->values);
-  std::vector<bool> kept;
-  for (const std::string& state : states) kept.push_back(state != "within noise");
-  const auto& changes = std::get<report::Reals>(table.column("change")->values);
-  double rest = 0;
-  for (std::size_t row = 0; row < kept.size(); ++row) rest += kept[row] ? 0 : changes[row];
-  const auto noise = std::count(kept.begin(), kept.end(), false);
-  for (report::Column& column : table.columns) {
-    if (column.name == "op" || column.name == "module")
-      for (std::string& text : std::get<report::Texts>(column.values)) text = last_name(text);
-    std::visit(
-        [&](auto& values) {
-          std::size_t row = 0;
-          std::erase_if(values, [&](const auto&) { return !kept[row++]; });
-        },
-        column.values);
+const report::Texts& texts(const report::Table& table, std::string_view column) {
+  return std::get<report::Texts>(table.column(column)->values);
+}
+const report::Reals& reals(const report::Table& table, std::string_view column) {
+  return std::get<report::Reals>(table.column(column)->values);
+}
+
+/// The largest changes beyond noise; `rest`: a sentence on those left out.
+report::Table largest(const report::Table& all, std::size_t most, std::string& rest) {
+  report::Table out{all.title, all.shape, {}};
+  report::Texts& what = out.texts("what");
+  report::Reals& a = out.reals("a", report::Unit::ns);
+  report::Reals& b = out.reals("b", report::Unit::ns);
+  report::Reals& change = out.reals("change", report::Unit::ns, report::Role::change);
+  report::Texts& state = out.texts("state", report::Role::value);
+  double noise = 0;
+  std::size_t changed = 0;
+  for (std::size_t row = 0; row < all.rows(); ++row) {
+    if (texts(all, "state")[row] == "within noise") {
+      noise += reals(all, "change")[row];
+      continue;
+    }
+    if (++changed > most && most != 0) continue;
+    const std::string place = last_name(texts(all, "op")[row]);
+    what.push_back(report::short_name(report::one_line(texts(all, "kernel")[row]), kKernelCells) +
+                   (place.empty() ? "" : " in " + place));
+    a.push_back(reals(all, "a")[row]);
+    b.push_back(reals(all, "b")[row]);
+    change.push_back(reals(all, "change")[row]);
+    state.push_back(texts(all, "state")[row]);
   }
-  const std::string sum = report::format_value(rest, report::Unit::ns);
-  return fmt::format("{} more rows differ by no more than noise; together they change by {}{} a step.", noise,
-                     rest > 0 ? "+" : "", sum);
+  if (what.size() < changed)
+    rest = fmt::format("{} more rows changed; --top 0 shows all. ", changed - what.size());
+  rest +=
+      fmt::format("{} rows differ by no more than noise and change a step by {}{} together.",
+                  all.rows() - changed, noise > 0 ? "+" : "", report::format_value(noise, report::Unit::ns));
+  return out;
 }
 
 /// What fits one screen: the verdict, the parts and the largest changes.
-report::Report for_people(report::Report report, const report::Params& params) {
-  const auto rows = params.has("top") ? static_cast<std::size_t>(params.integer("top")) : kRowsOfText;
-  std::erase_if(report.tables, [](const report::Table& t) {
-    return t.title.starts_with("By ") || t.title.starts_with("How ");
-  });
-  for (report::Table& table : report.tables) {
-    if (!table.title.starts_with("What ")) continue;
-    std::string rest = shorten_rows(table);
-    if (rows != 0 && table.rows() > rows)
-      rest = fmt::format("{} more rows changed; --top 0 shows all. ", table.rows() - rows) + rest;
-    report.notes.insert(report.notes.begin(), std::move(rest));
-    report::cut(table, rows);
+report::Report for_people(const report::Report& all, const report::Params& params) {
+  const auto most = params.has("top") ? static_cast<std::size_t>(params.integer("top")) : kRowsOfText;
+  report::Report out{all.name, {}, all.notes, all.question};
+  for (const report::Table& table : all.tables) {
+    std::string rest;
+    if (table.title == compare::kChanges)
+      out.tables.push_back(largest(table, most, rest));
+    else if (table.title == compare::kParts || table.title == "Verdict")
+      out.tables.push_back(table);
+    else
+      continue;
+    if (!rest.empty()) out.notes.insert(out.notes.begin(), rest);
+    std::erase_if(out.tables.back().columns,
+                  [](const report::Column& column) { return column.role == report::Role::detail; });
   }
-  for (report::Table& table : report.tables)
-    std::erase_if(table.columns, [&](const report::Column& column) {
-      return column.role == report::Role::detail ||
-             (table.title.starts_with("What ") && column.name == "relative");
-    });
-  return report;
+  return out;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace stepscope::compare {
@@ -18,6 +19,9 @@ struct Leaf {
   double calls = 0;               ///< device events per step
   std::vector<double> time = {};  ///< ns per step, by sample
 };
+
+/// "matrix", "copy", "host": of Leaf::work_class.
+std::string_view name_of_class(int work_class);
 
 /// "aten::linear › aten::addmm"; the first `levels` names.
 std::string joined(const std::vector<std::string>& names, std::size_t levels = SIZE_MAX);

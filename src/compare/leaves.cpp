@@ -233,6 +233,14 @@ void add_slowest(const CountedSteps& counted, const Samples& samples, Leaves& le
 
 }  // namespace
 
+std::string_view name_of_class(int work_class) {
+  if (work_class >= 0 && work_class < static_cast<int>(derive::kKernelKinds))
+    return derive::name_of(static_cast<derive::KernelKind>(work_class));
+  if (work_class == kHostClass) return "host";
+  if (work_class == kHostClass - 1 - static_cast<int>(Work::communication)) return "communication";
+  return work_class == kHostClass - 1 - static_cast<int>(Work::copy) ? "copies" : "fills";
+}
+
 std::string joined(const std::vector<std::string>& names, std::size_t levels) {
   std::string out;
   for (std::size_t i = 0; i < std::min(levels, names.size()); ++i) out += (i == 0 ? "" : " › ") + names[i];

@@ -22,6 +22,11 @@ constexpr double kSameCalls = 0.1;
 
 const char* side_of(const Leaf& leaf) { return leaf.device ? "\nd" : "\nh"; }
 
+/// What is done below the first `levels` names, all of it or one sort of work.
+Key above(const Leaf& leaf, std::size_t levels, bool by_class) {
+  return joined(leaf.op, levels) + side_of(leaf) + (by_class ? std::to_string(leaf.work_class) : "");
+}
+
 class Matcher {
  public:
   Matcher(std::span<const Leaf> a, std::span<const Leaf> b)
@@ -148,19 +153,20 @@ std::vector<Match> match(std::span<const Leaf> a, std::span<const Leaf> b) {
   matcher.by_key(Way::op, [](const Leaf& leaf) -> Key {
     return leaf.op.empty() ? std::nullopt : Key(leaf.module + '\n' + joined(leaf.op) + side_of(leaf));
   });
-  for (std::size_t levels = matcher.deepest(); levels > 0; --levels)
-    matcher.by_key(Way::ancestor, [levels](const Leaf& leaf) -> Key {
-      return leaf.op.size() < levels || levels <= leaf.first_op
-                 ? std::nullopt
-                 : Key(joined(leaf.op, levels) + side_of(leaf));
-    });
+  for (const bool by_class : {true, false})
+    for (std::size_t levels = matcher.deepest(); levels > 0; --levels)
+      matcher.by_key(Way::ancestor, [=](const Leaf& leaf) -> Key {
+        if (leaf.op.size() < levels || levels <= leaf.first_op) return std::nullopt;
+        return above(leaf, levels, by_class);
+      });
   matcher.by_key_and_calls(Way::moved, [](const Leaf& leaf) -> Key {
     return leaf.op.empty() || !leaf.device ? std::nullopt : Key(leaf.op.back() + '\n' + leaf.kernel);
   });
-  for (std::size_t levels = matcher.deepest(); levels > 0; --levels)
-    matcher.by_key(Way::ancestor, [levels](const Leaf& leaf) -> Key {
-      return leaf.op.size() < levels || !leaf.device ? std::nullopt : Key(joined(leaf.op, levels));
-    });
+  for (const bool by_class : {true, false})
+    for (std::size_t levels = matcher.deepest(); levels > 0; --levels)
+      matcher.by_key(Way::ancestor, [=](const Leaf& leaf) -> Key {
+        return leaf.op.size() < levels || !leaf.device ? std::nullopt : above(leaf, levels, by_class);
+      });
   matcher.by_key(Way::module, [](const Leaf& leaf) -> Key {
     return leaf.module.empty() ? std::nullopt : Key(leaf.module + side_of(leaf));
   });

@@ -25,11 +25,25 @@ double calls(const std::vector<Leaf>& leaves, const std::vector<std::size_t>& in
   return sum;
 }
 
-/// "x", "x → y" when the sides differ, "x and 2 more" of several.
-std::string named(const std::vector<Leaf>& leaves, const std::vector<std::size_t>& indices) {
-  if (indices.empty()) return "";
-  const std::string& first = leaves[indices.front()].kernel;
-  return indices.size() == 1 ? first : fmt::format("{} and {} more", first, indices.size() - 1);
+/// What sort of work all of them are, "" when they differ.
+std::string_view sort_of(const std::vector<const Leaf*>& leaves) {
+  for (const Leaf* leaf : leaves)
+    if (leaf->work_class != leaves.front()->work_class) return "";
+  return name_of_class(leaves.front()->work_class);
+}
+
+/// The kernel; "x → y" when the sides have one each; "matrix: 3 kernels → 2" of several.
+std::string kernel_of(const std::vector<Leaf>& a, const std::vector<Leaf>& b, const Match& match) {
+  std::vector<const Leaf*> all;
+  for (const std::size_t i : match.a) all.push_back(&a[i]);
+  for (const std::size_t i : match.b) all.push_back(&b[i]);
+  const std::string &first = all.front()->kernel, &last = all.back()->kernel;
+  const bool alike = std::all_of(all.begin(), all.end(), [&](const Leaf* l) { return l->kernel == first; });
+  if (alike) return first;
+  if (match.a.size() == 1 && match.b.size() == 1) return first + " → " + last;
+  const std::string_view sort = sort_of(all);
+  return fmt::format("{}{} → {} kernels", sort.empty() ? "" : fmt::format("{}: ", sort), match.a.size(),
+                     match.b.size());
 }
 
 std::string common_op(const Leaf& a, const Leaf& b) {
@@ -45,8 +59,7 @@ void name_row(Row& row, const std::vector<Leaf>& a, const std::vector<Leaf>& b) 
   row.module = of_a != nullptr && of_a->module == any.module ? of_a->module : any.module;
   const bool same_path = of_a == nullptr || of_b == nullptr || row.match.way != Way::ancestor;
   row.op = same_path ? joined(any.op) : common_op(*of_a, *of_b);
-  const std::string x = named(a, row.match.a), y = named(b, row.match.b);
-  row.kernel = x == y || x.empty() || y.empty() ? (y.empty() ? x : y) : x + " → " + y;
+  row.kernel = kernel_of(a, b, row.match);
 }
 
 State state_of(const Row& row) {

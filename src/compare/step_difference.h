@@ -31,8 +31,12 @@ StepDifference step_difference(const Recording& a, const Recording& b);
 /// "B is 12.3 % faster per step: …", with the names of the two sides.
 std::string headline(const StepDifference& difference, const std::string& a, const std::string& b);
 
-/// Tables "Verdict", "Step", "What changed", "Where it changed" and "Sum", with notes on what cannot be
-/// known.
+/// Titles of tables.
+inline constexpr const char* kParts = "Step, part by part (means)";
+inline constexpr const char* kChanges = "What changed, per step";
+
+/// "Verdict", kParts, kChanges, the changes summed by module and by operator, and how they add up; with notes
+/// on what cannot be known.
 report::Report as_report(const StepDifference& difference, const Recording& a, const Recording& b);
 
 }  // namespace stepscope::compare

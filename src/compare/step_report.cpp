@@ -59,7 +59,7 @@ struct Columns {
 };
 
 Table parts_table(const StepDifference& d, const Recording& a, const Recording& b) {
-  Table table{"Step, part by part (means)", report::Shape::table, {}};
+  Table table{kParts, report::Shape::table, {}};
   report::Texts& part = table.texts("part");
   Columns columns(table);
   const std::size_t n = std::min(a.step.size(), kMostRowSamples),
@@ -77,7 +77,7 @@ Table parts_table(const StepDifference& d, const Recording& a, const Recording& 
 }
 
 Table rows_table(const StepDifference& d) {
-  Table table{"What changed, per step", report::Shape::table, {}};
+  Table table{kChanges, report::Shape::table, {}};
   report::Texts& kernel = table.texts("kernel");
   report::Texts& op = table.texts("op");
   report::Texts& module = table.texts("module");
@@ -172,7 +172,7 @@ void note_marks(report::Report& report, const char* side, const CountedSteps& co
 void note_warm_up(report::Report& report, std::size_t steps) {
   if (steps == 0) return;
   report.notes.push_back(
-      fmt::format("The first {} of each recording left out as warm-up; --skip 0 counts all.",
+      fmt::format("Of each recording the first {} left out as warm-up; --skip 0 counts all.",
                   steps == 1 ? "step is" : fmt::format("{} steps are", steps)));
 }
 
