@@ -4,7 +4,6 @@
 #include <numeric>
 
 #include "analyze/analyses.h"
-#include "compare/leaves.h"
 #include "report/units.h"
 
 namespace stepscope::compare {
@@ -64,7 +63,6 @@ Recording recording_of(const trace::Trace& trace, CountedSteps counted) {
     for (const analyze::StepSpan& span : step.spans) slowest = std::max(slowest, span.span.length());
     out.step.push_back(static_cast<double>(slowest));
   }
-  out.leaves = leaves_of(trace, out.counted);
   return out;
 }
 

@@ -30,6 +30,7 @@ struct Recording {
   std::vector<Leaf> leaves;
 };
 
+/// Without leaves (compare/leaves.h cuts them).
 Recording recording_of(const trace::Trace& trace, CountedSteps counted);
 
 double mean_of(const std::vector<double>& values);
