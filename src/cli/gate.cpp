@@ -35,10 +35,24 @@ int exit_code(compare::Outcome outcome) {
   }
 }
 
+/// For people: without the columns for machines; why each limit but the first was decided so stands below.
+report::Report for_people(report::Report gate) {
+  const report::Table& checks = gate.tables[1];
+  std::vector<std::string> reasons;
+  for (std::size_t row = 0; checks.rows() > 1 && row < checks.rows(); ++row)
+    reasons.push_back(report::field(checks, "metric", row) + ": " + report::field(checks, "reason", row));
+  gate.notes.insert(gate.notes.begin(), reasons.begin(), reasons.end());
+  for (report::Table& table : gate.tables)
+    std::erase_if(table.columns,
+                  [](const report::Column& column) { return column.role == report::Role::detail; });
+  return gate;
+}
+
 int print_gate(const Call& call, const report::Report& report) {
   const std::string format = format_of(call);
   if (format == "markdown") return put(call, to_markdown(report));
-  return format == "junit" ? put(call, to_junit(report)) : print(call, report);
+  if (format == "junit") return put(call, to_junit(report));
+  return print(call, format == "text" ? for_people(report) : report);
 }
 
 }  // namespace

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "analyze/analyses.h"
+#include "report/page.h"
 #include "report/units.h"
 
 namespace stepscope::compare {
@@ -55,20 +57,34 @@ bool has_shapes(const Trace& trace) {
   return false;
 }
 
-/// The sum of a column of the first table of an analysis over the counted steps, per step.
-double work_per_step(const Trace& trace, const CountedSteps& counted, const char* analysis,
-                     const char* name) {
-  if (counted.steps.empty()) return 0;
+/// How often a row of an analysis came, and how much work it did.
+struct Work {
+  double calls = 0, amount = 0;
+};
+
+/// The first table of an analysis over the counted steps, per step, by its names.
+std::map<std::string, Work> work_per_step(const Trace& trace, const CountedSteps& counted,
+                                          const char* analysis, const char* calls, const char* amount) {
+  std::map<std::string, Work> out;
+  if (counted.steps.empty()) return out;
   report::Params params;
   if (counted.marked)
     params.set("step", fmt::format("{}-{}", counted.steps.front().number, counted.steps.back().number));
   const report::Report report = analyze::run(*analyze::find(analysis), trace, params);
-  const report::Column* column = report.tables.empty() ? nullptr : report.tables.front().column(name);
-  double sum = 0;
-  for (std::size_t row = 0; column != nullptr && row < column->size(); ++row)
-    sum += report::number_at(*column, row);
-  return sum / static_cast<double>(counted.steps.size());
+  if (report.tables.empty()) return out;
+  const report::Table& table = report.tables.front();
+  const report::Column *count = table.column(calls), *sum = table.column(amount);
+  if (count == nullptr || sum == nullptr) return out;
+  const auto steps = static_cast<double>(counted.steps.size());
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    Work& work = out[report::field(table, "name", row) + '\n' + report::field(table, "op", row)];
+    work.calls += report::number_at(*count, row) / steps;
+    work.amount += report::number_at(*sum, row) / steps;
+  }
+  return out;
 }
+
+bool nearly(double a, double b) { return std::abs(b - a) <= kSameWork * a; }
 
 void compare_job(const Trace& a, const Trace& b, const Names& names, Sentences& out) {
   if (a.ranks.size() != b.ranks.size())
@@ -96,21 +112,32 @@ void compare_options(const Trace& a, const Trace& b, const Names& names, Sentenc
   differ(has_shapes(a), has_shapes(b), "record_shapes", "shapes");
 }
 
+/// What comes as often on both sides should do the same; what comes more or less often is the program's
+/// change.
 void compare_work(const Trace& a, const Trace& b, const Pair& recordings, const Names& names,
                   Sentences& out) {
-  struct Work {
-    const char *analysis, *column, *words;
+  struct Question {
+    const char *analysis, *calls, *amount, *words;
     report::Unit unit;
   };
-  constexpr Work kWorks[] = {{"operators", "flops", "of operators with known work", report::Unit::flop},
-                             {"copies", "bytes", "of copies", report::Unit::bytes}};
-  for (const Work& work : kWorks) {
-    const double on_a = work_per_step(a, recordings.a.counted, work.analysis, work.column),
-                 on_b = work_per_step(b, recordings.b.counted, work.analysis, work.column);
-    if (on_a <= 0 || on_b <= 0 || std::abs(on_b / on_a - 1) <= kSameWork) continue;
-    out.push_back(fmt::format("A step of {} does {} {}, one of {} {}: other shapes, types or batches.",
-                              names.a, report::format_value(on_a, work.unit), work.words, names.b,
-                              report::format_value(on_b, work.unit)));
+  constexpr Question kQuestions[] = {
+      {"operators", "calls", "flops", "Operators that are called as often", report::Unit::flop},
+      {"copies", "count", "bytes", "Copies that are made as often", report::Unit::bytes}};
+  for (const Question& q : kQuestions) {
+    const auto on_a = work_per_step(a, recordings.a.counted, q.analysis, q.calls, q.amount),
+               on_b = work_per_step(b, recordings.b.counted, q.analysis, q.calls, q.amount);
+    Work of_a, of_b;
+    for (const auto& [name, work] : on_a) {
+      const auto same = on_b.find(name);
+      if (same == on_b.end() || !nearly(work.calls, same->second.calls)) continue;
+      if (work.amount <= 0 || same->second.amount <= 0) continue;
+      of_a.amount += work.amount;
+      of_b.amount += same->second.amount;
+    }
+    if (nearly(of_a.amount, of_b.amount)) continue;
+    out.push_back(fmt::format("{} do {} a step in {}, {} in {}: other shapes, types or batches.", q.words,
+                              report::format_value(of_a.amount, q.unit), names.a,
+                              report::format_value(of_b.amount, q.unit), names.b));
   }
 }
 

@@ -68,9 +68,9 @@ Table checks_table(const Gate& gate) {
     metric.push_back(metric_text(check.limit));
     limit.push_back(limit_text(check));
     outcome.emplace_back(name_of(check.outcome));
-    base.push_back(report::format_value(check.base, check.unit));
-    now.push_back(report::format_value(check.now, check.unit));
-    change.push_back(check.base > 0 ? check.now / check.base - 1 : report::kNoReal);
+    base.push_back(check.samples_base > 0 ? report::format_value(check.base, check.unit) : "");
+    now.push_back(check.samples_now > 0 ? report::format_value(check.now, check.unit) : "");
+    change.push_back(check.base > 0 && check.samples_now > 0 ? check.now / check.base - 1 : report::kNoReal);
     low.push_back(relative(check.low));
     high.push_back(relative(check.high));
     base_value.push_back(check.base);

@@ -62,11 +62,15 @@ void name_row(Row& row, const std::vector<Leaf>& a, const std::vector<Leaf>& b) 
   row.kernel = kernel_of(a, b, row.match);
 }
 
-State state_of(const Row& row) {
+/// What the host does where the device leaves time for it is there or not by chance.
+bool by_chance(const Row& row, const Leaf& leaf) {
+  return !leaf.device && row.time.state == State::within_noise;
+}
+
+State state_of(const Row& row, const std::vector<Leaf>& a, const std::vector<Leaf>& b) {
   const bool on_a = !row.match.a.empty(), on_b = !row.match.b.empty();
-  if (!on_a || !on_b) {
-    if (row.time.state == State::within_noise && row.time.a == 0 && row.time.b == 0)
-      return State::within_noise;
+  if (on_a != on_b) {
+    if (by_chance(row, on_a ? a[row.match.a.front()] : b[row.match.b.front()])) return State::within_noise;
     return on_b ? State::appeared : State::gone;
   }
   if (row.match.way == Way::moved) return State::moved;
@@ -109,7 +113,7 @@ StepDifference step_difference(const Recording& a, const Recording& b) {
     Row row{std::move(match), "", "", "", {}};
     row.time =
         judge.judge(summed(a.leaves, row.match.a, samples_a), summed(b.leaves, row.match.b, samples_b));
-    row.time.state = state_of(row);
+    row.time.state = state_of(row, a.leaves, b.leaves);
     row.calls_a = calls(a.leaves, row.match.a);
     row.calls_b = calls(b.leaves, row.match.b);
     name_row(row, a.leaves, b.leaves);

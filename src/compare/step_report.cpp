@@ -15,7 +15,9 @@ using report::Role;
 using report::Table;
 using report::Unit;
 
-double ratio_of(double a, double b) { return a > 0 ? b / a - 1 : kNoReal; }
+constexpr double kMostRelative = 10;  // of something that was next to nothing no percentage is told
+
+double ratio_of(double a, double b) { return a > 0 && b / a <= kMostRelative ? b / a - 1 : kNoReal; }
 double bounded(double value) { return std::abs(value) < 1e300 ? value : kNoReal; }
 
 Table verdict_table(const StepDifference& d) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <set>
 
 #include "report/units.h"
 
@@ -112,6 +111,8 @@ std::vector<const Column*> compared_columns(const Table& table) {
     if ((column.role == Role::value || column.role == Role::share) && !is_text(column) &&
         out.size() < kMostCompared)
       out.push_back(&column);
+  const auto time = std::find_if(out.begin(), out.end(), [](const Column* c) { return c->unit == Unit::ns; });
+  if (time != out.end()) std::rotate(out.begin(), time, time + 1);
   return out;
 }
 

@@ -34,7 +34,7 @@ class TableSamples {
 /// time, an event or a step.
 bool joins(const report::Table& table);
 
-/// The columns that are compared: numbers that are no keys and no details.
+/// The columns that are compared: numbers that are no keys and no details, the first time in front.
 std::vector<const report::Column*> compared_columns(const report::Table& table);
 
 /// Key columns, then of the first compared column both sides, the change and its state, then of every other
