@@ -29,10 +29,34 @@ constexpr Flag kByRank = {
     {"by-rank", Type::flag, "", "",
      "read the ranks' files one by one, twice, in little memory; as is done from 1 GB of text on"}};
 
+constexpr Flag kSkip = {{"skip", Type::integer, "", "",
+                         "leave out the first N steps of each recording (without it: 1, when 4 remain)"},
+                        0,
+                        "N"};
+
+constexpr Flag kDiffWhat = {{"what", Type::text, "", "", "compare this analysis instead"}, 0, "NAME"};
+constexpr Flag kFailOn = {{"fail-on", Type::texts, "", "",
+                           "METRIC>LIMIT, e.g. 'step.total>5%'; may be given several times (without it: "
+                           "step.total>5%)"},
+                          0,
+                          "METRIC>LIMIT"};
+constexpr Flag kAllowNoise = {
+    {"allow-noise", Type::percentage, "0", "",
+     "let an undecided metric pass when it can be beyond its limit by so much only"}};
+constexpr Flag kBase = {
+    {"base", Type::texts, "", "", "one more recording of BASE; may be given several times"}, 0, "TRACE"};
+constexpr Flag kNew = {
+    {"new", Type::texts, "", "", "one more recording of NEW; may be given several times"}, 0, "TRACE"};
+constexpr Flag kGateFormat = {
+    {"format", Type::choice, "text", "text|csv|json|html|markdown|junit", "how to print"}, 'f'};
+
 constexpr Flag kReportFlags[] = {kStep, kTop, kFormat, kOutput, kThreads, kByRank};
 constexpr Flag kShowFlags[] = {kFormat, kOutput, kThreads, kByRank};
 constexpr Flag kExplainFlags[] = {kStep, kFormat, kOutput, kThreads};
 constexpr Flag kWhatifFlags[] = {kScale, kStep, kFormat, kOutput, kThreads};
+constexpr Flag kDiffFlags[] = {kDiffWhat, kStep, kSkip, kTop, kFormat, kOutput, kThreads};
+constexpr Flag kGateFlags[] = {kFailOn, kAllowNoise, kBase,   kNew,    kStep,
+                               kSkip,   kGateFormat, kOutput, kThreads};
 constexpr Flag kListFlags[] = {kFormat, kOutput};
 constexpr Flag kValidateFlags[] = {kFormat, kOutput, kThreads};
 constexpr Flag kExportFlags[] = {kWhat, kExportFormat, kOutput, kThreads};
@@ -57,6 +81,16 @@ constexpr std::string_view kWhatifExamples[] = {
     "stepscope whatif trace.json.gz",
     "stepscope whatif trace.json.gz --scale data_loading=0 --scale 'kernel:/gemm|conv/=0.5'",
     "stepscope whatif traces/ --scale comm=0 --format json",
+};
+constexpr std::string_view kDiffExamples[] = {
+    "stepscope diff before.json.gz after.json.gz",
+    "stepscope diff before/ after/ -o diff.html",
+    "stepscope diff before.json.gz after.json.gz --what operators",
+};
+constexpr std::string_view kGateExamples[] = {
+    "stepscope gate main.json.gz change.json.gz",
+    "stepscope gate main.json.gz change.json.gz --fail-on 'step.total>3%' --fail-on 'step.data_loader>5ms'",
+    "stepscope gate main/ change/ --fail-on 'kernels.total[ampere_sgemm_128x64_tn]>10%' -o gate.xml",
 };
 constexpr std::string_view kListExamples[] = {"stepscope list"};
 constexpr std::string_view kValidateExamples[] = {"stepscope validate traces/"};
@@ -103,6 +137,32 @@ constexpr Command kCommands[] = {
      "NAME is exact, or /a|b/ for names that contain a or b. Without --scale, it tries what usually limits. "
      "`stepscope show whatif --help` defines each and says what the replay does not know.",
      kWhatifFlags, kWhatifExamples, run_whatif},
+    {"diff", "what changed from one recording to another, and whether it is more than noise", "A B",
+     "Says how much faster or slower a step of B is than a step of A, with the interval that 95 % of such "
+     "comparisons hold, and what explains it: the parts of the step, then kernels by operator and module. "
+     "What "
+     "changed by more than noise is told apart from what did not, what is new from what is gone; their "
+     "changes add "
+     "up to the change of the step. Kernels that have other names on another device are compared by the "
+     "operator "
+     "that launched them. A and B are each a file or a directory of ranks; 8 steps or more on each side make "
+     "a "
+     "verdict.",
+     kDiffFlags, kDiffExamples, run_diff},
+    {"gate", "fail when a step got slower: for continuous integration", "BASE NEW",
+     "Compares NEW with BASE against limits and says pass, regression or inconclusive. Exit codes: 0 pass, 1 "
+     "regression, 2 wrong usage or unreadable, 3 inconclusive. METRIC is step.total, a part of the step "
+     "(step.kernel, "
+     "step.data_loader, ... as `stepscope show steps` names them), or ANALYSIS.COLUMN[KEY], a number of a "
+     "row of any "
+     "analysis, per step. LIMIT is a percentage of BASE, or with a unit (ms, us, ns, s, MiB, GiB, none) a "
+     "level of NEW; "
+     "METRIC<LIMIT fails below. A metric is a regression when its whole 95 % interval lies beyond the limit, "
+     "and "
+     "passes when all of it lies within; else, and when BASE and NEW are of other ranks, devices, work or "
+     "options of "
+     "the profiler, nothing is concluded. Record 8 steps or more, or four runs of each side (--base, --new).",
+     kGateFlags, kGateExamples, run_gate},
     {"list", "name the analyses and what each answers", "",
      "Names every analysis that `show` and `export` know.", kListFlags, kListExamples, run_list},
     {"validate", "say how much of each file could be read", "TRACE...",

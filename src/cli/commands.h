@@ -57,6 +57,8 @@ int run_show(const Call& call);
 int run_list(const Call& call);
 int run_explain(const Call& call);
 int run_whatif(const Call& call);
+int run_diff(const Call& call);
+int run_gate(const Call& call);
 int run_validate(const Call& call);
 int run_export(const Call& call);
 int run_sql(const Call& call);

@@ -108,10 +108,10 @@ std::string full_help(int columns) {
   put_wrapped(out, "  --version", "print the version", 28, columns);
   put_examples(out, find_command("report")->examples);
   out += "\n";
-  put_paragraph(
-      out,
-      "Exit codes: 0 done, 1 failed, 2 wrong usage. Colour is used on a terminal unless NO_COLOR is set.",
-      columns);
+  put_paragraph(out,
+                "Exit codes: 0 done, 1 failed, 2 wrong usage; of gate 1 regression, 3 inconclusive. Colour "
+                "is used on a terminal unless NO_COLOR is set.",
+                columns);
   return out;
 }
 

@@ -42,15 +42,21 @@ bool to_file(const Call& call) {
 struct Ending {
   std::string_view ending, format;
 };
-constexpr Ending kEndings[] = {{".html", "html"},      {".htm", "html"}, {".json", "json"},
-                               {".csv", "csv"},        {".txt", "text"}, {".sqlite", "sqlite"},
-                               {".sqlite3", "sqlite"}, {".db", "sqlite"}};
+constexpr Ending kEndings[] = {
+    {".html", "html"},     {".htm", "html"},       {".json", "json"}, {".csv", "csv"},     {".txt", "text"},
+    {".sqlite", "sqlite"}, {".sqlite3", "sqlite"}, {".db", "sqlite"}, {".md", "markdown"}, {".xml", "junit"}};
 
 const Ending* ending_of(const Call& call) {
   const std::string ending = std::filesystem::path(call.params.text("output")).extension().string();
   const auto* found = std::find_if(std::begin(kEndings), std::end(kEndings),
                                    [&](const Ending& known) { return known.ending == ending; });
   return found == std::end(kEndings) ? nullptr : found;
+}
+
+/// One sentence when no report is written in that format, else "".
+std::string misplaced(std::string_view format) {
+  if (format == "sqlite") return "only `stepscope export` writes SQLite";
+  return format == "markdown" || format == "junit" ? "only `stepscope gate` writes Markdown and JUnit" : "";
 }
 
 void say_notes(const std::vector<std::string>& notes) {
@@ -146,7 +152,7 @@ int print(const Call& call, const report::Report& report) {
   const std::string format = format_of(call);
   if (format == "json") return put(call, report::to_json(report));
   if (format == "html") return put(call, report::to_html(report));
-  if (format == "sqlite") return misuse(call, "only `stepscope export` writes SQLite");
+  if (const std::string why = misplaced(format); !why.empty()) return misuse(call, why);
   if (format == "text") return put(call, drawn(call, report));
   say_notes(report.notes);
   return put(call, report::to_csv(report));
@@ -156,7 +162,7 @@ int print(const Call& call, const report::Page& page) {
   const std::string format = format_of(call);
   if (format == "json") return put(call, report::to_json(page.reports));
   if (format == "html") return put(call, report::to_html(page));
-  if (format == "sqlite") return misuse(call, "only `stepscope export` writes SQLite");
+  if (const std::string why = misplaced(format); !why.empty()) return misuse(call, why);
   if (format == "text") return put(call, report::to_text(page, style_of(call, to_file(call))));
   say_notes(report::notes_of(page));
   return put(call, report::to_csv(page.reports));

@@ -58,6 +58,8 @@ tbody tr:nth-child(even){background:var(--stripe)}
 .scroll.narrow{width:max-content;max-width:100%;min-width:22em}
 .number{width:1%;text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 .narrow .number{width:auto}
+.grew{color:var(--grew)}
+.fell{color:var(--fell)}
 td.bar{min-width:80px;padding:10px 12px 0 0}
 td.bar svg{height:10px;width:100%}
 .text{overflow-wrap:anywhere;min-width:18em;max-width:40em}
@@ -95,11 +97,11 @@ footer{margin-top:48px;color:var(--soft);font-size:13px;border-top:1px solid var
 constexpr std::string_view kLight =
     "--page:#FFFFFF;--panel:#F6F8FA;--stripe:#F9FAFB;--ink:#16191D;--soft:#59636E;--line:#D9DEE4;--link:#"
     "0B5CAD;"
-    "--good:#0B6BCB;--warn:#FFF8E5;--warn-line:#B7791F;--heat:#0B3C6F;";
+    "--good:#0B6BCB;--warn:#FFF8E5;--warn-line:#B7791F;--heat:#0B3C6F;--grew:#9A4B00;--fell:#0B5CAD;";
 constexpr std::string_view kDark =
     "--page:#14181D;--panel:#1C2229;--stripe:#191E24;--ink:#E8EBEE;--soft:#A3ADB8;--line:#343C46;--link:#"
     "7FB8FF;"
-    "--good:#5AA9FF;--warn:#2A2410;--warn-line:#C99A3A;--heat:#8EC5FF;";
+    "--good:#5AA9FF;--warn:#2A2410;--warn-line:#C99A3A;--heat:#8EC5FF;--grew:#FFB45C;--fell:#7FB8FF;";
 
 void put_paints(std::string& out, bool dark) {
   for (int i = 0; i < kFamilies; ++i) {

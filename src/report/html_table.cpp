@@ -90,14 +90,21 @@ void put_bar(std::string& out, double fraction) {
       std::clamp(fraction, 0.0, 1.0) * 100);
 }
 
+/// Of a change its direction, as a class.
+std::string_view direction(const Cells& cells, std::size_t row) {
+  if (cells.column->role != Role::change) return "";
+  const double change = number_at(*cells.column, row);
+  return change > 0 ? " grew" : change < 0 ? " fell" : "";
+}
+
 void put_row(std::string& out, const std::vector<Cells>& all, const Column* depth, std::size_t row) {
   out += "<tr>";
   bool named = false;
   for (const Cells& cells : all) {
     const bool heads_row = !named && cells.column->role == Role::key;
     const std::string_view tag = heads_row ? "th" : "td";
-    out += fmt::format("<{}{} class=\"{}\"{}", tag, heads_row ? " scope=\"row\"" : "", cells.css(),
-                       tooltip(cells, row));
+    out += fmt::format("<{}{} class=\"{}{}\"{}", tag, heads_row ? " scope=\"row\"" : "", cells.css(),
+                       direction(cells, row), tooltip(cells, row));
     if (heads_row && depth != nullptr)
       out += fmt::format(" style=\"padding-left:{:.1f}em\"",
                          0.9 + 1.3 * std::clamp(number_at(*depth, row), 0.0, kDeepestIndent));

@@ -9,6 +9,7 @@ namespace stepscope::report {
 inline constexpr int kPlainInk = -1;
 inline constexpr int kWarningInk = 172;
 inline constexpr int kBarInk = 33;
+inline constexpr int kMoreInk = 172, kLessInk = 33;  ///< orange and blue: told apart with any vision
 
 class Ink {
  public:

@@ -12,7 +12,7 @@ std::string_view name_of(Unit unit) {
 }
 
 std::string_view name_of(Role role) {
-  constexpr std::string_view kNames[] = {"key", "value", "share", "depth", "detail"};
+  constexpr std::string_view kNames[] = {"key", "value", "share", "depth", "detail", "change"};
   return kNames[static_cast<std::size_t>(role)];
 }
 

@@ -35,6 +35,7 @@ enum class Role : std::uint8_t {
   share,   ///< part of a whole, unit `share`
   depth,   ///< pre-order depth of a tree row, 0 for roots
   detail,  ///< extra text or numbers, hidden first when a terminal is narrow
+  change,  ///< a difference: printed with its sign, growth and decline in two colours
 };
 
 /// How a person should see the table. Views exist per shape, not per analysis.

@@ -129,6 +129,14 @@ std::string header_line(const std::vector<Strip>& strips, std::size_t level, std
   return line;
 }
 
+/// Of a change its direction, of a bar its colour.
+int ink_of(const Strip& strip, std::size_t row) {
+  if (strip.bar) return kBarInk;
+  if (strip.column == nullptr || strip.column->role != Role::change) return kPlainInk;
+  const double change = number_at(*strip.column, row);
+  return change > 0 ? kMoreInk : change < 0 ? kLessInk : kPlainInk;
+}
+
 std::string row_line(const Sheet& sheet, const std::vector<Strip>& strips, std::size_t row) {
   std::string line;
   std::string spaces;
@@ -138,7 +146,7 @@ std::string row_line(const Sheet& sheet, const std::vector<Strip>& strips, std::
     if (&s != &strips.front()) spaces += std::string(kGap, ' ');
     if (end > 0) {
       const std::string body = cell.substr(0, end);
-      line += spaces + (s.bar ? sheet.ink.paint(kBarInk, body) : body);
+      line += spaces + sheet.ink.paint(ink_of(s, row), body);
       spaces.clear();
     }
     spaces += cell.substr(end);

@@ -224,6 +224,7 @@ std::vector<std::string> format_cells(const Column& column) {
       cells[row] = share_cell(number_at(column, row));
     else
       cells[row] = scaled_cell(number_at(column, row), common);
+    if (column.role == Role::change && number_at(column, row) > 0) cells[row].insert(0, "+");
   }
   return cells;
 }

@@ -196,7 +196,7 @@ class Usage(Folder):
             self.assertIn("Commands:", out)
 
     def test_help_of_every_command(self):
-        for command in ("report", "show", "explain", "whatif", "list", "validate", "export", "sql", "completion", "man"):
+        for command in ("report", "show", "explain", "whatif", "diff", "gate", "list", "validate", "export", "sql", "completion", "man"):
             for words in ([command, "--help"], ["help", command]):
                 code, out, err = run(*words)
                 self.assertEqual((code, err), (0, ""), words)
@@ -246,6 +246,13 @@ class Usage(Folder):
             (["whatif", self.trace, "--scale", "kernel:/gemm=0.5"], "write kernel:/gemm/ for names that contain gemm"),
             (["whatif", self.trace, "--scale", "kernel:gemm/=0.5"], "write kernel:/gemm/ for names that contain gemm"),
             (["explain"], "  N05  "),
+            (["diff", self.trace], "two recordings"),
+            (["diff", self.trace, self.trace, "--what", "operatrs"], "Did you mean 'operators'?"),
+            (["gate", self.trace], "--base and --new"),
+            (["gate", self.trace, self.trace, "--fail-on", "step.totl>5%"], "Did you mean 'total'?"),
+            (["gate", self.trace, self.trace, "--fail-on", "step.total"], "step.total>5%"),
+            (["gate", self.trace, self.trace, "--fail-on", "step.total>5 parsec"], "is no limit"),
+            (["diff", self.trace, self.trace, "-o", "x.md"], "stepscope gate"),
         ):
             code, out, err = run(*words)
             self.assertEqual((code, out), (2, ""), words)

@@ -3,6 +3,8 @@
 
 #include "advise/analyses.h"
 #include "base/check.h"
+#include "compare/diff.h"
+#include "compare/step_difference.h"
 #include "support/dump.h"
 
 namespace stepscope::test {
@@ -73,10 +75,24 @@ inline std::string dump_answers(const trace::Trace& trace) {
   return out;
 }
 
+/// A trace compared with itself: rows add up to the step, none changed.
+inline void check_difference(const trace::Trace& trace) {
+  compare::Pair pair = compare::recordings_of(trace, trace, {});
+  check_report(compare::diff(trace, trace, pair));
+  double sum = 0;
+  const compare::StepDifference difference = compare::step_difference(pair.a, pair.b);
+  for (const compare::Row& row : difference.rows) {
+    CHECK(row.change() == 0);
+    sum += row.time.a;
+  }
+  CHECK(std::abs(sum - difference.mean_a) <= 1 + 1e-9 * difference.mean_a);
+}
+
 /// Every analysis answers, and its columns have equal lengths.
 inline void check_analyses(const trace::Trace& trace) {
   for (const analyze::Analysis& analysis : advise::all_analyses())
     check_report(analyze::run(analysis, trace, {}));
+  check_difference(trace);
 }
 
 }  // namespace stepscope::test

@@ -1,0 +1,127 @@
+#include "compare/gate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/median.h"
+#include "compare/change.h"
+#include "compare/comparable.h"
+#include "compare/diff.h"
+
+namespace stepscope::compare {
+namespace {
+
+using trace::Trace;
+
+constexpr std::size_t kFewestFiles = kFewestSteps;
+
+/// One side's samples of a metric, from all its files.
+std::vector<double> pooled(std::vector<std::vector<double>> files, bool by_file) {
+  std::vector<double> out;
+  for (std::vector<double>& file : files) {
+    if (by_file)
+      out.push_back(median_of(file));
+    else
+      out.insert(out.end(), file.begin(), file.end());
+  }
+  return out;
+}
+
+struct Side {
+  const std::vector<Trace>& traces;
+  std::vector<Recording> recordings;
+};
+
+std::vector<CountedSteps> steps_of(const std::vector<Trace>& traces, const report::Params& params) {
+  std::vector<CountedSteps> out;
+  for (const Trace& trace : traces) out.push_back(counted_steps(trace, analyze::StepChoice(params)));
+  return out;
+}
+
+std::size_t fewest_of(const std::vector<CountedSteps>& files) {
+  std::size_t fewest = files.front().steps.size();
+  for (const CountedSteps& file : files) fewest = std::min(fewest, file.steps.size());
+  return fewest;
+}
+
+Side side_of(const std::vector<Trace>& traces, std::vector<CountedSteps> counted, std::size_t skip) {
+  Side side{traces, {}};
+  for (std::size_t i = 0; i < traces.size(); ++i) {
+    leave_out_first(counted[i], skip);
+    side.recordings.push_back(recording_of(traces[i], std::move(counted[i])));
+  }
+  return side;
+}
+
+Measured measure(const Limit& limit, const Side& base, const Side& now, unsigned threads) {
+  Measured out;
+  const bool by_file = std::min(base.traces.size(), now.traces.size()) >= kFewestFiles;
+  for (const Side* side : {&base, &now}) {
+    std::vector<std::vector<double>> files;
+    for (std::size_t i = 0; i < side->traces.size(); ++i) {
+      Samples samples = samples_of(limit, side->traces[i], side->recordings[i], threads);
+      if (!samples.missing.empty() && out.missing.empty())
+        out.missing = fmt::format("{}: {}.", side == &base ? "BASE" : "NEW", samples.missing);
+      if (samples.values.empty()) continue;
+      out.unit = samples.unit;
+      files.push_back(std::move(samples.values));
+    }
+    (side == &base ? out.base : out.now) = pooled(std::move(files), by_file);
+  }
+  return out;
+}
+
+void note_steps(const Side& base, const Side& now, std::vector<std::string>& notes) {
+  std::size_t skipped = 0;
+  for (const Side* side : {&base, &now})
+    for (const Recording& recording : side->recordings)
+      skipped = std::max(skipped, recording.counted.warming_up);
+  if (skipped > 0)
+    notes.push_back(fmt::format("Of each recording the first {} left out as warm-up; --skip 0 counts all.",
+                                skipped == 1 ? "step is" : fmt::format("{} steps are", skipped)));
+}
+
+}  // namespace
+
+std::string_view name_of(Outcome outcome) {
+  return outcome == Outcome::pass ? "pass" : outcome == Outcome::regression ? "regression" : "inconclusive";
+}
+
+Outcome Gate::outcome() const {
+  if (!not_comparable.empty()) return Outcome::inconclusive;
+  Outcome worst = Outcome::pass;
+  for (const Check& check : checks) {
+    if (check.outcome == Outcome::regression) return Outcome::regression;
+    if (check.outcome == Outcome::inconclusive) worst = Outcome::inconclusive;
+  }
+  return worst;
+}
+
+Gate gate(const std::vector<Trace>& base, const std::vector<Trace>& now, const std::vector<Limit>& limits,
+          double allow_noise, const report::Params& params) {
+  Gate out;
+  const auto threads = static_cast<unsigned>(params.integer("threads"));
+  std::vector<CountedSteps> steps_base = steps_of(base, params), steps_now = steps_of(now, params);
+  const std::size_t skip = warm_up(std::min(fewest_of(steps_base), fewest_of(steps_now)), params);
+  const Side of_base = side_of(base, std::move(steps_base), skip),
+             of_now = side_of(now, std::move(steps_now), skip);
+  std::set<std::string> said;
+  for (std::size_t i = 0; i < base.size(); ++i)
+    for (std::size_t j = 0; j < now.size(); ++j) {
+      if (i != 0 && j != 0) continue;
+      const Pair pair{of_base.recordings[i], of_now.recordings[j]};
+      for (const std::string& why : not_comparable(base[i], now[j], pair, "BASE", "NEW"))
+        if (said.insert(why).second) out.not_comparable.push_back(why);
+    }
+  std::vector<Measured> measured;
+  for (const Limit& limit : limits) measured.push_back(measure(limit, of_base, of_now, threads));
+  out.checks = decide(limits, measured, allow_noise);
+  if (!out.not_comparable.empty())
+    for (Check& check : out.checks) check.outcome = Outcome::inconclusive;
+  note_steps(of_base, of_now, out.notes);
+  return out;
+}
+
+}  // namespace stepscope::compare

@@ -1,0 +1,97 @@
+#include "compare/gate.h"
+
+#include <gtest/gtest.h>
+
+namespace stepscope::compare {
+namespace {
+
+using Sample = std::vector<double>;
+
+const Sample kBase = {100, 102, 99, 101, 98, 100, 102, 99};
+
+Sample times(double factor, std::size_t count = 8) {
+  Sample out;
+  for (std::size_t i = 0; i < count; ++i) out.push_back(kBase[i] * factor);
+  return out;
+}
+
+Limit limit(const char* text) {
+  auto parsed = parse_limit(text);
+  EXPECT_TRUE(parsed.ok()) << parsed.error().message;
+  return parsed.ok() ? *parsed : Limit{};
+}
+
+Check decided(const char* text, const Sample& now, const Sample& base = kBase, double allow_noise = 0) {
+  return decide({limit(text)}, {{base, now, "", report::Unit::ns}}, allow_noise).front();
+}
+
+TEST(Gate, LimitsAreRead) {
+  const Limit total = limit("step.total>5%");
+  EXPECT_EQ(total.analysis + "/" + total.column, "step/total");
+  EXPECT_TRUE(total.above && total.relative);
+  EXPECT_DOUBLE_EQ(total.bound, 0.05);
+  const Limit kernel = limit("kernels.total[void f<int>(a[3])] > 1.5 ms");
+  EXPECT_EQ(kernel.key, "void f<int>(a[3])");
+  EXPECT_DOUBLE_EQ(kernel.bound, 1.5e6);
+  EXPECT_FALSE(kernel.relative);
+  EXPECT_FALSE(limit("devices.utilization<-5%").above);
+  EXPECT_DOUBLE_EQ(limit("copies.bytes[x]>2 MiB").bound, 2097152);
+  for (const char* wrong : {"", "step.total", "step>5%", "step.total>", "step.total>5 parsec", "step.tota>5%",
+                            "nothing.total>5%", "step.total>nan%", "step.total>-100%"})
+    EXPECT_FALSE(parse_limit(wrong).ok()) << wrong;
+}
+
+TEST(Gate, PassRegressionAndBetween) {
+  EXPECT_EQ(decided("step.total>5%", times(0.8)).outcome, Outcome::pass);
+  EXPECT_EQ(decided("step.total>5%", times(1.0)).outcome, Outcome::pass);
+  EXPECT_EQ(decided("step.total>5%", times(1.2)).outcome, Outcome::regression);
+  const Check between = decided("step.total>5%", times(1.05));
+  EXPECT_EQ(between.outcome, Outcome::inconclusive);
+  EXPECT_NE(between.reason.find("both sides of the limit"), std::string::npos);
+  EXPECT_EQ(decided("step.total>5%", times(1.05), kBase, 0.05).outcome, Outcome::pass);
+  EXPECT_EQ(decided("step.total<-5%", times(0.8)).outcome, Outcome::regression);
+}
+
+TEST(Gate, TooFewStepsSayHowMany) {
+  const Check few = decided("step.total>5%", times(2, 3), times(1, 3));
+  EXPECT_EQ(few.outcome, Outcome::inconclusive);
+  EXPECT_NE(few.reason.find("record 8 or more"), std::string::npos);
+  const Sample trend = {100, 101, 102, 103, 104, 105, 106, 107};  // each like its neighbour
+  EXPECT_NE(decided("step.total>5%", trend, trend).reason.find("independent"), std::string::npos);
+}
+
+TEST(Gate, MoreStepsShrinkTheInterval) {
+  // 10 % with 3 % noise each way: undecided at 4 steps, and the number it asks for is finite.
+  const Check check = decided("step.total>5%", {113, 106, 112, 104}, {100, 103, 97, 101});
+  EXPECT_EQ(check.outcome, Outcome::inconclusive);
+  EXPECT_NE(check.reason.find("a side would decide"), std::string::npos);
+}
+
+TEST(Gate, LevelsHaveLimitsToo) {
+  EXPECT_EQ(decided("step.total>105ns", times(1)).outcome, Outcome::pass);
+  EXPECT_EQ(decided("step.total>95ns", times(1)).outcome, Outcome::regression);
+  EXPECT_EQ(decided("step.total>100ns", times(1)).outcome, Outcome::inconclusive);
+  EXPECT_EQ(decided("step.total>95ns", times(1, 5)).outcome, Outcome::inconclusive);  // 2 / 32 is over 5 %
+}
+
+TEST(Gate, SeveralLimitsAreSeveralChancesToErr) {
+  // 4 steps a side: the smallest p-value there is, 2 / 70, is beyond 5 % when there are two limits.
+  const Measured measured{{100, 101, 99, 100.5}, {120, 122, 119, 121}, "", report::Unit::ns};
+  EXPECT_EQ(decide({limit("step.total>5%")}, {measured}, 0)[0].outcome, Outcome::regression);
+  const std::vector<Check> two =
+      decide({limit("step.total>5%"), limit("step.kernel>5%")}, {measured, measured}, 0);
+  EXPECT_NEAR(two[0].p, 2.0 / 70, 1e-12);
+  EXPECT_NEAR(two[0].corrected, 4.0 / 70, 1e-12);
+  EXPECT_EQ(two[0].outcome, Outcome::inconclusive);
+}
+
+TEST(Gate, WhatIsNotThereIsNotPassed) {
+  const Measured nothing{{}, {}, "BASE: no row 'x'.", report::Unit::ns};
+  const std::vector<Check> checks = decide({limit("step.total>5%")}, {nothing}, 0);
+  EXPECT_EQ(checks[0].outcome, Outcome::inconclusive);
+  EXPECT_EQ(checks[0].reason, "BASE: no row 'x'.");
+  EXPECT_EQ(decided("step.data_loader>5%", times(1), times(0)).outcome, Outcome::inconclusive);
+}
+
+}  // namespace
+}  // namespace stepscope::compare

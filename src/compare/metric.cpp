@@ -1,0 +1,169 @@
+#include "compare/metric.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "analyze/analyses.h"
+#include "compare/analysis_difference.h"
+#include "report/suggest.h"
+
+namespace stepscope::compare {
+namespace {
+
+struct UnitName {
+  std::string_view name;
+  double factor;
+};
+constexpr UnitName kUnits[] = {{"ns", 1},   {"us", 1e3}, {"µs", 1e3},   {"ms", 1e6},
+                               {"s", 1e9},  {"B", 1},    {"KiB", 1024}, {"MiB", 1024.0 * 1024},
+                               {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9},   {"GiB", 1024.0 * 1024 * 1024},
+                               {"", 1}};
+
+constexpr std::string_view kForm =
+    "write METRIC>LIMIT, e.g. step.total>5%, step.data_loader>10ms, "
+    "'kernels.total[NAME]>3%'";
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  return text;
+}
+
+/// The number and what it is in; false when it is neither.
+bool read_bound(std::string_view text, Limit& limit) {
+  text = trimmed(text);
+  if (!text.empty() && text.front() == '+') text.remove_prefix(1);
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), limit.bound);
+  if (error != std::errc{} || !(limit.bound > -1e18 && limit.bound < 1e18)) return false;
+  const std::string_view unit = trimmed(text.substr(static_cast<std::size_t>(rest - text.data())));
+  limit.relative = unit == "%";
+  if (limit.relative) {
+    limit.bound /= 100;
+    return limit.bound > -1;
+  }
+  const auto* found = std::find_if(std::begin(kUnits), std::end(kUnits),
+                                   [&](const UnitName& known) { return known.name == unit; });
+  if (found == std::end(kUnits)) return false;
+  limit.bound *= found->factor;
+  return true;
+}
+
+Error wrong(std::string_view text, const std::string& why) {
+  return Error{fmt::format("--fail-on {}: {}", text, why), ""};
+}
+
+std::vector<std::string> names_of_parts() {
+  return {"total",   "kernel",      "memcpy",   "memset", "communication",
+          "runtime", "data_loader", "cpu_exec", "other"};
+}
+
+/// One sentence when there is no such metric, else "".
+std::string unknown(const Limit& limit) {
+  if (limit.analysis == "step") {
+    const std::vector<std::string> parts = names_of_parts();
+    if (std::find(parts.begin(), parts.end(), limit.column) != parts.end()) return "";
+    std::string all;
+    for (const std::string& part : parts) all += (all.empty() ? "" : ", ") + part;
+    return fmt::format("a step has no part '{}'.{} It has {}", limit.column,
+                       report::did_you_mean(limit.column, parts), all);
+  }
+  std::vector<std::string> names = {"step"};
+  for (const analyze::Analysis* analysis : comparable_analyses()) names.emplace_back(analysis->name);
+  if (std::find(names.begin(), names.end(), limit.analysis) != names.end()) return "";
+  return fmt::format("there is no analysis '{}' to compare.{} `stepscope list` names them", limit.analysis,
+                     report::did_you_mean(limit.analysis, names));
+}
+
+/// Of a table: the rows that the key names, the compared column's place. "" key: the only row.
+std::vector<const TableSamples::Row*> rows_named(const TableSamples& table, const std::string& key) {
+  std::vector<const TableSamples::Row*> out;
+  for (const auto& [full, row] : table.rows()) {
+    std::string all;
+    for (const std::string& part : row.keys) all += (all.empty() ? "" : ", ") + part;
+    if (key.empty() || all == key || std::find(row.keys.begin(), row.keys.end(), key) != row.keys.end())
+      out.push_back(&row);
+  }
+  return out;
+}
+
+Samples samples_of_table(const Limit& limit, const TableSamples& table, std::size_t column) {
+  Samples out;
+  out.unit = compared_columns(table.shape())[column]->unit;
+  const auto rows = rows_named(table, limit.key);
+  if (rows.empty())
+    out.missing = fmt::format("no row '{}' in \"{}\"", limit.key, table.shape().title);
+  else if (rows.size() > 1)
+    out.missing = fmt::format(
+        "{} rows of \"{}\" are meant; name one in brackets: {}.{}[KEY], of several keys all "
+        "with commas",
+        rows.size(), table.shape().title, limit.analysis, limit.column);
+  else
+    out.values = rows.front()->values[column];
+  if (out.values.empty() && out.missing.empty()) out.missing = "it has no value there";
+  return out;
+}
+
+Samples samples_of_analysis(const Limit& limit, const trace::Trace& trace, const Recording& recording,
+                            unsigned threads) {
+  const AnswersPerStep answers =
+      answers_per_step(trace, recording.counted, {analyze::find(limit.analysis)}, threads);
+  std::string columns;
+  Samples last;
+  for (const TableSamples& table : answers.tables.front()) {
+    const auto numbers = compared_columns(table.shape());
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      columns += (columns.empty() ? "" : ", ") + numbers[i]->name;
+      if (numbers[i]->name != limit.column) continue;
+      Samples found = samples_of_table(limit, table, i);
+      if (found.missing.empty()) return found;
+      last = std::move(found);
+    }
+  }
+  if (!last.missing.empty()) return last;
+  return {{},
+          columns.empty()
+              ? fmt::format("{} says nothing of it", limit.analysis)
+              : fmt::format("{} has no column '{}'; it has {}", limit.analysis, limit.column, columns)};
+}
+
+}  // namespace
+
+Result<Limit> parse_limit(std::string_view text) {
+  Limit limit;
+  limit.text = std::string(trimmed(text));
+  const std::string_view all = limit.text;
+  const std::size_t close = all.rfind(']');  // names of kernels hold < and >
+  const std::size_t sign = all.find_first_of("<>", close == std::string_view::npos ? 0 : close);
+  if (sign == std::string_view::npos) return wrong(text, std::string(kForm));
+  limit.above = all[sign] == '>';
+  if (!read_bound(all.substr(sign + 1), limit))
+    return wrong(text,
+                 fmt::format("'{}' is no limit; it is a number and %, ns, us, ms, s, B, KiB, MiB or GiB",
+                             all.substr(sign + 1)));
+  std::string_view metric = trimmed(all.substr(0, sign));
+  if (const std::size_t open = metric.find('['); open != std::string_view::npos && metric.ends_with(']')) {
+    limit.key = std::string(metric.substr(open + 1, metric.size() - open - 2));
+    metric = metric.substr(0, open);
+  }
+  const std::size_t dot = metric.find('.');
+  if (dot == std::string_view::npos) return wrong(text, std::string(kForm));
+  limit.analysis = std::string(metric.substr(0, dot));
+  limit.column = std::string(metric.substr(dot + 1));
+  if (limit.analysis == "steps") limit.analysis = "step";
+  if (const std::string why = unknown(limit); !why.empty()) return wrong(text, why);
+  return limit;
+}
+
+Samples samples_of(const Limit& limit, const trace::Trace& trace, const Recording& recording,
+                   unsigned threads) {
+  if (limit.analysis != "step") return samples_of_analysis(limit, trace, recording, threads);
+  if (recording.step.empty()) return {{}, "there is no whole step"};
+  if (limit.column == "total") return {recording.step, ""};
+  for (const PartOfStep& part : recording.parts)
+    if (part.name == limit.column) return {part.time, ""};
+  return {{}, "the step has no such part"};
+}
+
+}  // namespace stepscope::compare

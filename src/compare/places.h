@@ -1,0 +1,39 @@
+// Where in the program an event of one rank comes from, in words that another recording of it shares.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyze/module_paths.h"
+#include "derive/call_paths.h"
+#include "trace/trace.h"
+
+namespace stepscope::compare {
+
+/// Of a rank: every host range's path of ops and annotations (step marks left out), and its module.
+class Places {
+ public:
+  Places(const trace::Trace& trace, const trace::Rank& rank);
+
+  /// Ids of the path of ops and of the module of a host range; kNoPath for kNoRow and outside all.
+  derive::PathId op(trace::Row host_row) const;
+  derive::PathId module(trace::Row host_row) const;
+
+  std::vector<std::string> op_names(derive::PathId path) const;
+  /// How many names of the path are ranges of the program around its first operator.
+  std::size_t first_op(derive::PathId path) const;
+  const std::string& module_name(derive::PathId path) const { return module_names_[path]; }
+
+ private:
+  derive::CallPaths paths_;
+  std::vector<derive::PathId> path_;  // by row
+  std::vector<bool> is_op_;           // by path
+  analyze::ModulePaths modules_;
+  std::vector<std::string> module_names_;  // by path
+};
+
+/// Full names of module paths: classes, with a number for the second and later siblings of one class. The
+/// numbers of the recording are of one run; their order is not.
+std::vector<std::string> stable_module_names(const derive::CallPaths& paths);
+
+}  // namespace stepscope::compare

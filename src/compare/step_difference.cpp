@@ -1,0 +1,141 @@
+#include "compare/step_difference.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "report/units.h"
+
+namespace stepscope::compare {
+namespace {
+
+std::vector<double> summed(const std::vector<Leaf>& leaves, const std::vector<std::size_t>& indices,
+                           std::size_t samples) {
+  std::vector<double> out(samples);
+  for (const std::size_t i : indices)
+    for (std::size_t s = 0; s < samples; ++s) out[s] += leaves[i].time[s];
+  return out;
+}
+
+double calls(const std::vector<Leaf>& leaves, const std::vector<std::size_t>& indices) {
+  double sum = 0;
+  for (const std::size_t i : indices) sum += leaves[i].calls;
+  return sum;
+}
+
+/// What sort of work all of them are, "" when they differ.
+std::string_view sort_of(const std::vector<const Leaf*>& leaves) {
+  for (const Leaf* leaf : leaves)
+    if (leaf->work_class != leaves.front()->work_class) return "";
+  return name_of_class(leaves.front()->work_class);
+}
+
+/// The kernel; "x → y" when the sides have one each; "matrix: 3 kernels → 2" of several.
+std::string kernel_of(const std::vector<Leaf>& a, const std::vector<Leaf>& b, const Match& match) {
+  std::vector<const Leaf*> all;
+  for (const std::size_t i : match.a) all.push_back(&a[i]);
+  for (const std::size_t i : match.b) all.push_back(&b[i]);
+  const std::string &first = all.front()->kernel, &last = all.back()->kernel;
+  const bool alike = std::all_of(all.begin(), all.end(), [&](const Leaf* l) { return l->kernel == first; });
+  if (alike) return first;
+  if (match.a.size() == 1 && match.b.size() == 1) return first + " → " + last;
+  const std::string_view sort = sort_of(all);
+  return fmt::format("{}{} → {} kernels", sort.empty() ? "" : fmt::format("{}: ", sort), match.a.size(),
+                     match.b.size());
+}
+
+std::string common_op(const Leaf& a, const Leaf& b) {
+  std::size_t same = 0;
+  while (same < a.op.size() && same < b.op.size() && a.op[same] == b.op[same]) ++same;
+  return joined(a.op, same);
+}
+
+void name_row(Row& row, const std::vector<Leaf>& a, const std::vector<Leaf>& b) {
+  const Leaf* of_a = row.match.a.empty() ? nullptr : &a[row.match.a.front()];
+  const Leaf* of_b = row.match.b.empty() ? nullptr : &b[row.match.b.front()];
+  const Leaf& any = of_b != nullptr ? *of_b : *of_a;
+  row.module = of_a != nullptr && of_a->module == any.module ? of_a->module : any.module;
+  const bool same_path = of_a == nullptr || of_b == nullptr || row.match.way != Way::ancestor;
+  row.op = same_path ? joined(any.op) : common_op(*of_a, *of_b);
+  row.kernel = kernel_of(a, b, row.match);
+}
+
+/// What the host does where the device leaves time for it is there or not by chance.
+bool by_chance(const Row& row, const Leaf& leaf) {
+  return !leaf.device && row.time.state == State::within_noise;
+}
+
+State state_of(const Row& row, const std::vector<Leaf>& a, const std::vector<Leaf>& b) {
+  const bool on_a = !row.match.a.empty(), on_b = !row.match.b.empty();
+  if (on_a != on_b) {
+    if (by_chance(row, on_a ? a[row.match.a.front()] : b[row.match.b.front()])) return State::within_noise;
+    return on_b ? State::appeared : State::gone;
+  }
+  if (row.match.way == Way::moved) return State::moved;
+  return differs_in_kind(row.match.way) ? State::other_way : row.time.state;
+}
+
+std::string percent(double ratio) { return fmt::format("{:.1f} %", 100 * std::abs(ratio - 1)); }
+
+std::string interval_of(const RatioChange& step) {
+  const auto word = [](double ratio) { return ratio < 1 ? "faster" : "slower"; };
+  if (step.high <= 1) return fmt::format("{:.1f} to {} faster", 100 * (1 - step.high), percent(step.low));
+  if (step.low >= 1) return fmt::format("{:.1f} to {} slower", 100 * (step.low - 1), percent(step.high));
+  return fmt::format("{} {} to {} {}", percent(step.low), word(step.low), percent(step.high),
+                     word(step.high));
+}
+
+std::string steps_of(const RatioChange& step) {
+  return step.steps_a == 1 && step.steps_b == 1 ? "1 step each"
+                                                : fmt::format("{} and {} steps", step.steps_a, step.steps_b);
+}
+
+std::string direction(const RatioChange& step, const std::string& a, const std::string& b) {
+  if (step.known() && !step.changed()) return fmt::format("{} is as fast as {} within noise", b, a);
+  const double ratio = step.known() ? step.ratio : step.median_a > 0 ? step.median_b / step.median_a : 1;
+  if (percent(ratio) == "0.0 %") return fmt::format("{} is as fast as {}", b, a);
+  return fmt::format("{} is {} {} per step", b, percent(ratio), ratio < 1 ? "faster" : "slower");
+}
+
+}  // namespace
+
+StepDifference step_difference(const Recording& a, const Recording& b) {
+  StepDifference out;
+  out.step = ratio_change(a.step, b.step);
+  out.mean_a = mean_of(a.step);
+  out.mean_b = mean_of(b.step);
+  const std::size_t samples_a = std::min(a.step.size(), kMostRowSamples),
+                    samples_b = std::min(b.step.size(), kMostRowSamples);
+  const RowJudge judge(samples_a, samples_b, out.mean_a);
+  for (Match& match : match(a.leaves, b.leaves)) {
+    Row row{std::move(match), "", "", "", {}};
+    row.time =
+        judge.judge(summed(a.leaves, row.match.a, samples_a), summed(b.leaves, row.match.b, samples_b));
+    row.time.state = state_of(row, a.leaves, b.leaves);
+    row.calls_a = calls(a.leaves, row.match.a);
+    row.calls_b = calls(b.leaves, row.match.b);
+    name_row(row, a.leaves, b.leaves);
+    out.rows.push_back(std::move(row));
+  }
+  std::stable_sort(out.rows.begin(), out.rows.end(),
+                   [](const Row& x, const Row& y) { return std::abs(x.change()) > std::abs(y.change()); });
+  return out;
+}
+
+std::string headline(const StepDifference& difference, const std::string& a, const std::string& b) {
+  const RatioChange& step = difference.step;
+  if (step.steps_a == 0 || step.steps_b == 0)
+    return fmt::format("{} has no whole step to compare", step.steps_a == 0 ? a : b);
+  const auto time = [](double ns) { return report::format_value(ns, report::Unit::ns); };
+  const std::string front =
+      fmt::format("{}: {} → {}", direction(step, a, b), time(step.median_a), time(step.median_b));
+  if (step.known()) return fmt::format("{} (95 %: {}, {})", front, interval_of(step), steps_of(step));
+  const bool alike = std::min(step.steps_a, step.steps_b) >= kFewestSteps;
+  return fmt::format(
+      "{} ({}: {})", front, steps_of(step),
+      alike ? "neighbouring steps are so alike that noise is not known" : "too few to know the noise");
+}
+
+}  // namespace stepscope::compare

@@ -1,0 +1,130 @@
+#include "compare/step_difference.h"
+
+#include <gtest/gtest.h>
+
+#include "compare/diff.h"
+#include "compare/leaves.h"
+#include "compare/program_for_test.h"
+#include "make_rank.h"
+
+namespace stepscope::compare {
+namespace {
+
+using Kernels = std::vector<TestKernel>;
+
+const Kernels kBefore = {{"aten::mm", "gemm", 100}, {"aten::relu", "relu", 40}, {"aten::add", "add", 20}};
+
+StepDifference compared(const trace::Trace& a, const trace::Trace& b) {
+  Pair pair = recordings_of(a, b, {});
+  diff(a, b, pair);
+  return step_difference(pair.a, pair.b);
+}
+
+StepDifference compared(const Kernels& a, const Kernels& b, int steps = 9) {
+  return compared(test::open_events(test_program(a, steps)), test::open_events(test_program(b, steps)));
+}
+
+void expect_adds_up(const StepDifference& difference) {
+  double a = 0, b = 0;
+  for (const Row& row : difference.rows) {
+    a += row.time.a;
+    b += row.time.b;
+  }
+  EXPECT_NEAR(a, difference.mean_a, 1);
+  EXPECT_NEAR(b, difference.mean_b, 1);
+}
+
+std::vector<const Row*> beyond_noise(const StepDifference& difference) {
+  std::vector<const Row*> rows;
+  for (const Row& row : difference.rows)
+    if (row.time.state != State::within_noise) rows.push_back(&row);
+  return rows;
+}
+
+TEST(StepDifference, OneSlowerKernelIsExactlyItsRow) {
+  Kernels slower = kBefore;
+  slower[0].length = 110;
+  const StepDifference difference = compared(kBefore, slower);
+  const std::vector<const Row*> rows = beyond_noise(difference);
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0]->kernel, "gemm");
+  EXPECT_EQ(rows[0]->op, "aten::mm");
+  EXPECT_EQ(rows[0]->time.state, State::changed);
+  // Steps 1 to 8, four of each length: 100.5 and 110.55 µs.
+  EXPECT_NEAR(rows[0]->time.a, 100'500, 1);
+  EXPECT_NEAR(rows[0]->time.b, 110'550, 1);
+  expect_adds_up(difference);
+  EXPECT_TRUE(difference.step.changed());
+  EXPECT_NEAR(difference.step.ratio, 180.0 / 170, 0.001);
+}
+
+TEST(StepDifference, ARecordingEqualsItself) {
+  const StepDifference difference = compared(kBefore, kBefore);
+  EXPECT_TRUE(beyond_noise(difference).empty());
+  for (const Row& row : difference.rows) EXPECT_EQ(row.change(), 0) << row.kernel;
+  EXPECT_EQ(difference.step.ratio, 1);
+  EXPECT_NE(headline(difference, "A", "B").find("B is as fast as A within noise"), std::string::npos);
+}
+
+TEST(StepDifference, WhatComesAndWhatGoes) {
+  Kernels other = kBefore;
+  other[2] = {"aten::mul", "mul", 30};
+  const StepDifference difference = compared(kBefore, other);
+  std::vector<const Row*> rows = beyond_noise(difference);
+  std::erase_if(rows, [](const Row* row) { return row->calls_a + row->calls_b == 0; });  // of the host
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0]->kernel, "mul");
+  EXPECT_EQ(rows[0]->time.state, State::appeared);
+  EXPECT_EQ(rows[1]->kernel, "add");
+  EXPECT_EQ(rows[1]->time.state, State::gone);
+  expect_adds_up(difference);
+}
+
+TEST(StepDifference, FewStepsKnowNoNoise) {
+  Kernels slower = kBefore;
+  slower[0].length = 150;
+  const StepDifference difference = compared(kBefore, slower, 3);
+  EXPECT_FALSE(difference.step.known());
+  ASSERT_EQ(beyond_noise(difference).size(), 1u);
+  EXPECT_EQ(beyond_noise(difference)[0]->time.state, State::unknown_noise);
+  EXPECT_NE(headline(difference, "A", "B").find("too few"), std::string::npos);
+}
+
+TEST(StepDifference, NoStepMarksIsOneStep) {
+  const char* events = R"({"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 0, "dur": 5,
+    "args": {"device": 0, "stream": 7}})";
+  const trace::Trace trace = test::open_events(events);
+  Pair pair = recordings_of(trace, trace, {});
+  const report::Report report = diff(trace, trace, pair);
+  ASSERT_FALSE(report.notes.empty());
+  EXPECT_NE(report.notes[0].find("noise cannot be known"), std::string::npos);
+}
+
+/// Share of a side's device time in rows found by one of the first four passes.
+double matched(const StepDifference& difference, bool of_a) {
+  double all = 0, found = 0;
+  for (const Row& row : difference.rows) {
+    if (row.calls_a + row.calls_b == 0) continue;
+    const double time = of_a ? row.time.a : row.time.b;
+    all += time;
+    if (row.match.way != Way::none && row.match.way != Way::moved && row.match.way != Way::module)
+      found += time;
+  }
+  return all > 0 ? found / all : 0;
+}
+
+TEST(StepDifference, TwoDevicesThatRunOneModel) {
+  const std::string root = std::string(STEPSCOPE_ROOT) + "/../shared/traces/diff_pair/";
+  const std::string path_a[] = {root + "a100"}, path_b[] = {root + "v100"};
+  const auto a = read::open(path_a), b = read::open(path_b);
+  if (!a || !b) GTEST_SKIP() << "no recorded traces in " << root;
+  const StepDifference difference = compared(*a, *b);
+  EXPECT_GE(matched(difference, true), 0.9);
+  EXPECT_GE(matched(difference, false), 0.9);
+  expect_adds_up(difference);
+  expect_adds_up(compared(*a, *a));
+  EXPECT_TRUE(beyond_noise(compared(*a, *a)).empty());
+}
+
+}  // namespace
+}  // namespace stepscope::compare

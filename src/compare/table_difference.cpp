@@ -1,0 +1,193 @@
+#include "compare/table_difference.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "report/units.h"
+
+namespace stepscope::compare {
+namespace {
+
+using report::Column;
+using report::Role;
+using report::Table;
+using report::Unit;
+
+constexpr std::size_t kMostCompared = 9;  // columns of a table; each becomes up to four
+constexpr std::string_view kOfOneRun[] = {"step", "event", "index", "correlation", "range", "sequence", "id"};
+
+bool is_text(const Column& column) { return std::holds_alternative<report::Texts>(column.values); }
+
+/// A number that names something of one run only; bounds of histograms are the same in all.
+bool is_of_one_run(const Column& column) {
+  if (column.unit == Unit::ns && column.name != "below") return true;
+  const bool named =
+      std::find(std::begin(kOfOneRun), std::end(kOfOneRun), column.name) != std::end(kOfOneRun);
+  return named && (!is_text(column) || column.name == "step");
+}
+
+bool is_key(const Column& column) { return column.role == Role::key; }
+
+const Column* depth_of(const Table& table) {
+  for (const Column& column : table.columns)
+    if (column.role == Role::depth && !is_text(column)) return &column;
+  return nullptr;
+}
+
+std::string key_text(const Column& column, std::size_t row) {
+  return is_text(column) ? std::get<report::Texts>(column.values)[row]
+                         : std::to_string(static_cast<std::int64_t>(report::number_at(column, row)));
+}
+
+double mean(const std::vector<double>& values) {
+  return values.empty()
+             ? report::kNoReal
+             : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+/// What is known of a row on one side; nullptr: it is not there.
+using Side = const TableSamples::Row*;
+
+struct Joined {
+  Side a, b;
+  RowJudge::Verdict first;
+};
+
+const std::vector<double>& values_of(Side side, std::size_t column) {
+  static const std::vector<double> kNone;
+  return side == nullptr || column >= side->values.size() ? kNone : side->values[column];
+}
+
+State state_of(Side a, Side b, const RowJudge::Verdict& verdict) {
+  if (a == nullptr) return State::appeared;
+  return b == nullptr ? State::gone : verdict.state;
+}
+
+/// Rows of one number of samples a side share a distribution.
+class Judges {
+ public:
+  explicit Judges(double step) : step_(step) {}
+  RowJudge::Verdict judge(const std::vector<double>& a, const std::vector<double>& b, bool is_time) {
+    const auto place = std::pair(a.size(), b.size());
+    const auto found = judges_.try_emplace(place, a.size(), b.size(), step_).first;
+    return found->second.judge(a, b, is_time);
+  }
+
+ private:
+  double step_;
+  std::map<std::pair<std::size_t, std::size_t>, RowJudge> judges_;
+};
+
+void add_number(Table& out, const Column& column, const std::vector<Joined>& rows, std::size_t at) {
+  report::Reals& a = out.reals(column.name + "_a", column.unit, at == 0 ? Role::value : Role::detail);
+  report::Reals& b = out.reals(column.name + "_b", column.unit, at == 0 ? Role::value : Role::detail);
+  report::Reals& change =
+      out.reals(column.name + "_change", column.unit, at == 0 ? Role::change : Role::detail);
+  for (const Joined& row : rows) {
+    a.push_back(mean(values_of(row.a, at)));
+    b.push_back(mean(values_of(row.b, at)));
+    const bool both = row.a != nullptr && row.b != nullptr;
+    change.push_back(both ? b.back() - a.back() : report::kNoReal);
+  }
+}
+
+}  // namespace
+
+bool joins(const Table& table) {
+  if (table.shape == report::Shape::curve || table.shape == report::Shape::timeline) return false;
+  bool keyed = false;
+  for (const Column& column : table.columns) {
+    if (!is_key(column)) continue;
+    if (is_of_one_run(column)) return false;
+    keyed = true;
+  }
+  return keyed && !compared_columns(table).empty();
+}
+
+std::vector<const Column*> compared_columns(const Table& table) {
+  std::vector<const Column*> out;
+  for (const Column& column : table.columns)
+    if ((column.role == Role::value || column.role == Role::share) && !is_text(column) &&
+        out.size() < kMostCompared)
+      out.push_back(&column);
+  const auto time = std::find_if(out.begin(), out.end(), [](const Column* c) { return c->unit == Unit::ns; });
+  if (time != out.end()) std::rotate(out.begin(), time, time + 1);
+  return out;
+}
+
+void TableSamples::add(const Table& table) {
+  if (shape_.columns.empty()) {
+    shape_ = table;
+    report::sort_and_cut(shape_, table.columns.front().name, 1);
+  }
+  const std::vector<const Column*> numbers = compared_columns(table);
+  const Column* depth = depth_of(table);
+  std::vector<std::string> path;
+  std::map<std::string, std::size_t> seen;
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    Row found;
+    std::string key;
+    for (const Column& column : table.columns) {
+      if (!is_key(column)) continue;
+      found.keys.push_back(key_text(column, row));
+      key += found.keys.back() + '\n';
+    }
+    if (depth != nullptr) {
+      found.depth = std::clamp<std::int64_t>(static_cast<std::int64_t>(report::number_at(*depth, row)), 0,
+                                             static_cast<std::int64_t>(path.size()));
+      path.resize(static_cast<std::size_t>(found.depth));
+      path.push_back(path.empty() ? key : path.back() + key);
+      key = path.back();
+    }
+    const std::size_t again = seen[key]++;  // rows that have one key are told apart by their order
+    if (again > 0) key += std::to_string(again);
+    Row& into = rows_.try_emplace(std::move(key), std::move(found)).first->second;
+    into.values.resize(numbers.size());
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      if (!numbers[i]->missing(row)) into.values[i].push_back(report::number_at(*numbers[i], row));
+  }
+}
+
+Table difference(const TableSamples& a, const TableSamples& b, std::size_t steps_a, std::size_t steps_b,
+                 double step) {
+  const Table& shape = a.shape().columns.empty() ? b.shape() : a.shape();
+  Table out{shape.title, report::Shape::table, {}};
+  const std::vector<const Column*> numbers = compared_columns(shape);
+  Judges judges(step);
+  std::vector<Joined> rows;
+  const auto join = [&](Side of_a, Side of_b) {
+    Joined row{of_a, of_b,
+               judges.judge(values_of(of_a, 0), values_of(of_b, 0), numbers[0]->unit == Unit::ns)};
+    row.first.state = state_of(of_a, of_b, row.first);
+    const bool rare = (of_a != nullptr && values_of(of_a, 0).size() < std::min<std::size_t>(3, steps_a)) ||
+                      (of_b != nullptr && values_of(of_b, 0).size() < std::min<std::size_t>(3, steps_b));
+    if (rare && row.first.state == State::changed) row.first.state = State::unknown_noise;
+    rows.push_back(row);
+  };
+  for (const auto& [key, row] : a.rows()) {
+    const auto found = b.rows().find(key);
+    join(&row, found == b.rows().end() ? nullptr : &found->second);
+  }
+  for (const auto& [key, row] : b.rows())
+    if (a.rows().find(key) == a.rows().end()) join(nullptr, &row);
+  std::stable_sort(rows.begin(), rows.end(), [](const Joined& x, const Joined& y) {
+    return std::abs(x.first.b - x.first.a) > std::abs(y.first.b - y.first.a);
+  });
+  std::size_t key = 0;
+  for (const Column& column : shape.columns) {
+    if (!is_key(column)) continue;
+    report::Texts& texts = out.texts(column.name);
+    for (const Joined& row : rows) texts.push_back((row.a != nullptr ? row.a : row.b)->keys[key]);
+    ++key;
+  }
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    add_number(out, *numbers[i], rows, i);
+    if (i > 0) continue;
+    report::Texts& state = out.texts("state", Role::value);
+    for (const Joined& row : rows) state.emplace_back(name_of(row.first.state));
+  }
+  return out;
+}
+
+}  // namespace stepscope::compare

@@ -1,0 +1,84 @@
+#include "compare/table_difference.h"
+
+#include <gtest/gtest.h>
+
+#include "make_rank.h"
+
+namespace stepscope::compare {
+namespace {
+
+using report::Role;
+using report::Table;
+using report::Unit;
+using test::Cells;
+using test::cells;
+
+/// Calls and times of some names.
+Table kernels(std::initializer_list<std::pair<const char*, double>> rows) {
+  Table table{"Kernels", report::Shape::table, {}};
+  report::Texts& name = table.texts("name");
+  report::Ints& calls = table.ints("calls", Unit::count);
+  report::Reals& total = table.reals("total", Unit::ns);
+  for (const auto& [text, time] : rows) {
+    name.emplace_back(text);
+    calls.push_back(2);
+    total.push_back(time);
+  }
+  return table;
+}
+
+TEST(TableDifference, KeysJoinRowsAndStepsAreSamples) {
+  TableSamples a, b;
+  for (const double jitter : {0.0, 2.0, 1.0, 3.0, 0.0}) {
+    a.add(kernels({{"slow", 100 + jitter}, {"same", 50 + jitter}, {"old", 10}}));
+    b.add(kernels({{"slow", 120 + jitter}, {"same", 50.5 + jitter}, {"fresh", 30}}));
+  }
+  const Table table = difference(a, b, 5, 5, 200);
+  EXPECT_EQ(cells(table, "name"), (Cells{"fresh", "slow", "old", "same"}));
+  EXPECT_EQ(cells(table, "state"), (Cells{"new", "changed", "gone", "within noise"}));
+  EXPECT_EQ(cells(table, "total_a"), (Cells{"-", "101.2", "10", "51.2"}));
+  EXPECT_EQ(cells(table, "total_b"), (Cells{"30", "121.2", "-", "51.7"}));
+  EXPECT_EQ(cells(table, "total_change"), (Cells{"-", "20", "-", "0.5"}));
+  EXPECT_EQ(cells(table, "calls_change"), (Cells{"-", "0", "-", "0"}));
+}
+
+TEST(TableDifference, RowsOfATreeAreTheirPaths) {
+  const auto tree = [](double of_second) {
+    Table table{"Tree", report::Shape::tree, {}};
+    report::Texts& name = table.texts("name");
+    report::Ints& depth = table.ints("depth", Unit::none, Role::depth);
+    report::Reals& time = table.reals("time", Unit::ns);
+    const std::pair<const char*, int> rows[] = {{"a", 0}, {"x", 1}, {"b", 0}, {"x", 1}};
+    for (const auto& [text, level] : rows) {
+      name.emplace_back(text);
+      depth.push_back(level);
+      time.push_back(table.rows() == 4 ? of_second : 10);
+    }
+    return table;
+  };
+  TableSamples a, b;
+  for (int i = 0; i < 4; ++i) {
+    a.add(tree(10 + i));
+    b.add(tree(40 + i));
+  }
+  const Table table = difference(a, b, 4, 4, 100);
+  EXPECT_EQ(cells(table, "time_change"), (Cells{"30", "0", "0", "0"}));
+  EXPECT_EQ(cells(table, "state")[0], "changed");
+}
+
+TEST(TableDifference, OnlyWhatAnotherRunHasTooIsJoined) {
+  EXPECT_TRUE(joins(kernels({})));
+  Table events = kernels({});
+  events.columns.front().name = "step";
+  EXPECT_FALSE(joins(events));
+  Table times{"Gaps", report::Shape::table, {}};
+  times.ints("start", Unit::ns, Role::key);
+  times.ints("length", Unit::ns);
+  EXPECT_FALSE(joins(times));
+  Table facts{"Facts", report::Shape::table, {}};
+  facts.texts("fact");
+  EXPECT_FALSE(joins(facts));  // nothing to compare
+}
+
+}  // namespace
+}  // namespace stepscope::compare

@@ -1,0 +1,75 @@
+"""The gate on pairs of generated recordings: better, worse, inconclusive. Usage: gate_test.py STEPSCOPE MAKE_TRACE FOLDER"""
+
+import os
+import subprocess
+import sys
+import xml.etree.ElementTree
+
+PROGRAM, MAKE_TRACE, FOLDER = (os.path.abspath(path) for path in sys.argv[1:4])
+
+# Recordings, as options of make_trace.
+RECORDINGS = {
+    "slow": ["--slow-input", "25", "--steps", "10", "--seed", "1"],
+    "fast": ["--slow-input", "25", "--without", "slow_input", "--steps", "10", "--seed", "2"],
+    "again": ["--slow-input", "25", "--without", "slow_input", "--steps", "10", "--seed", "3"],
+    "few": ["--steps", "3", "--seed", "4"],
+    "shapes": ["--shapes", "--steps", "10", "--seed", "6"],
+    "wide": ["--hidden", "2048", "--shapes", "--steps", "10", "--seed", "5"],
+}
+# BASE, NEW, the exit code, the outcome, and words of the reason.
+PAIRS = [
+    ("slow", "fast", 0, "pass", "within the limit"),
+    ("fast", "slow", 1, "regression", "beyond the limit"),
+    ("few", "few", 3, "inconclusive", "record 8 or more"),
+    ("fast", "again", 0, "pass", "within the limit"),
+    ("fast", "shapes", 3, "inconclusive", "Only NEW records shapes"),
+    ("shapes", "wide", 3, "inconclusive", "other shapes, types or batches"),
+]
+
+
+def path(name):
+    return os.path.join(FOLDER, name + ".json")
+
+
+def gate(base, new, *more):
+    done = subprocess.run([PROGRAM, "gate", path(base), path(new), *more], capture_output=True, text=True, timeout=120)
+    return done.returncode, done.stdout
+
+
+def check(condition, words):
+    if not condition:
+        sys.exit("gate: " + words)
+
+
+def check_pair(base, new, code, outcome, words):
+    pair = f"{base} against {new}: "
+    for form, opening in (("text", outcome.capitalize()), ("markdown", f"### "), ("junit", "<?xml")):
+        got, out = gate(base, new, "--format", form)
+        check(got == code, f"{pair}exit code {got}, not {code}\n{out}")
+        check(out.startswith(opening), pair + out)
+        check(words in " ".join(out.split()), f"{pair}no '{words}' in\n{out}")
+    suite = xml.etree.ElementTree.fromstring(out)
+    counts = (int(suite.get("tests")), int(suite.get("failures")), int(suite.get("errors")))
+    check(counts == (1, outcome == "regression", outcome == "inconclusive"), f"{pair}{counts} in\n{out}")
+    markdown = gate(base, new, "--format", "markdown")[1]
+    check(f"stepscope gate: {outcome}" in markdown and f"| {outcome} |" in markdown, pair + markdown)
+
+
+def main():
+    os.makedirs(FOLDER, exist_ok=True)
+    for name, options in RECORDINGS.items():
+        subprocess.run([MAKE_TRACE, *options, "--out", path(name)], check=True, capture_output=True)
+    for pair in PAIRS:
+        check_pair(*pair)
+    limits = ["--fail-on", "step.kernel>5%", "--fail-on", "step.data_loader>1ms"]
+    code, out = gate("fast", "slow", *limits)
+    check(code == 1 and "step.data_loader" in out.splitlines()[0], out)
+    runs = ["--base", path("again"), "--base", path("again"), "--base", path("fast")]
+    runs += ["--new", path("slow"), "--new", path("slow"), "--new", path("slow")]
+    code, out = gate("fast", "slow", *runs)
+    check(code == 1, f"four runs a side: exit code {code}\n{out}")
+    check(gate("fast", "absent")[0] == 2, "an absent recording is not exit code 2")
+    check(gate("fast", "slow", "--fail-on", "step.total")[0] == 2, "a limit without a number is not exit code 2")
+
+
+main()
