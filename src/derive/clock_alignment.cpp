@@ -174,8 +174,16 @@ std::string_view name_of(ClockState state) {
 }
 
 Alignment align_clocks(const trace::Trace& trace) {
+  GroupNames groups;
+  std::vector<std::vector<CollectiveRow>> rows;
+  for (const trace::Rank& rank : trace.ranks) rows.push_back(collective_rows(trace, rank, groups));
+  return align_clocks(std::move(groups), std::move(rows));
+}
+
+Alignment align_clocks(GroupNames groups, std::vector<std::vector<CollectiveRow>> rows) {
   Alignment out;
-  for (const trace::Rank& rank : trace.ranks) out.rows.push_back(collective_rows(trace, rank, out.groups));
+  out.groups = std::move(groups);
+  out.rows = std::move(rows);
   out.matches = match_collectives(out.rows, out.groups);
   Aligner(out).run();
   return out;

@@ -41,5 +41,7 @@ struct Alignment {
 /// Matches the collectives of all ranks, fits their clocks, and checks the fit against what needs no
 /// statistics.
 Alignment align_clocks(const trace::Trace& trace);
+/// The same of rows that were taken before, of each rank those of `rows`.
+Alignment align_clocks(GroupNames groups, std::vector<std::vector<CollectiveRow>> rows);
 
 }  // namespace stepscope::derive

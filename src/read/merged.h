@@ -1,0 +1,65 @@
+// What `stepscope merge` wrote: one document that holds the events of several sources, section after section.
+// Each section is read as if it were its source's own file.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/byte_source.h"
+#include "base/result.h"
+#include "read/batch.h"
+
+namespace stepscope::read {
+
+/// How the document begins, what stands in front of a section, and what stands behind the last one.
+inline constexpr std::string_view kMergedStart = "{\"stepscope.merge\":1,\n";
+inline constexpr std::string_view kSectionStart = "\n{\"name\":\"stepscope.section\"";
+inline constexpr std::string_view kSectionsEnd = "\n],\n\"stepscope.totals\"";
+
+/// A number that was given to something, and what it was called in its source.
+struct Renamed {
+  std::int64_t pid = 0, tid = 0;  ///< tid: of lanes only
+  std::string was;
+  std::string name;    ///< of processes: the one that merging gave
+  bool given = false;  ///< of threads: their name is what merging gave
+};
+
+/// One source of a merged file.
+struct MergedSource {
+  std::string name;        ///< of its file
+  std::int64_t rank = -1;  ///< -1: none
+  bool foreign = false;    ///< no rank's recording: it is on the time line and in no answer
+  std::vector<std::pair<std::string, std::string>> head;  ///< top-level keys as they stood in its file
+  std::vector<Renamed> processes, threads;
+  std::string alignment;           ///< JSON object: how its clock was mapped
+};
+
+class MergedFile {
+ public:
+  /// Nothing when the file is not one.
+  static Result<std::optional<MergedFile>> open(const std::string& path);
+
+  const std::vector<MergedSource>& sources() const { return sources_; }
+  std::int64_t base_ns() const { return base_ns_; }
+  /// The text of source `index` as a document of its own. Indices must not decrease; asking again for one, or
+  /// for an earlier one, opens the file again. What was returned before is used up then.
+  Result<std::unique_ptr<ByteSource>> section(std::size_t index);
+
+  struct Stream;
+
+ private:
+  std::string path_;
+  std::vector<MergedSource> sources_;
+  std::int64_t base_ns_ = 0;
+  std::shared_ptr<Stream> stream_;
+  std::size_t next_ = 0;
+};
+
+/// Gives tracks back the process and thread ids of their source, and leaves out the names that merging gave.
+void restore_ids(ParsedFile& file, const MergedSource& source);
+
+}  // namespace stepscope::read
