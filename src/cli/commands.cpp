@@ -72,10 +72,14 @@ constexpr std::string_view kMergeExamples[] = {
     "stepscope merge trace.json.gz io.pfw.gz -o merged.json.gz",
 };
 constexpr std::string_view kMergeAbout =
-    "Writes one file that Perfetto shows as one time line and that every command here reads as the ranks it was "
-    "made of, with the same answers. Reads torch.profiler's traces, DFTracer's .pfw, other tools' Chrome JSON, and "
-    "merged files. Clocks of several hosts are set right by the ends of the collectives that ranks share; what could "
-    "not be aligned keeps its clock, and that is said. Process, flow and correlation ids that two files share are "
+    "Writes one file that Perfetto shows as one time line and that every command here reads as the ranks it "
+    "was "
+    "made of, with the same answers. Reads torch.profiler's traces, DFTracer's .pfw, other tools' Chrome "
+    "JSON, and "
+    "merged files. Clocks of several hosts are set right by the ends of the collectives that ranks share; "
+    "what could "
+    "not be aligned keeps its clock, and that is said. Process, flow and correlation ids that two files "
+    "share are "
     "told apart; processes are named by rank. Files are streamed, so they may be larger than memory.";
 constexpr std::string_view kSqlExamples[] = {
     "stepscope sql trace.json.gz --tables",
@@ -125,8 +129,8 @@ constexpr Command kCommands[] = {
      "events, args, "
      "tracks, ranks, steps and a table for each table of each analysis.",
      kExportFlags, kExportExamples, run_export},
-    {"merge", "put ranks, and other profilers' recordings, on one time line", "TRACE... -o FILE",
-     kMergeAbout, kMergeFlags, kMergeExamples, run_merge},
+    {"merge", "put ranks, and other profilers' recordings, on one time line", "TRACE... -o FILE", kMergeAbout,
+     kMergeFlags, kMergeExamples, run_merge},
     {"merge_trace", "the same as merge", "--inputs TRACE... --output FILE", kMergeAbout, kMergeFlags,
      kMergeExamples, run_merge, true},
     {"sql", "ask a trace in SQL", "TRACE... 'SELECT ...'",

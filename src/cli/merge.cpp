@@ -42,7 +42,8 @@ std::vector<std::string> inputs_of(const Call& call) {
 std::string clash(const std::vector<std::string>& files, const std::string& output) {
   std::error_code error;
   for (std::size_t i = 0; i < files.size(); ++i) {
-    if (files[i] == "-") return "merge reads its files twice, which standard input does not allow; name a file";
+    if (files[i] == "-")
+      return "merge reads its files twice, which standard input does not allow; name a file";
     if (fs::equivalent(files[i], output, error))
       return output + ": is one of the files to merge and would be overwritten; choose another place with -o";
     for (std::size_t j = 0; j < i; ++j)
@@ -53,16 +54,14 @@ std::string clash(const std::vector<std::string>& files, const std::string& outp
 }
 
 void say_merged(const merge::Merged& merged) {
-  std::int64_t events = 0, replaced = 0, ranks = 0;
-  for (const merge::Total& total : merged.totals) events += total.out, replaced += total.replaced;
+  std::int64_t events = 0, ranks = 0;
+  for (const merge::Total& total : merged.totals) events += total.events;
   for (const merge::Source& source : merged.sources) ranks += !source.foreign;
   const auto others = static_cast<std::int64_t>(merged.sources.size()) - ranks;
   for (const std::string& note : merged.notes) say("note: " + note);
-  say(fmt::format("merged {} rank{}{}: {} events, and {} rows of names and order written anew", ranks,
-                  ranks == 1 ? "" : "s",
+  say(fmt::format("merged {} rank{}{}: {} events", ranks, ranks == 1 ? "" : "s",
                   others == 0 ? "" : fmt::format(" and {} other recording{}", others, others == 1 ? "" : "s"),
-                  report::format_value(events, report::Unit::count),
-                  report::format_value(replaced, report::Unit::count)));
+                  report::format_value(events, report::Unit::count)));
 }
 
 }  // namespace
@@ -70,7 +69,8 @@ void say_merged(const merge::Merged& merged) {
 int run_merge(const Call& call) {
   const std::string path(call.params.text("output"));
   const std::vector<std::string> inputs = inputs_of(call);
-  if (inputs.empty()) return misuse(call, "merge needs files: stepscope merge rank0.json rank1.json -o merged.json.gz");
+  if (inputs.empty())
+    return misuse(call, "merge needs files: stepscope merge rank0.json rank1.json -o merged.json.gz");
   if (path.empty()) return misuse(call, "merge needs a place to write to: -o merged.json.gz");
   const Format format = format_of_path(path);
   if (format == Format::none)

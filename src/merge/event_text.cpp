@@ -13,22 +13,6 @@ using read::string_end;
 /// Numbers and literals end here; only strings, objects and arrays need a closer look.
 bool ends_plain(char c) { return c == ',' || c == '}' || c == ']' || static_cast<unsigned char>(c) <= ' '; }
 
-struct NamedSpace {
-  std::string_view key;
-  Space space;
-};
-constexpr NamedSpace kIds[] = {
-    {"correlation", Space::link},
-    {"External id", Space::link},
-    {"external id", Space::link},
-    {"wait_on_cuda_event_record_corr_id", Space::link},
-    {"Ev Idx", Space::index},
-    {"Python id", Space::python},
-    {"Python parent id", Space::python},
-    {"graph id", Space::graph},
-    {"graph node id", Space::graph},
-};
-
 }  // namespace
 
 std::string_view Span::bare() const {
@@ -43,12 +27,11 @@ char EventText::kind() const {
 }
 
 bool read_id(Span value, std::int64_t& id) {
-  constexpr std::int64_t kNone = 0xFFFFFFFF;
   const std::string_view text = value.bare();
   if (text.empty() || text.size() > 18 || text.front() < '0' || text.front() > '9') return false;
   const char* p = text.data();
   id = static_cast<std::int64_t>(read::read_digits(p));
-  return p == text.data() + text.size() && id != 0 && id != kNone;
+  return p == text.data() + text.size() && !read::is_no_id(id);
 }
 
 bool read_time(Span value, std::int64_t& nanoseconds) {
@@ -169,6 +152,9 @@ void EventScanner::note_arg(std::string_view key, Span value, EventText& event) 
     case 'R':
       if (key == "Rank") event.args_rank = value;
       return;
+    case 's':
+      if (key == "sort_index") event.args_sort = value;
+      return;
     case 'c':
     case 'E':
     case 'e':
@@ -182,11 +168,7 @@ void EventScanner::note_arg(std::string_view key, Span value, EventText& event) 
       return;
   }
   if (*value.begin == '[' || *value.begin == '{' || event.id_count == EventText::kMostIds) return;
-  for (const NamedSpace& id : kIds)
-    if (key == id.key) {
-      event.ids[event.id_count++] = {value, id.space};
-      return;
-    }
+  if (const auto space = read::id_space_of(key)) event.ids[event.id_count++] = {value, *space};
 }
 
 }  // namespace stepscope::merge

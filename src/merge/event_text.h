@@ -1,4 +1,5 @@
-// An event as it stands in the text: where its fields are, so that a few can be exchanged and the rest copied.
+// An event as it stands in the text: where its fields are, so that a few can be exchanged and the rest
+// copied.
 #pragma once
 
 #include <array>
@@ -8,18 +9,12 @@
 
 #include "read/blocks.h"
 #include "read/document.h"
+#include "read/merged.h"
 
 namespace stepscope::merge {
 
-/// Ids that mean something only within their source. Ids of one space are compared with each other, those of
-/// two never.
-enum class Space : std::uint8_t {
-  link,    ///< correlation, External id, flows: recorders use the same numbers for all three
-  index,   ///< Ev Idx
-  python,  ///< Python id, Python parent id
-  graph,   ///< of graphs and their nodes
-};
-inline constexpr std::size_t kSpaces = 4;
+using Space = read::IdSpace;
+inline constexpr std::size_t kSpaces = read::kIdSpaces;
 
 /// A value in the text; `begin` is nullptr where there is none. Strings are with their quotes.
 struct Span {
@@ -42,8 +37,8 @@ struct EventText {
   Span whole, phase, category, name, pid, tid, time, duration, args;
   std::array<Id, kMostIds> ids;  ///< in the order of the text
   std::size_t id_count = 0;
-  Span args_name, args_was, args_labels;  ///< args of metadata events
-  Span args_rank;                         ///< the rank that a collective names
+  Span args_name, args_was, args_labels, args_sort;  ///< args of metadata events
+  Span args_rank;                                    ///< the rank that a collective names
 
   char kind() const;  ///< X, M, …; DFTracer's numbers as the letters they stand for
   std::span<const Id> id_list() const { return {ids.data(), id_count}; }

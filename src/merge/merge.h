@@ -21,8 +21,8 @@ struct MergeOptions {
 };
 
 struct Total {
-  std::int64_t in = 0, out = 0, replaced = 0;  ///< events; in = out + replaced
-  std::int64_t damaged = 0;                    ///< stretches of text that could not be used
+  std::int64_t events = 0;   ///< all that were read; each is written
+  std::int64_t damaged = 0;  ///< stretches of text that could not be used, and are left out
 };
 
 struct Merged {

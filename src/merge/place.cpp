@@ -128,7 +128,8 @@ void place_relative(std::vector<Source>& sources, std::vector<std::string>& note
     source.place.method = Placement::Method::start;
     source.place.map = {};
     source.place.map.shift = first_of(source) - (own ? rank->place(first_of(*rank)) : first);
-    notes.push_back(source.name + ": its times do not say when it was recorded; its first event was put at the start of " +
+    notes.push_back(source.name +
+                    ": its times do not say when it was recorded; its first event was put at the start of " +
                     (own ? fmt::format("rank {}.", source.rank) : "the time line."));
   }
 }
@@ -137,7 +138,8 @@ void place_relative(std::vector<Source>& sources, std::vector<std::string>& note
 
 std::vector<std::string> place_sources(std::vector<Source>& sources, const PlaceOptions& options) {
   std::vector<std::string> notes;
-  const auto ranks = std::count_if(sources.begin(), sources.end(), [](const Source& s) { return !s.foreign; });
+  const auto ranks =
+      std::count_if(sources.begin(), sources.end(), [](const Source& s) { return !s.foreign; });
   const bool any_new = std::any_of(sources.begin(), sources.end(),
                                    [](const Source& s) { return !s.foreign && s.section < 0; });
   if (options.align && ranks > 1 && any_new) align(sources, options, notes);

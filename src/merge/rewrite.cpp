@@ -37,11 +37,11 @@ void append_microseconds(std::int64_t ns, std::string& out) {
   out.append(fraction, sizeof fraction);
 }
 
-bool Rewriter::append(const EventText& event, std::string& out) {
-  if (event.kind() == 'M' && generated(event)) return false;
+void Rewriter::append(const EventText& event, std::string& out) {
   scratch_.clear();
   change_count_ = 0;
-  if (const char kind = event.kind(); event.phase && event.phase.bare() != std::string_view(&kind, 1) && kind != '?')
+  if (const char kind = event.kind();
+      event.phase && event.phase.bare() != std::string_view(&kind, 1) && kind != '?')
     change(event.phase, std::string{'"', kind, '"'});
   change_times(event);
   change_ids(event);
@@ -60,21 +60,6 @@ bool Rewriter::append(const EventText& event, std::string& out) {
     from = c.at.end;
   }
   out.append(from, event.whole.end);
-  return true;
-}
-
-/// Rows that merging writes itself: the order of processes, and what an earlier merge wrote.
-bool Rewriter::generated(const EventText& event) const {
-  const std::string_view what = event.name.bare();
-  if (what == "process_sort_index") return true;
-  if (source_.section < 0) return false;
-  if (what == "process_name") return !event.args_was;
-  if (what != "thread_name") return false;
-  const std::string_view pid = event.pid.bare(), tid = event.tid.bare();
-  return std::any_of(source_.earlier.threads.begin(), source_.earlier.threads.end(),
-                     [&](const read::Renamed& r) {
-                       return r.given && std::to_string(r.pid) == pid && std::to_string(r.tid) == tid;
-                     });
 }
 
 void Rewriter::change(Span at, std::string_view to) {
@@ -121,7 +106,8 @@ void Rewriter::change_ids(const EventText& event) {
     const std::int64_t shift = source_.id_shift[static_cast<std::size_t>(id.space)];
     if (read_id(id.value, value)) {
       if (shift != 0) change_number(id.value, value + shift);
-    } else if (*id.value.begin == '"' && id.value.bare().find_first_not_of("0123456789-") != std::string_view::npos) {
+    } else if (*id.value.begin == '"' &&
+               id.value.bare().find_first_not_of("0123456789-") != std::string_view::npos) {
       change(id.value, fmt::format("\"{}.{}\"", source_.processes.front().pid, id.value.bare()));
     }
   }
@@ -135,9 +121,11 @@ const Process* Rewriter::process() const {
 }
 
 void Rewriter::change_name(const EventText& event) {
-  if (event.name.bare() != "process_name" || !event.args_name) return;
-  const Process* of = process();
+  const std::string_view what = event.name.bare();
+  const Process* of = what == "process_name" || what == "process_sort_index" ? process() : nullptr;
   if (of == nullptr) return;
+  if (what == "process_sort_index")
+    return event.args_sort ? change_number(event.args_sort, of->sort) : void();
   std::string name = report::json_text(of->name);
   if (!event.args_was) name += ",\"was\":" + std::string(event.args_name.text());
   change(event.args_name, name);

@@ -15,8 +15,7 @@ class Rewriter {
   /// `base_ns`: the merged document's zero of times. `source` must outlive this.
   Rewriter(const Source& source, std::int64_t base_ns) : source_(source), base_ns_(base_ns) {}
 
-  /// False when the event is left out, because merging writes its own.
-  bool append(const EventText& event, std::string& out);
+  void append(const EventText& event, std::string& out);
 
  private:
   struct Change {
@@ -25,7 +24,6 @@ class Rewriter {
   };
   static constexpr std::size_t kMostChanges = EventText::kMostIds + 10;
 
-  bool generated(const EventText& event) const;
   void change(Span at, std::string_view to);
   void change_number(Span at, std::int64_t to);
   void change_times(const EventText& event);

@@ -12,7 +12,8 @@
 namespace stepscope::merge {
 namespace {
 
-constexpr std::int64_t kMostTid = 0x7FFFFFFF, kLanesOfRank = 100, kSafeId = std::int64_t{1} << 53;
+constexpr std::int64_t kMostTid = 0x7FFFFFFF, kLanesOfRank = 100, kSafeId = std::int64_t{1} << 53,
+                       kNoId = 0xFFFFFFFF;
 enum Order : std::int64_t { host = 0, other = 5, device = 10, foreign = 50 };
 
 /// As `read::open` does: by what the files say, else by their names.
@@ -80,12 +81,6 @@ void restore_names(Source& source) {
     processes[meaning_of(source, pid + kBetween).first] = names;
   }
   source.found.processes = std::move(processes);
-  std::set<std::pair<std::string, std::string>> threads;
-  for (const auto& [pid, tid] : source.found.named_threads)
-    threads.insert(meaning_of(source, pid + kBetween + tid));
-  for (const read::Renamed& r : source.earlier.threads)
-    if (r.given) threads.erase(meaning_of(source, std::to_string(r.pid) + kBetween + std::to_string(r.tid)));
-  source.found.named_threads = std::move(threads);
 }
 
 /// The processes of a source in the order in which they are met.
@@ -117,9 +112,10 @@ void name_process(const Source& source, std::int64_t unranked, Process& process)
     process.name += plain.empty() ? "pid " + process.was : std::string(plain) + pid;
   else
     process.name += names.label + (on_host ? pid : "");
-  const std::int64_t kind = source.foreign ? Order::foreign : !on_host ? Order::device + read::integer_of(process.was, 0) % 32
-                            : names.label == "CPU"                 ? Order::host
-                                                                   : Order::other;
+  const std::int64_t kind = source.foreign         ? Order::foreign
+                            : !on_host             ? Order::device + read::integer_of(process.was, 0) % 32
+                            : names.label == "CPU" ? Order::host
+                                                   : Order::other;
   process.sort = (source.rank >= 0 ? source.rank : unranked) * kLanesOfRank + kind;
 }
 
@@ -143,7 +139,7 @@ void number_lanes(Source& source) {
       if (keeps_tid(tid)) continue;
       while (of_pid.contains(std::to_string(next))) ++next;
       numbers[{pid, tid}] = next;
-      source.threads.push_back({pids[pid], next++, tid, source.found.named_threads.contains({pid, tid})});
+      source.threads.push_back({pids[pid], next++, tid});
     }
   }
   for (const auto& [lane, at] : source.found.lanes) {
@@ -168,6 +164,7 @@ void shift_ids(std::vector<Source>& sources, std::vector<std::string>& notes) {
         large.insert(source.name);  // numbers drawn at random: no two sources share one
         continue;
       }
+      if (next <= kNoId && range.high - range.low + next >= kNoId) next = kNoId + 1;
       source.id_shift[s] = next - range.low;
       next += range.high - range.low + 1;
     }

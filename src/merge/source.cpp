@@ -45,6 +45,7 @@ Result<std::vector<Source>> sections_of(const std::string& path, const read::Mer
     source.place.method = Placement::Method::merged;
     source.place.carried = section.alignment;
     source.earlier = section;
+    source.merged_base_ns = merged.base_ns();
     sources.push_back(std::move(source));
   }
   return sources;
@@ -100,7 +101,8 @@ void settle_kind(Source& source) {
   std::stable_sort(source.head.begin(), source.head.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   constexpr std::int64_t kMostBase = 4'000'000'000'000'000'000;
-  source.base_ns = read::integer_of(member(source.head, "baseTimeNanoseconds"), 0);
+  source.base_ns = source.section >= 0 ? source.merged_base_ns
+                                       : read::integer_of(member(source.head, "baseTimeNanoseconds"), 0);
   if (source.base_ns <= -kMostBase || source.base_ns >= kMostBase) source.base_ns = 0;
   if (source.section >= 0) return;
   source.foreign |= !has_torch_head(source.head) && !has_torch_events(source.found);

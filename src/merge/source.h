@@ -44,7 +44,6 @@ struct Process {
 struct Thread {
   std::int64_t pid = 0, tid = 0;  ///< in the merged file
   std::string was;
-  bool named = false;  ///< by its source
 };
 
 /// New texts of a pid and a tid; an empty one keeps what stands there.
@@ -54,14 +53,15 @@ struct LaneIds {
 
 struct Source {
   std::string path;
-  std::string name;              ///< that it is shown by
-  std::ptrdiff_t section = -1;   ///< of a merged file, -1: a file of its own
-  read::MergedSource earlier;    ///< of a section: what the earlier merge made of it
-  bool lines = false;            ///< DFTracer's: one event a line
-  bool foreign = false;          ///< no rank's recording
-  bool guess = true;             ///< its blocks can be cut by guess
-  std::int64_t rank = -1;        ///< -1: none is known; of foreign sources the rank they belong to
-  std::int64_t base_ns = 0;      ///< to be added to its times for Unix ns
+  std::string name;                 ///< that it is shown by
+  std::ptrdiff_t section = -1;      ///< of a merged file, -1: a file of its own
+  read::MergedSource earlier;       ///< of a section: what the earlier merge made of it
+  std::int64_t merged_base_ns = 0;  ///< of a section: the zero of its times
+  bool lines = false;               ///< DFTracer's: one event a line
+  bool foreign = false;             ///< no rank's recording
+  bool guess = true;                ///< its blocks can be cut by guess
+  std::int64_t rank = -1;           ///< -1: none is known; of foreign sources the rank they belong to
+  std::int64_t base_ns = 0;         ///< to be added to its times for Unix ns
   read::TopLevel head;
   Survey found;
   Walked walked;

@@ -69,7 +69,6 @@ void Survey::take_names(const EventText& event) {
     keep_fuller(processes[pid].label, read::text_of(event.args_labels.text()));
   if (what == "process_name" && event.args_was)
     keep_fuller(processes[pid].was, read::text_of(event.args_was.text()));
-  if (what == "thread_name") named_threads.emplace(pid, ident_of(event.tid.text()));
 }
 
 void Survey::lose(std::int64_t byte, std::int64_t bytes, std::string_view reason) {
@@ -94,7 +93,6 @@ void Survey::add(Survey&& block) {
     keep_fuller(processes[pid].label, names.label);
     keep_fuller(processes[pid].was, names.was);
   }
-  named_threads.merge(block.named_threads);
   if (categories.size() < kMostCategories) categories.merge(block.categories);
   if (block.rank_at >= 0 && (rank_at < 0 || block.rank_at < rank_at))
     rank = block.rank, rank_at = block.rank_at;

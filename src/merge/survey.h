@@ -35,15 +35,14 @@ struct ProcessNames {
 };
 
 struct Survey {
-  std::int64_t events = 0, lost = 0;  ///< lost: damaged stretches
-  std::vector<trace::Loss> losses;    ///< the first few
+  std::int64_t events = 0, lost = 0;         ///< lost: damaged stretches
+  std::vector<trace::Loss> losses;           ///< the first few
   std::int64_t first_time = trace::kNoTime;  ///< ns, as the file has it
   std::array<IdRange, kSpaces> ids;
   std::unordered_map<LaneText, std::int64_t> lanes;  ///< where in the text each is met first
   std::map<std::string, ProcessNames> processes;     ///< by what their pid means
-  std::set<std::pair<std::string, std::string>> named_threads;
-  std::set<std::string, std::less<>> categories;  ///< the first few hundred
-  std::int64_t rank = -1, rank_at = -1;           ///< that its collectives name, and where they first do
+  std::set<std::string, std::less<>> categories;     ///< the first few hundred
+  std::int64_t rank = -1, rank_at = -1;              ///< that its collectives name, and where they first do
 
   // To receive events of a block.
   void take(const EventText& event, std::int64_t at);

@@ -40,7 +40,8 @@ void start(Parser& parser, const read::Block& block, bool lines) {
 /// The text ended where it may.
 template <class Parser>
 bool whole(const Parser& parser, bool lines) {
-  return !parser.lost() && (parser.place == read::Place::done || (lines && parser.place == read::Place::events));
+  return !parser.lost() &&
+         (parser.place == read::Place::done || (lines && parser.place == read::Place::events));
 }
 
 }  // namespace detail
@@ -87,8 +88,8 @@ Walked walk_in_parallel(ByteSource& source, const WalkOptions& options, Make mak
       detail::start(parser, block, false);
       Sink sink = make();
       const char* rest = parser.parse(block, sink, block.begin());
-      const bool proven = rest == block.end() && !parser.lost() && parser.place == read::Place::events &&
-                          !parser.bare_array;
+      const bool proven =
+          rest == block.end() && !parser.lost() && parser.place == read::Place::events && !parser.bare_array;
       if (block.last)
         read::parse_end(parser, block, sink, rest);
       else if (!proven)

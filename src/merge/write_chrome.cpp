@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 #include <mutex>
@@ -22,8 +23,8 @@ struct Section {
 
   Section(const Source& source, std::int64_t base_ns) : rewriter(source, base_ns) {}
   void take(const EventText& event, std::int64_t) {
-    ++total.in;
-    ++(rewriter.append(event, text) ? total.out : total.replaced);
+    ++total.events;
+    rewriter.append(event, text);
   }
   void lose(std::int64_t, std::int64_t, std::string_view) { ++total.damaged; }
 };
@@ -32,34 +33,53 @@ std::string alignment_of(const Source& source) {
   if (source.place.method == Placement::Method::merged && !source.place.carried.empty())
     return source.place.carried;
   const derive::ClockMap& map = source.place.map;
-  std::string text = fmt::format(
-      R"({{"source":{},"rank":{},"method":"{}","offset_ns":{},"drift_ppm":{},"drift_from_ns":{})",
-      json_text(source.name), source.rank, name_of(source.place.method), map.shift + std::llround(map.offset),
-      map.drift * 1e6, map.origin);
-  if (source.place.uncertainty >= 0) text += fmt::format(",\"uncertainty_ns\":{:.0f}", source.place.uncertainty);
+  std::string text =
+      fmt::format(R"({{"source":{},"rank":{},"method":"{}","offset_ns":{},"drift_ppm":{},"drift_from_ns":{})",
+                  json_text(source.name), source.rank, name_of(source.place.method),
+                  map.shift + std::llround(map.offset), map.drift * 1e6, map.origin);
+  if (source.place.uncertainty >= 0)
+    text += fmt::format(",\"uncertainty_ns\":{:.0f}", source.place.uncertainty);
   return text + "}";
 }
 
-/// What the source's own head says, without what the merged document says itself.
+/// What the source's own head says.
 std::string head_of(const Source& source) {
   std::string text;
   for (const auto& [key, value] : source.head)
-    if (key != "baseTimeNanoseconds")
-      text += fmt::format("{}\"{}\":{}", text.empty() ? "" : ",", key, value);
+    text += fmt::format("{}\"{}\":{}", text.empty() ? "" : ",", key, value);
   return "{" + text + "}";
 }
 
 std::string entry_of(const Source& source) {
+  std::array<std::int64_t, kSpaces> shifts = source.id_shift;  // from what the recording itself says
+  for (std::size_t s = 0; s < source.earlier.id_shifts.size(); ++s) shifts[s] += source.earlier.id_shifts[s];
   std::string processes, threads;
   for (const Process& p : source.processes)
     processes += fmt::format(R"({}{{"pid":{},"was":{},"name":{}}})", processes.empty() ? "" : ",", p.pid,
                              json_text(p.was), json_text(p.name));
   for (const Thread& t : source.threads)
-    threads += fmt::format(R"({}{{"pid":{},"tid":{},"was":{},"given":{}}})", threads.empty() ? "" : ",", t.pid,
-                           t.tid, json_text(t.was), !t.named);
-  return fmt::format(R"({{"rank":{},"source":{},"kind":"{}","processes":[{}],"threads":[{}],"head":{}}})",
-                     source.rank, json_text(source.name), source.foreign ? "foreign" : "torch", processes,
-                     threads, head_of(source));
+    threads += fmt::format(R"({}{{"pid":{},"tid":{},"was":{}}})", threads.empty() ? "" : ",", t.pid, t.tid,
+                           json_text(t.was));
+  return fmt::format(
+      R"({{"rank":{},"source":{},"kind":"{}","processes":[{}],"threads":[{}],"id_shifts":[{}],"head":{}}})",
+      source.rank, json_text(source.name), source.foreign ? "foreign" : "torch", processes, threads,
+      fmt::join(shifts, ","), head_of(source));
+}
+
+/// A name and a place for each process. They stand before the sections, which hold what their source held.
+std::string names_of(const Source& source) {
+  std::string text;
+  for (const Process& p : source.processes)
+    text += fmt::format(
+        "\n{{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":{0},\"tid\":0,\"args\":{{\"name\":{1}}}}},"
+        "\n{{\"name\":\"process_sort_index\",\"ph\":\"M\",\"pid\":{0},\"tid\":0,\"args\":{{\"sort_index\":{2}"
+        "}}}},",
+        p.pid, json_text(p.name), p.sort);
+  for (const Thread& t : source.threads)
+    text += fmt::format(
+        "\n{{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":{},\"tid\":{},\"args\":{{\"name\":{}}}}},", t.pid,
+        t.tid, json_text(t.was));
+  return text;
 }
 
 std::string document_head(const std::vector<Source>& sources, std::int64_t base_ns) {
@@ -72,25 +92,15 @@ std::string document_head(const std::vector<Source>& sources, std::int64_t base_
   text += "\n],\n\"stepscope.alignment\":[";
   for (const Source& source : sources)
     text += (&source == sources.data() ? "\n" : ",\n") + alignment_of(source);
-  return text + "\n],\n\"traceEvents\":[";
+  text += "\n],\n\"traceEvents\":[";
+  for (const Source& source : sources) text += names_of(source);
+  return text;
 }
 
-/// The section's first line, and a name and a place for each of its processes.
-std::string section_head(const Source& source, std::size_t index) {
-  std::string text = index == 0 ? "" : ",";
-  text += fmt::format("{},\"ph\":\"M\",\"pid\":{},\"tid\":0,\"args\":{{\"source\":{}}}}}", read::kSectionStart,
-                      source.processes.front().pid, json_text(source.name));
-  for (const Process& p : source.processes)
-    text += fmt::format(
-        ",\n{{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":{0},\"tid\":0,\"args\":{{\"name\":{1}}}}}"
-        ",\n{{\"name\":\"process_sort_index\",\"ph\":\"M\",\"pid\":{0},\"tid\":0,\"args\":{{\"sort_index\":{2}}}}}",
-        p.pid, json_text(p.name), p.sort);
-  for (const Thread& t : source.threads)
-    if (!t.named)
-      text += fmt::format(
-          ",\n{{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":{},\"tid\":{},\"args\":{{\"name\":{}}}}}", t.pid,
-          t.tid, json_text(t.was));
-  return text;
+/// The line that a section begins with.
+std::string section_line(const Source& source, bool first) {
+  return fmt::format("{}{},\"ph\":\"M\",\"pid\":{},\"tid\":0,\"args\":{{\"source\":{}}}}}", first ? "" : ",",
+                     read::kSectionStart, source.processes.front().pid, json_text(source.name));
 }
 
 std::string document_tail(const Merged& merged) {
@@ -98,16 +108,15 @@ std::string document_tail(const Merged& merged) {
   text += ":[";
   for (std::size_t i = 0; i < merged.totals.size(); ++i) {
     const Total& t = merged.totals[i];
-    text += fmt::format(R"({}{{"source":{},"events_in":{},"events_out":{},"replaced":{},"damaged_stretches":{}}})",
-                        i == 0 ? "\n" : ",\n", json_text(merged.sources[i].name), t.in, t.out, t.replaced,
-                        t.damaged);
+    text += fmt::format(R"({}{{"source":{},"events":{},"damaged_stretches":{}}})", i == 0 ? "\n" : ",\n",
+                        json_text(merged.sources[i].name), t.events, t.damaged);
   }
   return text + "\n]}\n";
 }
 
 /// Streams one source's events to the output.
-std::optional<Error> write_section(const Source& source, Opener& opener, std::int64_t base_ns, unsigned threads,
-                                   OrderedOutput& output, Total& total,
+std::optional<Error> write_section(const Source& source, Opener& opener, std::int64_t base_ns,
+                                   unsigned threads, OrderedOutput& output, Total& total,
                                    const std::function<void(std::int64_t)>& progress) {
   auto bytes = opener.open(source);
   if (!bytes) return bytes.error();
@@ -117,9 +126,7 @@ std::optional<Error> write_section(const Source& source, Opener& opener, std::in
       [&](Section&& block, std::uint32_t index, std::int64_t stored) {
         output.write(index, block.text);
         const std::lock_guard lock(mutex);
-        total.in += block.total.in;
-        total.out += block.total.out;
-        total.replaced += block.total.replaced;
+        total.events += block.total.events;
         total.damaged += block.total.damaged;
         if (progress) progress(stored);
       });
@@ -141,7 +148,7 @@ std::optional<Error> write_chrome(Merged& merged, const MergeOptions& options, b
   for (const Source& source : merged.sources) total += source.walked.text_bytes;
   for (std::size_t i = 0; i < merged.sources.size() && !output.closed(); ++i) {
     const Source& source = merged.sources[i];
-    output.write(section_head(source, i));
+    output.write(section_line(source, i == 0));
     const auto progress = [&](std::int64_t) {
       if (options.progress) options.progress(done, total);
     };

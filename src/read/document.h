@@ -1,4 +1,5 @@
-// The document around a list of Chrome events: top-level keys, the list, what is damaged and where it goes on.
+// The document around a list of Chrome events: top-level keys, the list, what is damaged and where it goes
+// on.
 #pragma once
 
 #include <fmt/format.h>
@@ -247,7 +248,8 @@ class DocumentParser {
 
 /// Ends the text: an event that was cut is lost, and so is what is left of a stretch being skipped.
 template <class Events>
-void parse_end(DocumentParser<Events>& parser, const Block& block, typename Events::Sink& batch, const char* rest) {
+void parse_end(DocumentParser<Events>& parser, const Block& block, typename Events::Sink& batch,
+               const char* rest) {
   while (rest != block.end() && !parser.lost()) {
     parser.cut(rest, "the text ends here in the middle: the file was cut");
     rest = parser.parse(block, batch, rest);

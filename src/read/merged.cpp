@@ -116,15 +116,17 @@ MergedSource source_of(std::string_view entry) {
   source.alignment = member(members, "alignment");
   for (const std::string& text : elements_of(member(members, "processes"))) {
     const auto process = members_of(text);
-    source.processes.push_back(
-        {integer_of(member(process, "pid"), -1), 0, text_of(member(process, "was")),
-         text_of(member(process, "name")), false});
+    source.processes.push_back({integer_of(member(process, "pid"), -1), 0, text_of(member(process, "was")),
+                                text_of(member(process, "name"))});
   }
   for (const std::string& text : elements_of(member(members, "threads"))) {
     const auto thread = members_of(text);
     source.threads.push_back({integer_of(member(thread, "pid"), -1), integer_of(member(thread, "tid"), -1),
-                              text_of(member(thread, "was")), "", member(thread, "given") == "true"});
+                              text_of(member(thread, "was")), ""});
   }
+  for (const std::string& shift : elements_of(member(members, "id_shifts")))
+    source.id_shifts.push_back(integer_of(shift, 0));
+  source.id_shifts.resize(kIdSpaces);
   return source;
 }
 
@@ -141,10 +143,10 @@ std::string head_of(MergedFile::Stream& stream) {
   return head + "\n\"end\":0}";
 }
 
-std::string head_text(const MergedSource& source, std::int64_t base_ns) {
-  std::string text = "{\"baseTimeNanoseconds\":" + std::to_string(base_ns) + ",";
+std::string head_text(const MergedSource& source) {
+  std::string text = "{";
   for (const auto& [key, value] : source.head)
-    if (key != "baseTimeNanoseconds" && key != "traceEvents") text += "\"" + key + "\":" + value + ",";
+    if (key != "traceEvents") text += "\"" + key + "\":" + value + ",";
   return text + "\"traceEvents\":[";
 }
 
@@ -184,44 +186,115 @@ Result<std::unique_ptr<ByteSource>> MergedFile::section(std::size_t index) {
       return Error{"the merged file ends before the events of " + sources_[index].name + ": it was cut",
                    path_};
   next_ = index + 1;
-  return std::unique_ptr<ByteSource>(
-      std::make_unique<SectionBytes>(stream_, head_text(sources_[index], base_ns_)));
+  return std::unique_ptr<ByteSource>(std::make_unique<SectionBytes>(stream_, head_text(sources_[index])));
 }
 
-void restore_ids(ParsedFile& file, const MergedSource& source) {
-  std::map<std::int64_t, std::string> processes;
-  std::map<std::pair<std::int64_t, std::int64_t>, std::string> threads;
-  std::set<std::string, std::less<>> given;
-  std::set<std::pair<std::int64_t, std::int64_t>> given_threads;
-  for (const Renamed& r : source.processes) processes[r.pid] = r.was, given.insert(r.name);
-  for (const Renamed& r : source.threads) {
-    threads[{r.pid, r.tid}] = r.was;
-    if (r.given) given_threads.emplace(r.pid, r.tid);
-  }
-  for (Vocabulary& words : file.words) {
-    const auto restore = [&](Ident& id, const std::string& was) {
-      const std::int64_t number = integer_of(was, -1);
-      const bool text = std::to_string(number) != was;
-      id = {text ? std::int64_t{words.strings.intern(was)} : number, text};
-    };
-    const auto restore_both = [&](Ident& pid, Ident& tid) {
-      if (pid.text) return;
-      const auto thread = tid.text ? threads.end() : threads.find({pid.value, tid.value});
-      const auto process = processes.find(pid.value);
-      if (thread != threads.end()) restore(tid, thread->second);
-      if (process != processes.end()) restore(pid, process->second);
-    };
-    for (TrackKey& track : words.tracks) restore_both(track.pid, track.tid);
-    const auto of = static_cast<std::uint32_t>(&words - file.words.data());
-    for (Batch& batch : file.batches) {
-      if (batch.vocabulary != of) continue;
-      std::erase_if(batch.names, [&](const NameEvent& event) {
-        const std::string_view what = words.strings[event.what];
-        if (what == "thread_name") return given_threads.contains({event.pid.value, event.tid.value});
-        return what == "process_name" && given.contains(words.strings[event.name]);
-      });
-      for (NameEvent& event : batch.names) restore_both(event.pid, event.tid);
+std::optional<IdSpace> id_space_of(std::string_view key) {
+  struct Known {
+    std::string_view key;
+    IdSpace space;
+  };
+  constexpr Known kKnown[] = {
+      {"correlation", IdSpace::link}, {"External id", IdSpace::link},
+      {"external id", IdSpace::link}, {"wait_on_cuda_event_record_corr_id", IdSpace::link},
+      {"bind_id", IdSpace::link},     {"Ev Idx", IdSpace::index},
+      {"Python id", IdSpace::python}, {"Python parent id", IdSpace::python},
+      {"graph id", IdSpace::graph},   {"graph node id", IdSpace::graph},
+  };
+  for (const Known& known : kKnown)
+    if (known.key == key) return known.space;
+  return std::nullopt;
+}
+
+namespace {
+
+/// Undoes the renaming in one vocabulary and the batches that use it.
+class Restorer {
+ public:
+  Restorer(const MergedSource& source, Vocabulary& words) : source_(source), words_(words) {
+    for (const Renamed& r : source.processes) processes_[r.pid] = r.was, given_.insert(r.name);
+    for (const Renamed& r : source.threads) threads_[{r.pid, r.tid}] = r.was;
+    for (TrackKey& track : words.tracks) restore(track.pid, track.tid);
+    id_fields_.resize(words.schemas.size());
+    for (trace::SchemaId id = 0; id < words.schemas.size(); ++id) {
+      std::size_t position = 0;
+      for (const trace::ArgField field : words.schemas.fields(id)) {
+        if (const auto space = id_space_of(words.strings[field.key]))
+          id_fields_[id].push_back({position, *space});
+        ++position;
+      }
     }
+  }
+
+  void restore(Batch& batch, std::int64_t to_source_base) {
+    std::erase_if(batch.names, [&](const NameEvent& event) {
+      return words_.strings[event.what] == "process_name" && given_.contains(words_.strings[event.name]);
+    });
+    for (NameEvent& event : batch.names) restore(event.pid, event.tid);
+    std::size_t at = batch.first_value;
+    for (ParsedRow& row : batch.rows) {
+      row.start += to_source_base, row.end += to_source_base;
+      restore_ids(row.schema, words_.values, at, batch);
+      at += words_.schemas.fields(row.schema).size();
+    }
+    for (HalfEvent& half : batch.halves) {
+      half.time += to_source_base;
+      restore_ids(half.schema, words_.half_values, half.args_at, batch);
+    }
+    for (ParsedFlow& flow : batch.flows) {
+      flow.time += to_source_base;
+      if (!is_no_id(flow.id)) flow.id -= source_.id_shifts[static_cast<std::size_t>(IdSpace::link)];
+    }
+  }
+
+ private:
+  struct IdField {
+    std::size_t position;
+    IdSpace space;
+  };
+
+  void restore(Ident& id, const std::string& was) {
+    const std::int64_t number = integer_of(was, -1);
+    const bool text = std::to_string(number) != was;
+    id = {text ? std::int64_t{words_.strings.intern(was)} : number, text};
+  }
+  void restore(Ident& pid, Ident& tid) {
+    if (pid.text) return;
+    const auto thread = tid.text ? threads_.end() : threads_.find({pid.value, tid.value});
+    const auto process = processes_.find(pid.value);
+    if (thread != threads_.end()) restore(tid, thread->second);
+    if (process != processes_.end()) restore(pid, process->second);
+  }
+
+  void restore_ids(trace::SchemaId schema, trace::Values& values, std::size_t at, Batch& batch) {
+    for (const IdField& field : id_fields_[schema]) {
+      const std::int64_t shift = source_.id_shifts[static_cast<std::size_t>(field.space)];
+      std::int64_t& value = values[at + field.position];
+      const trace::ArgType type = words_.schemas.fields(schema)[field.position].type;
+      if (type == trace::ArgType::integer && !is_no_id(value)) value -= shift;
+      if (type != trace::ArgType::text) continue;
+      const std::int64_t number = integer_of(words_.strings[static_cast<trace::StringId>(value)], 0);
+      if (is_no_id(number)) continue;
+      value = words_.strings.intern(std::to_string(number - shift));
+      batch.first_uses.push_back(static_cast<trace::StringId>(value));
+    }
+  }
+
+  const MergedSource& source_;
+  Vocabulary& words_;
+  std::map<std::int64_t, std::string> processes_;
+  std::map<std::pair<std::int64_t, std::int64_t>, std::string> threads_;
+  std::set<std::string, std::less<>> given_;
+  std::vector<std::vector<IdField>> id_fields_;  // by schema
+};
+
+}  // namespace
+
+void restore_source(ParsedFile& file, const MergedSource& source, std::int64_t merged_base_ns) {
+  for (std::uint32_t v = 0; v < file.words.size(); ++v) {
+    Restorer restorer(source, file.words[v]);
+    for (Batch& batch : file.batches)
+      if (batch.vocabulary == v) restorer.restore(batch, merged_base_ns - file.rank.base_ns);
   }
 }
 

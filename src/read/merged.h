@@ -24,9 +24,23 @@ inline constexpr std::string_view kSectionsEnd = "\n],\n\"stepscope.totals\"";
 struct Renamed {
   std::int64_t pid = 0, tid = 0;  ///< tid: of lanes only
   std::string was;
-  std::string name;    ///< of processes: the one that merging gave
-  bool given = false;  ///< of threads: their name is what merging gave
+  std::string name;  ///< of processes: the one that merging gave
 };
+
+/// Ids that mean something only within their source. Ids of one space are compared with each other, those of
+/// two never.
+enum class IdSpace : std::uint8_t {
+  link,    ///< correlation, External id, flows: recorders use the same numbers for all three
+  index,   ///< Ev Idx
+  python,  ///< Python id, Python parent id
+  graph,   ///< of graphs and their nodes
+};
+inline constexpr std::size_t kIdSpaces = 4;
+/// Of an arg by its key.
+std::optional<IdSpace> id_space_of(std::string_view key);
+
+/// What recorders write for no id; it stays what it is.
+inline bool is_no_id(std::int64_t id) { return id == 0 || id == -1 || id == 0xFFFFFFFF; }
 
 /// One source of a merged file.
 struct MergedSource {
@@ -35,7 +49,8 @@ struct MergedSource {
   bool foreign = false;    ///< no rank's recording: it is on the time line and in no answer
   std::vector<std::pair<std::string, std::string>> head;  ///< top-level keys as they stood in its file
   std::vector<Renamed> processes, threads;
-  std::string alignment;           ///< JSON object: how its clock was mapped
+  std::vector<std::int64_t> id_shifts;  ///< by IdSpace: what was added to ids
+  std::string alignment;                ///< JSON object: how its clock was mapped
 };
 
 class MergedFile {
@@ -59,7 +74,8 @@ class MergedFile {
   std::size_t next_ = 0;
 };
 
-/// Gives tracks back the process and thread ids of their source, and leaves out the names that merging gave.
-void restore_ids(ParsedFile& file, const MergedSource& source);
+/// Gives processes, threads and events the ids and names back that they had in their source, and times their
+/// source's zero. Where clocks were aligned they stay so.
+void restore_source(ParsedFile& file, const MergedSource& source, std::int64_t merged_base_ns);
 
 }  // namespace stepscope::read

@@ -43,7 +43,7 @@ Result<Parsed> parse_merged(const std::string& path, MergedFile merged, const Ki
       parsed.unread.push_back(file.error().text());
       continue;
     }
-    restore_ids(*file, source);
+    restore_source(*file, source, merged.base_ns());
     parsed.files.push_back(std::move(*file));
   }
   if (!parsed.files.empty()) return parsed;
@@ -143,16 +143,17 @@ Result<trace::Trace> open(std::span<const std::string> paths, const OpenOptions&
         seal(trace, std::move(file), threads);
         trace::Rank& rank = trace.ranks.back();
         if (rank.rank >= kMostRanks) rank.rank = -1;
-        if (rank.rank < 0 && (files->size() > 1 || of_path.files.size() > 1)) rank.rank = rank_of(trace, rank);
+        if (rank.rank < 0 && (files->size() > 1 || of_path.files.size() > 1))
+          rank.rank = rank_of(trace, rank);
       }
     }
   }
   if (trace.ranks.empty()) return *first_error;
   trace.unread = std::move(unread);
   if (left_out > 0)
-    trace.notes.push_back(
-        fmt::format("{} of the merged sources {} no rank's trace: on the merged time line, and left out here.",
-                    left_out, left_out == 1 ? "is" : "are"));
+    trace.notes.push_back(fmt::format(
+        "{} of the merged sources {} no rank's trace: on the merged time line, and left out here.", left_out,
+        left_out == 1 ? "is" : "are"));
   settle_ranks(trace);
   const unsigned each = trace.ranks.size() == 1 ? threads : 1;
   parallel_for(trace.ranks.size(), threads,

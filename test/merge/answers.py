@@ -24,7 +24,7 @@ def answers(program, path, leave_out=()):
     for name in analyses(program):
         if name not in leave_out:
             text = run(program, "show", name, path, "--format", "json", ok=(0, 2)).stdout
-            found[name] = text.replace(f"{path}{os.sep}", "")
+            found[name] = text.replace(f"{path}{os.sep}", "").replace(str(path), os.path.basename(path))
     return found
 
 
