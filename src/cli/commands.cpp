@@ -21,7 +21,7 @@ constexpr Flag kExportFormat = {{"format", Type::choice, "", "csv|json|sqlite",
                                  "what to write; the ending of FILE decides when this is not given"},
                                 'f'};
 constexpr Flag kMergeOutput = {
-    {"output", Type::text, "", "", "write to FILE; it ends in .json or .json.gz"}, 'o', "FILE"};
+    {"output", Type::text, "", "", "write to FILE; it ends in .json.gz, .json or .pftrace"}, 'o', "FILE"};
 constexpr Flag kInputs = {{"inputs", Type::texts, "", "", "a file to merge, as a word is"}, 0, "FILE"};
 constexpr Flag kNoAlign = {{"no-align", Type::flag, "", "", "keep the clocks as they were recorded"}};
 constexpr Flag kTables = {{"tables", Type::flag, "", "", "list the tables and their columns"}};
@@ -69,7 +69,7 @@ constexpr std::string_view kExportExamples[] = {
 constexpr std::string_view kMergeExamples[] = {
     "stepscope merge rank0.json.gz rank1.json.gz -o merged.json.gz",
     "stepscope merge traces/ -o merged.json.gz",
-    "stepscope merge trace.json.gz io.pfw.gz -o merged.json.gz",
+    "stepscope merge trace.json.gz io.pfw.gz -o merged.pftrace",
 };
 constexpr std::string_view kMergeAbout =
     "Writes one file that Perfetto shows as one time line and that every command here reads as the ranks it "
@@ -80,7 +80,9 @@ constexpr std::string_view kMergeAbout =
     "what could "
     "not be aligned keeps its clock, and that is said. Process, flow and correlation ids that two files "
     "share are "
-    "told apart; processes are named by rank. Files are streamed, so they may be larger than memory.";
+    "told apart; processes are named by rank. JSON is streamed, so files may be larger than memory; .pftrace "
+    "is for "
+    "Perfetto alone and holds one source at a time in memory.";
 constexpr std::string_view kSqlExamples[] = {
     "stepscope sql trace.json.gz --tables",
     "stepscope sql trace.json.gz 'SELECT kind, sum(duration_ns) FROM event GROUP BY 1'",

@@ -19,10 +19,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-enum class Format : std::uint8_t { none, json, json_gz };
+enum class Format : std::uint8_t { none, json, json_gz, perfetto };
 
 Format format_of_path(const std::string& path) {
-  return path.ends_with(".json.gz") ? Format::json_gz : path.ends_with(".json") ? Format::json : Format::none;
+  return path.ends_with(".json.gz")                                        ? Format::json_gz
+         : path.ends_with(".json")                                         ? Format::json
+         : path.ends_with(".pftrace") || path.ends_with(".perfetto-trace") ? Format::perfetto
+                                                                           : Format::none;
 }
 
 /// Files as words and as --inputs, of which the values are joined with ";".
@@ -74,7 +77,8 @@ int run_merge(const Call& call) {
   if (path.empty()) return misuse(call, "merge needs a place to write to: -o merged.json.gz");
   const Format format = format_of_path(path);
   if (format == Format::none)
-    return misuse(call, fmt::format("-o {}: merge writes files that end in .json or .json.gz", path));
+    return misuse(call,
+                  fmt::format("-o {}: merge writes files that end in .json.gz, .json or .pftrace", path));
   auto files = read::files_of(inputs, read::kMergeable);
   if (!files) return fail(files.error());
   if (const std::string why = clash(*files, path); !why.empty()) return misuse(call, why);
@@ -92,7 +96,9 @@ int run_merge(const Call& call) {
     output->write(bytes);
     return !output->closed_early();
   };
-  auto error = merge::write_chrome(*merged, options, format == Format::json_gz, put);
+  auto error = format == Format::perfetto
+                   ? merge::write_perfetto(*merged, options, put)
+                   : merge::write_chrome(*merged, options, format == Format::json_gz, put);
   if (const auto unwritten = output->finish(); !error) error = unwritten;
   if (error) {
     std::error_code ignored;

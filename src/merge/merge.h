@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,5 +40,10 @@ Result<Merged> survey(const std::vector<std::string>& files, const MergeOptions&
 /// text per thread, whatever the files' size. Fills `merged.totals`.
 std::optional<Error> write_chrome(Merged& merged, const MergeOptions& options, bool gzip,
                                   const std::function<bool(std::string_view)>& put);
+
+/// The same as Perfetto TrackEvents. Memory holds one source at a time, since slices of a track must nest and
+/// are sorted for that.
+std::optional<Error> write_perfetto(Merged& merged, const MergeOptions& options,
+                                    const std::function<bool(std::string_view)>& put);
 
 }  // namespace stepscope::merge
