@@ -185,6 +185,8 @@ Answer help_on(const Words& words) {
 
 std::variant<Call, Answer> parse(int argc, const char* const* argv) {
   Words words(argv + 1, argv + argc);
+  if (argc > 0 && std::filesystem::path(argv[0]).filename() == "merge_trace")
+    return parse_command(*find_command("merge_trace"), std::move(words));
   if (words.empty()) return Answer{short_help(), kUsage};
   const std::string first = words.front();
   if (first == "--version") return Answer{"stepscope " STEPSCOPE_VERSION "\n", kDone};

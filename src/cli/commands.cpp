@@ -20,6 +20,10 @@ constexpr Flag kWhat = {
 constexpr Flag kExportFormat = {{"format", Type::choice, "", "csv|json|sqlite",
                                  "what to write; the ending of FILE decides when this is not given"},
                                 'f'};
+constexpr Flag kMergeOutput = {
+    {"output", Type::text, "", "", "write to FILE; it ends in .json.gz, .json or .pftrace"}, 'o', "FILE"};
+constexpr Flag kInputs = {{"inputs", Type::texts, "", "", "a file to merge, as a word is"}, 0, "FILE"};
+constexpr Flag kNoAlign = {{"no-align", Type::flag, "", "", "keep the clocks as they were recorded"}};
 constexpr Flag kTables = {{"tables", Type::flag, "", "", "list the tables and their columns"}};
 
 constexpr Flag kScale = {
@@ -60,6 +64,7 @@ constexpr Flag kGateFlags[] = {kFailOn, kAllowNoise, kBase,   kNew,    kStep,
 constexpr Flag kListFlags[] = {kFormat, kOutput};
 constexpr Flag kValidateFlags[] = {kFormat, kOutput, kThreads};
 constexpr Flag kExportFlags[] = {kWhat, kExportFormat, kOutput, kThreads};
+constexpr Flag kMergeFlags[] = {kMergeOutput, kNoAlign, kInputs, kThreads};
 constexpr Flag kSqlFlags[] = {kTables, kTop, kFormat, kOutput, kThreads};
 
 constexpr std::string_view kReportExamples[] = {
@@ -99,6 +104,23 @@ constexpr std::string_view kExportExamples[] = {
     "stepscope export trace.json.gz --what events -o events.csv",
     "stepscope export traces/ --what steps -o steps.json",
 };
+constexpr std::string_view kMergeExamples[] = {
+    "stepscope merge rank0.json.gz rank1.json.gz -o merged.json.gz",
+    "stepscope merge traces/ -o merged.json.gz",
+    "stepscope merge trace.json.gz io.pfw.gz -o merged.pftrace",
+};
+constexpr std::string_view kMergeAbout =
+    "Writes one file that Perfetto shows as one time line and that every command here reads as the ranks it "
+    "was "
+    "made of, with the same answers. Reads torch.profiler's traces, DFTracer's .pfw, other tools' Chrome "
+    "JSON, and "
+    "merged files. Clocks of several hosts are set right by the ends of the collectives that ranks share; "
+    "what could "
+    "not be aligned keeps its clock, and that is said. Process, flow and correlation ids that two files "
+    "share are "
+    "told apart; processes are named by rank. JSON is streamed, so files may be larger than memory; .pftrace "
+    "is for "
+    "Perfetto alone and holds one source at a time in memory.";
 constexpr std::string_view kSqlExamples[] = {
     "stepscope sql trace.json.gz --tables",
     "stepscope sql trace.json.gz 'SELECT kind, sum(duration_ns) FROM event GROUP BY 1'",
@@ -173,6 +195,10 @@ constexpr Command kCommands[] = {
      "events, args, "
      "tracks, ranks, steps and a table for each table of each analysis.",
      kExportFlags, kExportExamples, run_export},
+    {"merge", "put ranks, and other profilers' recordings, on one time line", "TRACE... -o FILE", kMergeAbout,
+     kMergeFlags, kMergeExamples, run_merge},
+    {"merge_trace", "the same as merge", "--inputs TRACE... --output FILE", kMergeAbout, kMergeFlags,
+     kMergeExamples, run_merge, true},
     {"sql", "ask a trace in SQL", "TRACE... 'SELECT ...'",
      "Puts the tables that the query names into SQLite in memory and runs it. Analyses are tables too. "
      "Columns that end "

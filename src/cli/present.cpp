@@ -21,9 +21,9 @@
 #include "report/utf8.h"
 
 namespace stepscope::cli {
-namespace {
-
 void say(const std::string& line) { fmt::print(stderr, "{}\n", report::one_line(line)); }
+
+namespace {
 
 report::TextStyle style_of(const Call& call, bool to_file) {
   report::TextStyle style;
@@ -125,6 +125,7 @@ std::string format_of(const Call& call) {
 
 std::string ending_misfit(const Call& call) {
   const std::filesystem::path path = call.params.text("output");
+  if (call.command->run == run_merge) return "";  // knows its own
   if (call.params.has("format") || !path.has_extension() || ending_of(call) != nullptr) return "";
   return fmt::format(
       "-o {}: no format ends in '{}'; reports end in .html, .json, .csv or .txt, databases in .sqlite. Or "

@@ -15,6 +15,8 @@
 
 namespace stepscope::cli {
 
+/// A line on stderr.
+void say(const std::string& line);
 /// "stepscope: …" on stderr; returns kFailed.
 int fail(const Error& error);
 /// The same for a command line that makes no sense; returns kUsage.

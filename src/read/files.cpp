@@ -2,23 +2,49 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
 #include "base/byte_source.h"
 #include "read/dftracer.h"
+#include "read/merged.h"
 
 namespace stepscope::read {
 namespace {
 
 namespace fs = std::filesystem;
 
-bool looks_like_trace(const fs::path& path) {
-  const std::string name = path.filename().string();
-  return name.ends_with(".json") || name.ends_with(".json.gz");
+/// A merged file is read as the files that it was made of.
+Result<Parsed> parse_merged(const std::string& path, MergedFile merged, const KinetoOptions& options) {
+  Parsed parsed;
+  std::optional<Error> first_error;
+  for (std::size_t i = 0; i < merged.sources().size(); ++i) {
+    const MergedSource source = merged.sources()[i];
+    if (source.foreign) {
+      ++parsed.left_out;
+      continue;
+    }
+    const std::string name = path + "/" + source.name;
+    auto file = parse_kineto(name, [&] { return merged.section(i); }, options);
+    if (!file) {
+      if (!first_error) first_error = file.error();
+      parsed.unread.push_back(file.error().text());
+      continue;
+    }
+    restore_source(*file, source, merged.base_ns());
+    parsed.files.push_back(std::move(*file));
+  }
+  if (!parsed.files.empty()) return parsed;
+  return first_error ? *first_error : Error{"holds no rank: none of its sources is a rank's trace", path};
 }
 
 }  // namespace
 
-Result<std::vector<std::string>> files_of(std::span<const std::string> paths) {
+Result<std::vector<std::string>> files_of(std::span<const std::string> paths,
+                                          std::span<const std::string_view> endings) {
+  const auto fits = [&](const fs::path& path) {
+    const std::string name = path.filename().string();
+    return std::any_of(endings.begin(), endings.end(), [&](std::string_view e) { return name.ends_with(e); });
+  };
   std::vector<std::string> files;
   for (const std::string& path : paths) {
     std::error_code error;
@@ -29,7 +55,7 @@ Result<std::vector<std::string>> files_of(std::span<const std::string> paths) {
     std::vector<std::string> found;
     for (fs::recursive_directory_iterator it(path, fs::directory_options::skip_permission_denied, error), end;
          it != end && !error; it.increment(error))
-      if (it->is_regular_file(error) && looks_like_trace(it->path())) found.push_back(it->path().string());
+      if (it->is_regular_file(error) && fits(it->path())) found.push_back(it->path().string());
     if (found.empty()) return Error{"no trace file (*.json, *.json.gz) is below this directory", path};
     std::sort(found.begin(), found.end());
     files.insert(files.end(), found.begin(), found.end());
@@ -48,19 +74,29 @@ std::int64_t bytes_of(const std::vector<std::string>& files) {
   return total;
 }
 
-Result<ParsedFile> parse_file(const std::string& path, const KinetoOptions& options) {
+Result<Parsed> parse_file(const std::string& path, const KinetoOptions& options) {
   constexpr std::size_t kHead = std::size_t{1} << 16;
   auto source = open_bytes(path);
   if (!source) return source.error();
-  if (is_dftracer(peek(*source, kHead)))
+  const std::string head = peek(*source, kHead);
+  if (is_dftracer(head))
     return Error{
         "is a DFTracer file, which this version does not read; record the job with torch.profiler and give "
-        "the file that its export_chrome_trace wrote",
+        "the file that its export_chrome_trace wrote; `stepscope merge` puts both on one time line",
         path};
+  if (path != "-" && head.starts_with(kMergedStart)) {
+    auto merged = MergedFile::open(path);
+    if (!merged) return merged.error();
+    return parse_merged(path, std::move(**merged), options);
+  }
   const auto reopen = [&] {
     return *source ? Result<std::unique_ptr<ByteSource>>(std::move(*source)) : open_bytes(path);
   };
-  return parse_kineto(path, reopen, options);
+  auto file = parse_kineto(path, reopen, options);
+  if (!file) return file.error();
+  Parsed parsed;
+  parsed.files.push_back(std::move(*file));
+  return parsed;
 }
 
 }  // namespace stepscope::read

@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -10,13 +11,25 @@
 
 namespace stepscope::read {
 
-/// Files named by the arguments, directories replaced by the trace files below them, in path order.
-Result<std::vector<std::string>> files_of(std::span<const std::string> paths);
+/// What files that are read alone end in, and what those end in that can be merged.
+inline constexpr std::string_view kReadable[] = {".json", ".json.gz"};
+inline constexpr std::string_view kMergeable[] = {".json", ".json.gz", ".pfw", ".pfw.gz"};
+
+/// The files named, directories replaced by the files below them with one of these endings, in path order.
+Result<std::vector<std::string>> files_of(std::span<const std::string> paths,
+                                          std::span<const std::string_view> endings);
 
 /// Of all files as stored, -1 when one does not say ("-").
 std::int64_t bytes_of(const std::vector<std::string>& files);
 
+/// What one path holds: one file, or the ranks of a merged one.
+struct Parsed {
+  std::vector<ParsedFile> files;
+  std::vector<std::string> unread;  ///< ranks of a merged file, each with its reason
+  std::size_t left_out = 0;         ///< sources of a merged file that are no rank
+};
+
 /// Tells formats apart by their first bytes and parses the file.
-Result<ParsedFile> parse_file(const std::string& path, const KinetoOptions& options);
+Result<Parsed> parse_file(const std::string& path, const KinetoOptions& options);
 
 }  // namespace stepscope::read

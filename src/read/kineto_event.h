@@ -22,6 +22,8 @@ bool may_be_full(std::span<const Vocabulary> words);
 /// Parses event objects into a Batch. One per thread; predictions about the next event's keys live here.
 class EventParser {
  public:
+  using Sink = Batch;
+
   explicit EventParser(Vocabulary& vocabulary) : words_(vocabulary) {}
 
   enum class Outcome : std::uint8_t {

@@ -1,5 +1,7 @@
 #include "read/open.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 
@@ -11,7 +13,7 @@
 namespace stepscope::read {
 
 Result<trace::Trace> open(std::span<const std::string> paths, const OpenOptions& options) {
-  auto files = files_of(paths);
+  auto files = files_of(paths, kReadable);
   if (!files) return files.error();
   const unsigned threads = thread_count(options.threads);
   const unsigned per_file = files->size() >= threads ? 1 : threads;
@@ -21,9 +23,10 @@ Result<trace::Trace> open(std::span<const std::string> paths, const OpenOptions&
   trace::Trace trace;
   std::optional<Error> first_error;
   std::vector<std::string> unread;
+  std::size_t left_out = 0;
   for (std::size_t from = 0; from < files->size(); from += at_once) {
     const std::size_t group = std::min(at_once, files->size() - from);
-    std::vector<std::optional<Result<ParsedFile>>> parsed(group);
+    std::vector<std::optional<Result<Parsed>>> parsed(group);
     parallel_for(group, threads, [&](std::size_t i) {
       const std::string& path = (*files)[from + i];
       KinetoOptions kineto;
@@ -38,15 +41,25 @@ Result<trace::Trace> open(std::span<const std::string> paths, const OpenOptions&
         unread.push_back(parsed[i]->error().text());
         continue;
       }
-      done += (*parsed[i])->rank.reading.text_bytes;
-      seal(trace, std::move(**parsed[i]), threads);
-      trace::Rank& rank = trace.ranks.back();
-      if (rank.rank >= kMostRanks) rank.rank = -1;
-      if (rank.rank < 0 && files->size() > 1) rank.rank = rank_of(trace, rank);
+      Parsed& of_path = **parsed[i];
+      unread.insert(unread.end(), of_path.unread.begin(), of_path.unread.end());
+      left_out += of_path.left_out;
+      for (ParsedFile& file : of_path.files) {
+        done += file.rank.reading.text_bytes;
+        seal(trace, std::move(file), threads);
+        trace::Rank& rank = trace.ranks.back();
+        if (rank.rank >= kMostRanks) rank.rank = -1;
+        if (rank.rank < 0 && (files->size() > 1 || of_path.files.size() > 1))
+          rank.rank = rank_of(trace, rank);
+      }
     }
   }
   if (trace.ranks.empty()) return *first_error;
   trace.unread = std::move(unread);
+  if (left_out > 0)
+    trace.notes.push_back(fmt::format(
+        "{} of the merged sources {} no rank's trace: on the merged time line, and left out here.", left_out,
+        left_out == 1 ? "is" : "are"));
   settle_ranks(trace);
   const unsigned each = trace.ranks.size() == 1 ? threads : 1;
   parallel_for(trace.ranks.size(), threads,

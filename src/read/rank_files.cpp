@@ -18,9 +18,11 @@ namespace {
 Result<trace::Trace> open_one(const std::string& path) {
   auto parsed = parse_file(path, KinetoOptions{});
   if (!parsed) return parsed.error();
+  if (parsed->files.size() != 1)
+    return Error{"holds several ranks, merged: give it alone, or the files that it was made of", path};
   trace::Trace one;
   one.one_of_several = true;
-  seal(one, std::move(*parsed), 1);
+  seal(one, std::move(parsed->files.front()), 1);
   derive::fill(one, one.ranks.front());
   return one;
 }
@@ -66,7 +68,7 @@ class Told {
 
 Result<RankFiles> RankFiles::survey(std::span<const std::string> paths, const OpenOptions& options,
                                     const Visit& visit) {
-  const auto files = files_of(paths);
+  const auto files = files_of(paths, kReadable);
   if (!files) return files.error();
   std::vector<std::optional<trace::Rank>> heads(files->size());
   std::vector<std::optional<Error>> errors(files->size());
@@ -133,7 +135,7 @@ Result<bool> RankFiles::visit(const OpenOptions& options, const Visit& visit) co
 
 Extent extent_of(std::span<const std::string> paths) {
   constexpr std::int64_t kCompression = 12;
-  const auto files = files_of(paths);
+  const auto files = files_of(paths, kReadable);
   if (!files) return {};
   Extent extent{files->size(), 0};
   for (const std::string& path : *files) {

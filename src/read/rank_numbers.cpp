@@ -15,18 +15,6 @@ namespace {
 
 constexpr std::size_t kNamed = 8;  // ranks or files that a note lists
 
-std::int64_t rank_in_name(const std::string& path) {
-  const std::string name = std::filesystem::path(path).filename().string();
-  for (std::size_t at = name.find("rank"); at != std::string::npos; at = name.find("rank", at + 1)) {
-    std::size_t p = at + 4;
-    if (p < name.size() && (name[p] == '-' || name[p] == '_')) ++p;
-    std::size_t end = p;
-    while (end < name.size() && end - p < 9 && name[end] >= '0' && name[end] <= '9') ++end;
-    if (end > p) return std::stoll(name.substr(p, end - p));
-  }
-  return -1;
-}
-
 /// "1, 2, 5 to 9"
 std::string listed(const std::vector<std::int64_t>& sorted) {
   std::string text;
@@ -109,6 +97,18 @@ void note_steps(trace::Trace& trace) {
 }
 
 }  // namespace
+
+std::int64_t rank_in_name(const std::string& path) {
+  const std::string name = std::filesystem::path(path).filename().string();
+  for (std::size_t at = name.find("rank"); at != std::string::npos; at = name.find("rank", at + 1)) {
+    std::size_t p = at + 4;
+    if (p < name.size() && (name[p] == '-' || name[p] == '_')) ++p;
+    std::size_t end = p;
+    while (end < name.size() && end - p < 9 && name[end] >= '0' && name[end] <= '9') ++end;
+    if (end > p) return std::stoll(name.substr(p, end - p));
+  }
+  return -1;
+}
 
 std::int64_t rank_of(const trace::Trace& trace, const trace::Rank& rank) {
   const trace::ArgReader named(trace, rank, "Rank");

@@ -12,6 +12,9 @@ inline constexpr std::int64_t kMostRanks = 1 << 24;
 /// "rank-3" or "rank_3" of the file's name, else -1.
 std::int64_t rank_of(const trace::Trace& trace, const trace::Rank& rank);
 
+/// The number in "rank3", "rank-3" or "rank_3" of the file's name, else -1.
+std::int64_t rank_in_name(const std::string& path);
+
 /// Sorts ranks by number. Analyses tell ranks apart by it: where files have none, or the same one, all are
 /// numbered in order of their paths, and a note says so.
 void settle_ranks(trace::Trace& trace);

@@ -1,0 +1,113 @@
+#include "merge/merge.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "cli/exit.h"
+#include "cli/output.h"
+#include "cli/present.h"
+#include "cli/progress.h"
+#include "cli/terminal.h"
+#include "read/files.h"
+#include "report/units.h"
+
+namespace stepscope::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+enum class Format : std::uint8_t { none, json, json_gz, perfetto };
+
+Format format_of_path(const std::string& path) {
+  return path.ends_with(".json.gz")                                        ? Format::json_gz
+         : path.ends_with(".json")                                         ? Format::json
+         : path.ends_with(".pftrace") || path.ends_with(".perfetto-trace") ? Format::perfetto
+                                                                           : Format::none;
+}
+
+/// Files as words and as --inputs, of which the values are joined with ";".
+std::vector<std::string> inputs_of(const Call& call) {
+  std::vector<std::string> inputs;
+  std::string rest(call.params.text("inputs"));
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find(';'), rest.size());
+    inputs.push_back(rest.substr(0, end));
+    rest.erase(0, std::min(end + 1, rest.size()));
+  }
+  inputs.insert(inputs.end(), call.words.begin(), call.words.end());
+  return inputs;
+}
+
+/// One sentence why these files cannot be merged into that one, or "".
+std::string clash(const std::vector<std::string>& files, const std::string& output) {
+  std::error_code error;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (files[i] == "-")
+      return "merge reads its files twice, which standard input does not allow; name a file";
+    if (fs::equivalent(files[i], output, error))
+      return output + ": is one of the files to merge and would be overwritten; choose another place with -o";
+    for (std::size_t j = 0; j < i; ++j)
+      if (fs::equivalent(files[i], files[j], error))
+        return files[i] + ": is given twice; each recording can stand on the time line once";
+  }
+  return "";
+}
+
+void say_merged(const merge::Merged& merged) {
+  std::int64_t events = 0, ranks = 0;
+  for (const merge::Total& total : merged.totals) events += total.events;
+  for (const merge::Source& source : merged.sources) ranks += !source.foreign;
+  const auto others = static_cast<std::int64_t>(merged.sources.size()) - ranks;
+  for (const std::string& note : merged.notes) say("note: " + note);
+  say(fmt::format("merged {} rank{}{}: {} events", ranks, ranks == 1 ? "" : "s",
+                  others == 0 ? "" : fmt::format(" and {} other recording{}", others, others == 1 ? "" : "s"),
+                  report::format_value(events, report::Unit::count)));
+}
+
+}  // namespace
+
+int run_merge(const Call& call) {
+  const std::string path(call.params.text("output"));
+  const std::vector<std::string> inputs = inputs_of(call);
+  if (inputs.empty())
+    return misuse(call, "merge needs files: stepscope merge rank0.json rank1.json -o merged.json.gz");
+  if (path.empty()) return misuse(call, "merge needs a place to write to: -o merged.json.gz");
+  const Format format = format_of_path(path);
+  if (format == Format::none)
+    return misuse(call,
+                  fmt::format("-o {}: merge writes files that end in .json.gz, .json or .pftrace", path));
+  auto files = read::files_of(inputs, read::kMergeable);
+  if (!files) return fail(files.error());
+  if (const std::string why = clash(*files, path); !why.empty()) return misuse(call, why);
+  Progress progress(is_terminal(STDERR_FILENO) && !call.environment.dumb);
+  merge::MergeOptions options;
+  options.threads = static_cast<unsigned>(std::min<std::int64_t>(call.params.integer("threads"), 1024));
+  options.align = !call.params.has("no-align");
+  options.progress = [&](std::int64_t done, std::int64_t total) { progress.tell(done, total); };
+  options.activity = [&](const std::string& activity) { progress.tell(activity); };
+  auto merged = merge::survey(*files, options);
+  if (!merged) return fail(merged.error());
+  auto output = Output::open(path);
+  if (!output) return fail(output.error());
+  const auto put = [&](std::string_view bytes) {
+    output->write(bytes);
+    return !output->closed_early();
+  };
+  auto error = format == Format::perfetto
+                   ? merge::write_perfetto(*merged, options, put)
+                   : merge::write_chrome(*merged, options, format == Format::json_gz, put);
+  if (const auto unwritten = output->finish(); !error) error = unwritten;
+  if (error) {
+    std::error_code ignored;
+    if (fs::is_regular_file(path, ignored)) fs::remove(path, ignored);
+    return fail(*error);
+  }
+  say_merged(*merged);
+  say_written(call);
+  return kDone;
+}
+
+}  // namespace stepscope::cli

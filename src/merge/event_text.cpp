@@ -1,0 +1,174 @@
+#include "merge/event_text.h"
+
+#include <algorithm>
+
+#include "read/json_text.h"
+
+namespace stepscope::merge {
+namespace {
+
+using read::skip_space;
+using read::string_end;
+
+/// Numbers and literals end here; only strings, objects and arrays need a closer look.
+bool ends_plain(char c) { return c == ',' || c == '}' || c == ']' || static_cast<unsigned char>(c) <= ' '; }
+
+}  // namespace
+
+std::string_view Span::bare() const {
+  return begin != nullptr && end - begin >= 2 && *begin == '"' ? text().substr(1, text().size() - 2) : text();
+}
+
+char EventText::kind() const {
+  constexpr std::string_view kNumbered = "?XCXM";
+  const std::string_view bare = phase.bare();
+  if (bare.size() != 1) return '?';
+  return bare[0] >= '0' && bare[0] <= '4' ? kNumbered[static_cast<std::size_t>(bare[0] - '0')] : bare[0];
+}
+
+bool read_id(Span value, std::int64_t& id) {
+  const std::string_view text = value.bare();
+  if (text.empty() || text.size() > 18 || text.front() < '0' || text.front() > '9') return false;
+  const char* p = text.data();
+  id = static_cast<std::int64_t>(read::read_digits(p));
+  return p == text.data() + text.size() && !read::is_no_id(id);
+}
+
+bool read_time(Span value, std::int64_t& nanoseconds) {
+  const std::string_view text = value.bare();
+  const char* p = text.data();
+  return value && read::read_microseconds(p, nanoseconds) && p <= text.data() + text.size() &&
+         nanoseconds > -read::kMostTime && nanoseconds < read::kMostTime;
+}
+
+EventScanner::Outcome EventScanner::scan(const char*& p, const char* limit, EventText& event) {
+  end_ = limit;
+  damage_ = "";
+  const char* at = p;
+  const bool whole = fields(at, event, false);
+  reached_ = std::max(p, at);
+  if (whole && at <= end_) {
+    event.whole = {p, at};
+    p = at;
+    return Outcome::read;
+  }
+  return whole || *damage_ == '\0' ? Outcome::cut : Outcome::damaged;
+}
+
+/// `p` is at a "{"; moves behind its "}".
+bool EventScanner::fields(const char*& p, EventText& event, bool in_args) {
+  p = skip_space(p + 1);
+  if (p < end_ && *p == '}') {
+    ++p;
+    return true;
+  }
+  while (p < end_) {
+    if (*p != '"') return fail("a key was expected here; a quote may not be escaped");
+    bool escaped = false;
+    const char* close = string_end(p + 1, end_, escaped);
+    if (close == nullptr) return false;
+    const std::string_view key(p + 1, static_cast<std::size_t>(close - p - 1));
+    p = skip_space(close + 1);
+    if (p >= end_) return false;
+    if (*p != ':') return fail("a colon was expected behind this key; a quote may not be escaped");
+    p = skip_space(p + 1);
+    if (p >= end_) return false;
+    const char* from = p;
+    const bool args = !in_args && *p == '{' && key == "args";
+    if (args ? !fields(p, event, true) : !value(p)) return false;
+    if (p > end_) return false;
+    note(key, {from, p}, event, in_args);
+    p = skip_space(p);
+    if (p >= end_) return false;
+    if (*p == '}') {
+      ++p;
+      return true;
+    }
+    if (*p != ',') return fail("a comma or a closing brace was expected here; a quote may not be escaped");
+    p = skip_space(p + 1);
+  }
+  return false;
+}
+
+bool EventScanner::value(const char*& p) {
+  if (*p == '"') {
+    bool escaped = false;
+    const char* close = string_end(p + 1, end_, escaped);
+    if (close == nullptr) return false;
+    p = close + 1;
+    return true;
+  }
+  if (*p != '[' && *p != '{') {
+    const char* from = p;
+    while (p < end_ && !ends_plain(*p)) ++p;
+    if (p >= end_) return false;
+    return p != from || fail("a value was expected here");
+  }
+  const char* behind = read::value_end(p, end_);
+  if (behind == nullptr) return false;
+  if (behind == p) return fail("a value was expected here; a quote may not be escaped");
+  p = behind;
+  return true;
+}
+
+void EventScanner::note(std::string_view key, Span value, EventText& event, bool in_args) {
+  if (in_args) return note_arg(key, value, event);
+  const auto id = [&] {
+    if (event.id_count < EventText::kMostIds) event.ids[event.id_count++] = {value, Space::link};
+  };
+  switch (key.size()) {
+    case 2:
+      if (key == "ph") event.phase = value;
+      if (key == "ts") event.time = value;
+      if (key == "id") id();
+      break;
+    case 3:
+      if (key == "pid") event.pid = value;
+      if (key == "tid") event.tid = value;
+      if (key == "dur") event.duration = value;
+      if (key == "cat") event.category = value;
+      break;
+    case 4:
+      if (key == "name") event.name = value;
+      if (key == "args") event.args = value;
+      break;
+    case 7:
+      if (key == "bind_id") id();
+      break;
+    default:
+      break;
+  }
+}
+
+void EventScanner::note_arg(std::string_view key, Span value, EventText& event) {
+  if (key.empty()) return;
+  switch (key.front()) {
+    case 'n':
+      if (key == "name") event.args_name = value;
+      return;
+    case 'l':
+      if (key == "labels") event.args_labels = value;
+      return;
+    case 'R':
+      if (key == "Rank") event.args_rank = value;
+      return;
+    case 's':
+      if (key == "sort_index") event.args_sort = value;
+      return;
+    case 'c':
+    case 'E':
+    case 'e':
+    case 'w':
+      if (key == "was") event.args_was = value;
+      [[fallthrough]];
+    case 'P':
+    case 'g':
+      break;
+    default:
+      return;
+  }
+  if (*value.begin == '[' || *value.begin == '{' || event.id_count == EventText::kMostIds) return;
+  if (const auto space = read::id_space_of(key)) event.ids[event.id_count++] = {value, *space};
+}
+
+}  // namespace stepscope::merge

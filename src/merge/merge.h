@@ -1,0 +1,49 @@
+// Several recordings on one time line: ranks of a job, and other profilers beside them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "merge/place.h"
+#include "merge/source.h"
+
+namespace stepscope::merge {
+
+struct MergeOptions {
+  unsigned threads = 0;  ///< 0: as many as the machine has
+  bool align = true;     ///< fit the ranks' clocks to their collectives; else they stay as recorded
+  std::function<void(std::int64_t done, std::int64_t total)> progress;  ///< bytes as stored, of both passes
+  std::function<void(const std::string& activity)> activity;
+};
+
+struct Total {
+  std::int64_t events = 0;   ///< all that were read; each is written
+  std::int64_t damaged = 0;  ///< stretches of text that could not be used, and are left out
+};
+
+struct Merged {
+  std::vector<Source> sources;  ///< in the order of the files
+  std::vector<Total> totals;    ///< of each source
+  std::vector<std::string> notes;
+};
+
+/// Reads every source once: its ids, its times, its rank; places them on one time line. Fails when a file
+/// cannot be opened or holds no event.
+Result<Merged> survey(const std::vector<std::string>& files, const MergeOptions& options);
+
+/// Reads every source again and writes one Chrome JSON document, source after source. Memory holds a block of
+/// text per thread, whatever the files' size. Fills `merged.totals`.
+std::optional<Error> write_chrome(Merged& merged, const MergeOptions& options, bool gzip,
+                                  const std::function<bool(std::string_view)>& put);
+
+/// The same as Perfetto TrackEvents. Memory holds one source at a time, since slices of a track must nest and
+/// are sorted for that.
+std::optional<Error> write_perfetto(Merged& merged, const MergeOptions& options,
+                                    const std::function<bool(std::string_view)>& put);
+
+}  // namespace stepscope::merge

@@ -1,0 +1,173 @@
+#include "merge/merge.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "merge/rewrite.h"
+#include "read/open.h"
+
+namespace stepscope::merge {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// `text` as the only event of a source, rewritten.
+std::string rewritten(Source source, const std::string& text, std::int64_t base_ns = 0) {
+  read::Block block;
+  block.buffer.assign(text.begin(), text.end());
+  block.buffer.resize(text.size() + read::kPadding);
+  block.size = text.size();
+  EventScanner scanner;
+  EventText event;
+  const char* p = block.begin();
+  EXPECT_EQ(scanner.scan(p, block.end(), event), EventScanner::Outcome::read);
+  EXPECT_EQ(p, block.end());
+  source.found.take(event, 0);
+  source.processes.push_back({"4711", 9, "rank 3", "", 300});
+  source.lanes[lane_text(event)] = {"9", "8"};
+  std::string out;
+  Rewriter(source, base_ns).append(event, out);
+  return out.substr(2);
+}
+
+TEST(Rewrite, ExchangesIdsAndCopiesTheRest) {
+  Source source;
+  source.id_shift = {100, 0, 7, 0};
+  EXPECT_EQ(rewritten(source, R"({ "ph":"X","odd":[{"pid":1}],"pid":4711,"tid":"t","ts":1.5,"dur":2,)"
+                              R"("args":{"correlation":5,"Python id":2,"name":"pid"}})"),
+            R"({ "ph":"X","odd":[{"pid":1}],"pid":9,"tid":8,"ts":1.500,"dur":2,)"
+            R"("args":{"correlation":105,"Python id":9,"name":"pid"}})");
+}
+
+TEST(Rewrite, KeepsWhatMeansNoId) {
+  Source source;
+  source.id_shift = {100, 100, 100, 100};
+  const std::string args = R"("args":{"correlation":0,"External id":-1,"Ev Idx":4294967295}})";
+  EXPECT_EQ(rewritten(source, R"({"pid":9,"tid":8,)" + args), R"({"pid":9,"tid":8,)" + args);
+}
+
+TEST(Rewrite, MapsStartAndEndEachForItself) {
+  Source source;
+  source.place.map.drift = 1e-4;  // 1 µs stays, 11 µs becomes 10.999
+  EXPECT_EQ(rewritten(source, R"({"pid":9,"tid":8,"ts":1,"dur":10})"),
+            R"({"pid":9,"tid":8,"ts":1,"dur":9.999})");
+  source.place.map = {};
+  source.place.map.shift = 1'000;
+  source.base_ns = 5'000;
+  EXPECT_EQ(rewritten(source, R"({"pid":9,"tid":8,"ts":1,"dur":10})", 2'000),
+            R"({"pid":9,"tid":8,"ts":3,"dur":10})");
+}
+
+TEST(Rewrite, NamesProcessesByRankAndKeepsTheirNames) {
+  EXPECT_EQ(rewritten({}, R"({"name":"process_name","ph":"M","pid":4711,"tid":0,"args":{"name":"python"}})"),
+            R"({"name":"process_name","ph":"M","pid":9,"tid":8,"args":{"name":"rank 3","was":"python"}})");
+}
+
+TEST(Rewrite, MakesLettersOfNumberedPhases) {
+  EXPECT_EQ(rewritten({}, R"({"ph":1,"pid":"4711","tid":"1","ts":"7"})"),
+            R"({"ph":"X","pid":9,"tid":8,"ts":7})");
+}
+
+struct Folder {
+  fs::path path = fs::temp_directory_path() / ("stepscope_merge_" + std::to_string(getpid()));
+  Folder() { fs::create_directories(path); }
+  ~Folder() { fs::remove_all(path); }
+  std::string write(const std::string& name, const std::string& text) const {
+    std::ofstream(path / name) << text;
+    return (path / name).string();
+  }
+};
+
+std::string rank_file(int rank, int correlation) {
+  return R"({"distributedInfo":{"rank":)" + std::to_string(rank) +
+         R"(},"traceEvents":[
+{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":70,"tid":70,"ts":1700000000000000,"dur":5,"args":{"correlation":)" +
+         std::to_string(correlation) + R"(}},
+{"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":"stream 7","ts":1700000000000010,"dur":20,"args":{"correlation":)" +
+         std::to_string(correlation) + "}}]}";
+}
+
+std::string merged_text(const std::vector<std::string>& files, Merged* out = nullptr) {
+  MergeOptions options;
+  options.align = false;
+  auto merged = survey(files, options);
+  EXPECT_TRUE(merged.ok());
+  std::string text;
+  EXPECT_FALSE(write_chrome(*merged, options, false, [&](std::string_view piece) {
+    text += piece;
+    return true;
+  }));
+  if (out != nullptr) *out = std::move(*merged);
+  return text;
+}
+
+TEST(Merge, ReadsAsTheRanksThatItWasMadeOf) {
+  const Folder folder;
+  const std::string a = folder.write("a.json", rank_file(0, 5)), b = folder.write("b.json", rank_file(1, 5));
+  const std::string path = folder.write("m.json", merged_text({a, b}));
+  const auto trace = read::open({&path, 1});
+  ASSERT_TRUE(trace.ok()) << trace.error().text();
+  ASSERT_EQ(trace->ranks.size(), 2u);
+  for (const trace::Rank& rank : trace->ranks) {
+    ASSERT_EQ(rank.events.size(), 2u);
+    EXPECT_EQ(rank.base_ns + rank.events.start[0], 1'700'000'000'000'000'000);
+    EXPECT_EQ(rank.events.launch[1], 0u);
+    EXPECT_EQ(rank.tracks[0].pid, "70");
+    EXPECT_EQ(rank.tracks[1].device, 0);
+    EXPECT_EQ(rank.tracks[1].tid, "stream 7");
+    EXPECT_EQ(trace::ArgReader(*trace, rank, "correlation").integer(0), 5);
+  }
+  EXPECT_EQ(trace->ranks[1].rank, 1);
+}
+
+TEST(Merge, OfAMergeIsTheMergeOfAll) {
+  const Folder folder;
+  const std::string a = folder.write("a.json", rank_file(0, 5)), b = folder.write("b.json", rank_file(1, 5)),
+                    c = folder.write("c.json", rank_file(2, 9));
+  const std::string ab = folder.write("ab.json", merged_text({a, b}));
+  Merged together, twice;
+  std::string all = merged_text({a, b, c}, &together), again = merged_text({ab, c}, &twice);
+  const auto events = [](const std::string& text) { return text.substr(text.find("\"traceEvents\"")); };
+  EXPECT_EQ(events(again), events(all));
+  EXPECT_EQ(together.totals[1].events, twice.totals[1].events);
+}
+
+TEST(Merge, KeepsAForeignRecordingOutOfTheRanks) {
+  const Folder folder;
+  const std::string a = folder.write("a.json", rank_file(0, 5));
+  const std::string line =
+      R"({"id":"1","name":"read","cat":"POSIX","pid":"70","tid":"70","ts":"1700000000000001","dur":"8","ph":"X","args":{}})";
+  const std::string io = folder.write("io.pfw", "[\n" + line + "\n" + line + "\n]");
+  Merged merged;
+  const std::string path = folder.write("m.json", merged_text({a, io}, &merged));
+  EXPECT_EQ(merged.totals[1].events, 2);
+  EXPECT_EQ(merged.sources[1].processes[0].name, "rank 0 · DFTracer (pid 70)");
+  const auto trace = read::open({&path, 1});
+  ASSERT_TRUE(trace.ok());
+  ASSERT_EQ(trace->ranks.size(), 1u);
+  EXPECT_EQ(trace->ranks[0].events.size(), 2u);
+  ASSERT_FALSE(trace->notes.empty());
+}
+
+TEST(Merge, SaysWhichPartOfACutFileIsLost) {
+  const Folder folder;
+  const std::string whole = rank_file(0, 5), a = folder.write("a.json", whole.substr(0, whole.size() - 30)),
+                    b = folder.write("b.json", rank_file(1, 5));
+  Merged merged;
+  const std::string text = merged_text({a, b}, &merged);
+  EXPECT_EQ(merged.totals[0].events, 1);
+  EXPECT_EQ(merged.totals[0].damaged, 1);
+  ASSERT_FALSE(merged.notes.empty());
+  EXPECT_NE(merged.notes[0].find("it ends early"), std::string::npos);
+  const std::string cut = folder.write("cut.json", text.substr(0, text.rfind("stepscope.section") - 5));
+  const auto trace = read::open({&cut, 1});
+  ASSERT_TRUE(trace.ok());
+  EXPECT_EQ(trace->ranks.size(), 1u);
+  EXPECT_EQ(trace->unread.size(), 1u);
+}
+
+}  // namespace
+}  // namespace stepscope::merge

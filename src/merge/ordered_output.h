@@ -1,0 +1,34 @@
+// Pieces that threads make in any order, written in theirs.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+namespace stepscope::merge {
+
+class OrderedOutput {
+ public:
+  /// `put` is called by one thread at a time; it returns false when nobody reads any more.
+  OrderedOutput(std::function<bool(std::string_view)> put, bool gzip) : put_(std::move(put)), gzip_(gzip) {}
+
+  /// Waits until the pieces before `index` of this round are written. Compresses before it waits. Every index
+  /// from 0 on must come.
+  void write(std::uint32_t index, std::string_view text);
+  /// By one thread, between rounds. The next round begins at index 0.
+  void write(std::string_view text);
+  bool closed() const { return closed_; }
+
+ private:
+  std::function<bool(std::string_view)> put_;
+  const bool gzip_;
+  std::mutex mutex_;
+  std::condition_variable turn_;
+  std::uint32_t next_ = 0;
+  bool closed_ = false;
+};
+
+}  // namespace stepscope::merge

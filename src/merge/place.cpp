@@ -1,0 +1,162 @@
+#include "merge/place.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "derive/clock_alignment.h"
+#include "read/open.h"
+
+namespace stepscope::merge {
+namespace {
+
+using derive::ClockState;
+
+std::int64_t first_of(const Source& source) { return source.base_ns + source.found.first_time; }
+
+/// The ranks' collectives, each rank's trace freed before the next file's is read.
+struct Collectives {
+  derive::GroupNames groups;
+  std::vector<std::vector<derive::CollectiveRow>> rows;
+  std::vector<std::size_t> sources;  ///< whose rows they are
+};
+
+/// The source that rank `path` of an opened file is.
+std::optional<std::size_t> source_at(const std::vector<Source>& sources, const std::string& path) {
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const Source& s = sources[i];
+    if ((s.section < 0 ? s.path : s.path + "/" + s.name) == path) return i;
+  }
+  return std::nullopt;
+}
+
+Collectives collectives_of(const std::vector<Source>& sources, const PlaceOptions& options) {
+  Collectives out;
+  std::string opened;
+  for (const Source& source : sources) {
+    if (source.foreign || source.path == opened) continue;
+    opened = source.path;
+    if (options.progress) options.progress("looking for collectives in " + opened);
+    const auto trace = read::open({&opened, 1}, {.threads = options.threads, .progress = {}});
+    if (!trace) continue;
+    for (const trace::Rank& rank : trace->ranks)
+      if (const auto index = source_at(sources, rank.path)) {
+        out.rows.push_back(derive::collective_rows(*trace, rank, out.groups));
+        out.sources.push_back(*index);
+      }
+  }
+  return out;
+}
+
+/// A drift that moves no event by more than the fit's own error is not one: durations then stay as they are.
+derive::ClockMap plain(const derive::ClockFit& fit) {
+  derive::ClockMap map = fit.map;
+  if (std::abs(map.drift) * fit.half_window > fit.uncertainty_edge) return map;
+  map.drift = 0;
+  map.shift += std::llround(map.offset);
+  map.offset = 0;
+  return map;
+}
+
+/// Sources of an earlier merge stay where they are; others come to them.
+void bring_to_merged(std::vector<Source>& sources, const derive::Alignment& alignment,
+                     const Collectives& collectives) {
+  double sum = 0;
+  int count = 0;
+  for (std::size_t q = 0; q < alignment.clocks.size(); ++q) {
+    if (sources[collectives.sources[q]].section < 0 || alignment.clocks[q].state == ClockState::apart)
+      continue;
+    const derive::ClockMap& map = alignment.clocks[q].fit.map;
+    sum += static_cast<double>(map.shift) + map.offset;
+    ++count;
+  }
+  for (const std::size_t i : collectives.sources)
+    if (count > 0 && sources[i].place.method == Placement::Method::collectives)
+      sources[i].place.map.shift -= std::llround(sum / count);
+}
+
+void align(std::vector<Source>& sources, const PlaceOptions& options, std::vector<std::string>& notes) {
+  Collectives collectives = collectives_of(sources, options);
+  const derive::Alignment alignment =
+      derive::align_clocks(std::move(collectives.rows), std::move(collectives.groups));
+  for (std::size_t q = 0; q < alignment.clocks.size(); ++q) {
+    Source& source = sources[collectives.sources[q]];
+    const derive::RankClock& clock = alignment.clocks[q];
+    if (source.section >= 0) continue;
+    if (clock.state == ClockState::apart) {
+      notes.push_back(fmt::format("rank {} keeps its own clock: {}.", source.rank, clock.why));
+      continue;
+    }
+    source.place.method = Placement::Method::collectives;
+    source.place.map = plain(clock.fit);
+    source.place.uncertainty = clock.fit.uncertainty_edge;
+  }
+  bring_to_merged(sources, alignment, collectives);
+}
+
+const Source* rank_source(const std::vector<Source>& sources, std::int64_t rank) {
+  for (const Source& source : sources)
+    if (!source.foreign && rank >= 0 && source.rank == rank) return &source;
+  return nullptr;
+}
+
+/// A foreign source runs on the clock of the rank that it belongs to.
+void join(std::vector<Source>& sources, bool align) {
+  for (Source& source : sources) {
+    const Source* rank = source.foreign && source.section < 0 ? rank_source(sources, source.rank) : nullptr;
+    if (rank == nullptr || source.relative() || !align) continue;
+    source.place.method = Placement::Method::joined;
+    source.place.map = rank->place.map;
+    source.place.uncertainty = rank->place.uncertainty;
+  }
+}
+
+/// Times that count from the start of the recording are put where the rank's recording begins, or the first
+/// one's of all.
+void place_relative(std::vector<Source>& sources, std::vector<std::string>& notes) {
+  std::int64_t first = trace::kNoTime;
+  for (const Source& source : sources)
+    if (!source.relative() && source.found.first_time != trace::kNoTime)
+      first = first == trace::kNoTime ? source.place(first_of(source))
+                                      : std::min(first, source.place(first_of(source)));
+  for (Source& source : sources) {
+    if (!source.relative() || first == trace::kNoTime) continue;
+    const Source* rank = source.foreign ? rank_source(sources, source.rank) : nullptr;
+    const bool own = rank != nullptr && !rank->relative();
+    source.place.method = Placement::Method::start;
+    source.place.map = {};
+    source.place.map.shift = first_of(source) - (own ? rank->place(first_of(*rank)) : first);
+    notes.push_back(source.name +
+                    ": its times do not say when it was recorded; its first event was put at the start of " +
+                    (own ? fmt::format("rank {}.", source.rank) : "the time line."));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> place_sources(std::vector<Source>& sources, const PlaceOptions& options) {
+  std::vector<std::string> notes;
+  const auto ranks =
+      std::count_if(sources.begin(), sources.end(), [](const Source& s) { return !s.foreign; });
+  const bool any_new = std::any_of(sources.begin(), sources.end(),
+                                   [](const Source& s) { return !s.foreign && s.section < 0; });
+  if (options.align && ranks > 1 && any_new) align(sources, options, notes);
+  join(sources, options.align);
+  place_relative(sources, notes);
+  return notes;
+}
+
+std::int64_t base_of(const std::vector<Source>& sources) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  std::int64_t first = trace::kNoTime;
+  for (const Source& source : sources) {
+    if (source.found.first_time == trace::kNoTime) continue;
+    const std::int64_t at = source.place(first_of(source));
+    first = first == trace::kNoTime ? at : std::min(first, at);
+  }
+  return first == trace::kNoTime ? 0 : first / kSecond * kSecond;
+}
+
+}  // namespace stepscope::merge

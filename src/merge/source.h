@@ -1,0 +1,97 @@
+// A source of a merge: one recording, what it is, and what becomes of its ids and its clock.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "derive/clock_ends.h"
+#include "merge/survey.h"
+#include "read/merged.h"
+
+namespace stepscope::merge {
+
+/// Where a source's clock comes to lie on the common time line.
+struct Placement {
+  enum class Method : std::uint8_t {
+    wall_clock,   ///< as recorded
+    collectives,  ///< fitted to the ends of collectives
+    joined,       ///< the map of the rank that ran in the same process or is named
+    start,        ///< relative times: its first event is put where the rank's recording begins
+    merged,       ///< mapped by an earlier merge
+  };
+  Method method = Method::wall_clock;
+  derive::ClockMap map;     ///< of Unix ns
+  double uncertainty = -1;  ///< ns, -1: not known
+  std::string carried;      ///< JSON of an earlier merge's alignment
+
+  std::int64_t operator()(std::int64_t unix_ns) const { return map(unix_ns); }
+};
+std::string_view name_of(Placement::Method method);
+
+struct Process {
+  std::string was;        ///< its pid in the source
+  std::int64_t pid = 0;   ///< in the merged file
+  std::string name;       ///< in the merged file
+  std::string given;      ///< its name in the source, "" without one
+  std::int64_t sort = 0;  ///< among all processes
+};
+
+struct Thread {
+  std::int64_t pid = 0, tid = 0;  ///< in the merged file
+  std::string was;
+};
+
+/// New texts of a pid and a tid; an empty one keeps what stands there.
+struct LaneIds {
+  std::string pid, tid;
+};
+
+struct Source {
+  std::string path;
+  std::string name;                 ///< that it is shown by
+  std::ptrdiff_t section = -1;      ///< of a merged file, -1: a file of its own
+  read::MergedSource earlier;       ///< of a section: what the earlier merge made of it
+  std::int64_t merged_base_ns = 0;  ///< of a section: the zero of its times
+  bool lines = false;               ///< DFTracer's: one event a line
+  bool foreign = false;             ///< no rank's recording
+  bool guess = true;                ///< its blocks can be cut by guess
+  std::int64_t rank = -1;           ///< -1: none is known; of foreign sources the rank they belong to
+  std::int64_t base_ns = 0;         ///< to be added to its times for Unix ns
+  read::TopLevel head;
+  Survey found;
+  Walked walked;
+  Placement place;
+  std::vector<Process> processes;  ///< by their first events
+  std::vector<Thread> threads;     ///< that got another number
+  std::unordered_map<LaneText, LaneIds> lanes;
+  std::array<std::int64_t, kSpaces> id_shift{};
+
+  bool relative() const;
+};
+
+/// Opens sources one after the other; sections of one merged file share one pass over it.
+class Opener {
+ public:
+  Result<std::unique_ptr<ByteSource>> open(const Source& source);
+
+ private:
+  std::string path_;
+  std::optional<read::MergedFile> merged_;
+};
+
+/// The sources that lie in these files. An Error when one cannot be opened, or nothing can be merged.
+Result<std::vector<Source>> sources_of(const std::vector<std::string>& files);
+
+/// What a survey says of a source: its head, its rank, whether it is a rank's recording.
+void settle_kind(Source& source);
+
+/// Ranks as `read::open` numbers them, joins foreign sources to ranks, numbers processes and ids.
+/// Returns sentences about what was settled by rule rather than by what the files say.
+std::vector<std::string> settle_ids(std::vector<Source>& sources);
+
+}  // namespace stepscope::merge

@@ -1,0 +1,121 @@
+// Goes through the events of one source in blocks that threads take turns to fetch; nothing is held whole.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "base/byte_source.h"
+#include "base/parallel.h"
+#include "merge/event_text.h"
+#include "read/blocks.h"
+#include "read/document.h"
+
+namespace stepscope::merge {
+
+struct WalkOptions {
+  unsigned threads = 1;
+  bool guess = true;   ///< cut blocks where an event is guessed to end, so that threads can share the work
+  bool lines = false;  ///< one event a line, without a document around them
+  read::BlockSizes blocks;
+};
+
+struct Walked {
+  read::TopLevel top_level;  ///< of documents read by one thread, or whose keys stand in front and behind
+  std::int64_t text_bytes = 0;
+  bool complete = false;
+  bool guessed_right = true;  ///< false: nothing is to be believed; walk again without guessing
+};
+
+namespace detail {
+
+template <class Parser>
+void start(Parser& parser, const read::Block& block, bool lines) {
+  const char* p = read::skip_space(block.begin());
+  const bool bare = lines && p < block.end() && *p == '{';
+  parser.start_at(block.index == 0 && !bare ? read::Place::start : read::Place::events);
+}
+
+/// The text ended where it may.
+template <class Parser>
+bool whole(const Parser& parser, bool lines) {
+  return !parser.lost() &&
+         (parser.place == read::Place::done || (lines && parser.place == read::Place::events));
+}
+
+}  // namespace detail
+
+/// One thread; text is handed over from block to block. Right for any document.
+template <class Sink, class Make, class Use>
+Walked walk_serially(ByteSource& source, const WalkOptions& options, Make make, Use use) {
+  Walked walked;
+  read::BlockReader reader(source, false, options.blocks);
+  read::DocumentParser<ScannedEvents<Sink>> parser;
+  read::Block block;
+  while (reader.next(block)) {
+    if (block.index == 0) detail::start(parser, block, options.lines);
+    Sink sink = make();
+    const char* rest = parser.parse(block, sink, block.begin());
+    while (rest != block.end() && !parser.lost() && !block.last && block.size >= options.blocks.most) {
+      parser.cut_long(rest, options.blocks.most);
+      rest = parser.parse(block, sink, rest);
+    }
+    if (block.last)
+      read::parse_end(parser, block, sink, rest);
+    else if (rest != block.end())
+      reader.unread({rest, static_cast<std::size_t>(block.end() - rest)});
+    use(std::move(sink), block.index, reader.stored_position());
+  }
+  walked.top_level = std::move(parser.top_level);
+  walked.text_bytes = reader.bytes_read();
+  walked.complete = detail::whole(parser, options.lines);
+  return walked;
+}
+
+/// Several threads, each of which proves where the next one's block begins.
+template <class Sink, class Make, class Use>
+Walked walk_in_parallel(ByteSource& source, const WalkOptions& options, Make make, Use use) {
+  Walked walked;
+  read::BlockReader reader(source, true, options.blocks);
+  std::mutex mutex;
+  std::atomic<bool> wrong{false};
+  std::atomic<std::int64_t> wasted{0};
+  parallel_for(options.threads, options.threads, [&](std::size_t) {
+    read::DocumentParser<ScannedEvents<Sink>> parser;
+    read::Block block;
+    while (!wrong && reader.next(block)) {
+      detail::start(parser, block, false);
+      Sink sink = make();
+      const char* rest = parser.parse(block, sink, block.begin());
+      const bool proven =
+          rest == block.end() && !parser.lost() && parser.place == read::Place::events && !parser.bare_array;
+      if (block.last)
+        read::parse_end(parser, block, sink, rest);
+      else if (!proven)
+        wrong = true;
+      if ((wasted += parser.wasted()) > read::kFreeWaste) wrong = true;
+      {
+        const std::lock_guard lock(mutex);
+        for (auto& entry : parser.top_level) walked.top_level.push_back(std::move(entry));
+        if (block.last) walked.complete = detail::whole(parser, false);
+      }
+      use(std::move(sink), block.index, reader.stored_position());
+    }
+  });
+  walked.guessed_right = !wrong;
+  walked.text_bytes = reader.bytes_read();
+  return walked;
+}
+
+/// `make()`: a sink for a block's events. `use(sink, index, stored bytes read)` takes it when the block is
+/// done, from any thread and, with several, in any order; a block after which the text could not be believed
+/// is taken too.
+template <class Sink, class Make, class Use>
+Walked walk(ByteSource& source, const WalkOptions& options, Make make, Use use) {
+  return options.guess && !options.lines && options.threads > 1
+             ? walk_in_parallel<Sink>(source, options, make, use)
+             : walk_serially<Sink>(source, options, make, use);
+}
+
+}  // namespace stepscope::merge

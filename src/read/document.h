@@ -1,0 +1,260 @@
+// The document around a list of Chrome events: top-level keys, the list, what is damaged and where it goes
+// on.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "read/blocks.h"
+#include "read/json_text.h"
+
+namespace stepscope::read {
+
+/// Where in the document a parser stands.
+enum class Place : std::uint8_t {
+  start,   ///< before anything
+  top,     ///< in the top-level object, outside the event list
+  events,  ///< in the event list
+  done,    ///< behind the document
+};
+
+using TopLevel = std::vector<std::pair<std::string, std::string>>;
+
+/// Bytes scanned by events that failed. An event that scans far and fails may be followed by a million that
+/// do the same: when failures have cost many times the text, and not before this many bytes, events are
+/// held to a small size.
+inline constexpr std::int64_t kFreeWaste = std::int64_t{1} << 26;
+
+/// Walks the document around the events: top-level keys, the event list, the end. What it makes of a text
+/// does not depend on how the text is cut into blocks.
+template <class Events>
+class DocumentParser {
+ public:
+  using Sink = typename Events::Sink;
+
+  template <class... Args>
+  explicit DocumentParser(Args&&... args) : events_(std::forward<Args>(args)...) {}
+
+  Place place = Place::start;
+  bool bare_array = false;
+  TopLevel top_level;
+
+  /// To be used for a block that another parser's block comes before.
+  void start_at(Place at) {
+    place = at;
+    bare_array = false;
+    top_level.clear();
+    damaged_from_ = -1;
+    wasted_ = 0;
+  }
+
+  /// Parses a block from `p` on; returns the first byte not consumed (the block's end when all was).
+  const char* parse(const Block& block, Sink& batch, const char* p) {
+    block_ = &block;
+    batch_ = &batch;
+    while (p < block.end()) {
+      const char* before = p;
+      const bool moved = damaged_from_ >= 0       ? seek(p)
+                         : place == Place::events ? parse_event(p)
+                         : place == Place::top    ? parse_top(p)
+                                                  : parse_edge(p);
+      if (!moved) return before;
+    }
+    return block.end();
+  }
+
+  /// The text from `p` on cannot be used; parse() goes on at the next event.
+  void give_up(const char* p, std::string_view why) {
+    if (damaged_from_ >= 0) return;
+    damaged_from_ = offset_of(p);
+    damage_ = why;
+  }
+
+  /// The text ends, or must be taken to end, inside the event or top-level value at `p`.
+  void cut(const char* p, std::string_view why) {
+    wasted_ += block_->end() - p;
+    give_up(skip_space(p), why);
+  }
+
+  /// What begins at `p` is longer than the most that is held.
+  void cut_long(const char* p, std::size_t most) {
+    constexpr std::size_t kMebibyte = std::size_t{1} << 20;
+    const bool round = most % kMebibyte == 0;
+    cut(p, fmt::format("{} longer than {} {}, the most that is read of one",
+                       place == Place::events ? "an event" : "a text or value",
+                       round ? most / kMebibyte : most, round ? "MiB" : "bytes"));
+  }
+
+  /// True between damage and the next event.
+  bool lost() const { return damaged_from_ >= 0; }
+
+  /// No more text will come: what was being skipped is lost up to `block`'s end.
+  void finish(const Block& block, Sink& batch) {
+    if (lost())
+      batch.lose(damaged_from_, block.offset + static_cast<std::int64_t>(block.size) - damaged_from_,
+                 damage_);
+  }
+
+  void end_batch(Sink& batch) { events_.end_batch(batch); }
+
+  std::int64_t wasted() const { return wasted_; }
+
+ private:
+  std::int64_t offset_of(const char* p) const { return block_->offset + (p - block_->begin()); }
+
+  bool seek(const char*& p) {
+    const char* next = place == Place::done ? nullptr : next_event(p, block_->end());
+    if (next == nullptr) {
+      p = place == Place::done ? block_->end() : undecided(p, block_->end());
+      return p == block_->end();
+    }
+    batch_->lose(damaged_from_, offset_of(next) - damaged_from_, damage_);
+    damaged_from_ = -1;
+    place = Place::events;
+    p = next;
+    return true;
+  }
+
+  const char* event_limit(const char* p) const {
+    constexpr std::int64_t kTimes = 4;
+    constexpr std::ptrdiff_t kShort = 512;
+    const bool dear = wasted_ > kFreeWaste + kTimes * offset_of(p);
+    return dear && block_->end() - p > kShort ? p + kShort : block_->end();
+  }
+
+  bool parse_event(const char*& p) {
+    p = skip_space(p);
+    if (p >= block_->end()) return true;
+    if (*p == ',') {
+      ++p;
+      return true;
+    }
+    if (*p == ']') {
+      ++p;
+      place = bare_array ? Place::done : Place::top;
+      return true;
+    }
+    if (*p != '{') {
+      give_up(p, "something that is not an event stood in the event list");
+      return true;
+    }
+    const char* limit = event_limit(p);
+    switch (events_.parse(p, limit, *block_, *batch_)) {
+      case Events::Outcome::read:
+        return true;
+      case Events::Outcome::cut:
+        if (limit == block_->end()) return false;
+        wasted_ += limit - p;
+        give_up(p, "an event without an end");
+        return true;
+      case Events::Outcome::damaged:
+        break;
+    }
+    wasted_ += events_.reached() - p;
+    give_up(p, events_.damage());
+    return true;
+  }
+
+  bool parse_top(const char*& p) {
+    p = skip_space(p);
+    const char* end = block_->end();
+    if (p >= end) return true;
+    if (*p == ',') {
+      ++p;
+      return true;
+    }
+    if (*p == '}') {
+      ++p;
+      place = Place::done;
+      return true;
+    }
+    const char* from = p;
+    bool escaped = false;
+    if (*p != '"') {
+      give_up(p, "a key was expected in the top-level object");
+      return true;
+    }
+    const char* close = string_end(p + 1, end, escaped);
+    if (close == nullptr) return retreat(p, from);
+    const std::string_view key(from + 1, static_cast<std::size_t>(close - from - 1));
+    p = skip_space(close + 1);
+    if (p >= end) return retreat(p, from);
+    if (*p != ':') {
+      give_up(p = from, "a colon was expected behind this top-level key");
+      return true;
+    }
+    p = skip_space(p + 1);
+    if (p >= end) return retreat(p, from);
+    if (key == "traceEvents" && *p == '[') {
+      ++p;
+      place = Place::events;
+      return true;
+    }
+    const char* looked = p;
+    const char* behind = value_end(p, end, &looked);
+    if (behind == nullptr) return retreat(p, from);
+    wasted_ += behind == p ? looked - p : 0;
+    if (behind == p) {
+      give_up(p = from, "a value was expected behind this top-level key");
+      return true;
+    }
+    top_level.emplace_back(std::string(key), std::string(p, behind));
+    p = behind;
+    return true;
+  }
+
+  bool parse_edge(const char*& p) {
+    p = skip_space(p);
+    if (p >= block_->end()) return true;
+    if (place == Place::start) {
+      constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+      if (std::string_view(p, static_cast<std::size_t>(block_->end() - p)).starts_with(kByteOrderMark))
+        p = skip_space(p + kByteOrderMark.size());
+      if (p >= block_->end()) return true;
+      if (*p == '{') {
+        ++p;
+        place = Place::top;
+        return true;
+      }
+      if (*p == '[') {
+        ++p;
+        place = Place::events;
+        bare_array = true;
+        return true;
+      }
+      give_up(p, "the text does not begin with { or [");
+      return true;
+    }
+    give_up(p, "text stands behind the end of the document");
+    return true;
+  }
+
+  static bool retreat(const char*& p, const char* to) {
+    p = to;
+    return false;
+  }
+
+  Events events_;
+  const Block* block_ = nullptr;
+  Sink* batch_ = nullptr;
+  std::int64_t damaged_from_ = -1;  ///< offset in the text of what is being skipped, -1 when nothing is
+  std::string damage_;
+  std::int64_t wasted_ = 0;
+};
+
+/// Ends the text: an event that was cut is lost, and so is what is left of a stretch being skipped.
+template <class Events>
+void parse_end(DocumentParser<Events>& parser, const Block& block, typename Events::Sink& batch,
+               const char* rest) {
+  while (rest != block.end() && !parser.lost()) {
+    parser.cut(rest, "the text ends here in the middle: the file was cut");
+    rest = parser.parse(block, batch, rest);
+  }
+  parser.finish(block, batch);
+}
+
+}  // namespace stepscope::read

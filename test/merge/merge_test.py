@@ -1,0 +1,176 @@
+"""Merged files: the same answers as the files they were made of, and a Perfetto trace that keeps Perfetto's rules.
+Usage: merge_test.py PATH_TO_STEPSCOPE PATH_TO_MAKE_TRACE"""
+import collections
+import gzip
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from answers import analyses, answers, differences, run
+from pftrace import check
+
+PROGRAM, MAKE_TRACE = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+TRACES = os.path.join(ROOT, "..", "shared", "traces")
+BETWEEN_RANKS = ("clock_alignment", "collectives", "stragglers")
+
+
+def recorded(name):
+    path = os.path.join(TRACES, name)
+    return path if os.path.exists(path) else None
+
+
+def slices(path):
+    with (gzip.open if path.endswith(".gz") else open)(path, "rt") as file:
+        return sum(event.get("ph") == "X" for event in json.load(file)["traceEvents"])
+
+
+class Merge(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def generated(self, *options):
+        folder = self.path("ranks")
+        subprocess.run([MAKE_TRACE, "--steps", "4", "--out", folder, *options], check=True, capture_output=True)
+        return folder
+
+    def assert_same(self, folder, merged, leave_out=()):
+        self.assertEqual(differences(answers(PROGRAM, folder, leave_out), answers(PROGRAM, merged, leave_out)), [])
+
+    def test_ranks_with_clocks_of_their_own(self):
+        folder = self.generated("--ranks", "4", "--clock-skew", "5000")
+        raw, aligned = self.path("raw.json"), self.path("aligned.json.gz")
+        run(PROGRAM, "merge", folder, "--no-align", "-o", raw)
+        self.assert_same(folder, raw)
+        run(PROGRAM, "merge", folder, "-o", aligned)
+        self.assert_same(folder, aligned, BETWEEN_RANKS)
+        head = json.load(gzip.open(aligned, "rt"))
+        self.assertEqual({a["method"] for a in head["stepscope.alignment"]}, {"collectives"})
+        self.assertEqual({event["args"]["name"].split(" · ")[0] for event in head["traceEvents"]
+                          if event["name"] == "process_name"}, {"rank 0", "rank 1", "rank 2", "rank 3"})
+        clocks = json.loads(run(PROGRAM, "show", "clock_alignment", aligned, "--format", "json").stdout)
+        table = clocks["tables"][0]
+        offset = [column["name"] for column in table["columns"]].index("offset")
+        self.assertTrue(all(abs(row[offset]) < 5_000 for row in table["rows"]), table["rows"])
+
+    def test_four_sources_with_the_same_ids(self):
+        one, folder = self.path("one.json"), self.path("four")
+        subprocess.run([MAKE_TRACE, "--steps", "3", "--out", one], check=True, capture_output=True)
+        os.mkdir(folder)
+        with open(one) as file:
+            text = file.read()
+        info = '"distributedInfo": {"backend": "nccl", "rank": %d, "world_size": 4},'
+        text = re.sub(r'"distributedInfo":\s*\{[^}]*\},?', "", text)
+        for rank in range(4):
+            with open(os.path.join(folder, f"r{rank}.json"), "w") as file:
+                file.write(text.replace("{", "{" + info % rank, 1))
+        merged = self.path("merged.json")
+        run(PROGRAM, "merge", folder, "-o", merged)
+        self.assert_same(folder, merged)
+        with open(merged) as file:
+            events = json.load(file)["traceEvents"]
+        owners = collections.defaultdict(set)
+        source = None
+        for event in events:
+            if event["name"] == "stepscope.section":
+                source = event["args"]["source"]
+            elif source:
+                owners["pid", event["pid"]].add(source)
+                if event["ph"] in "sf":
+                    owners["flow", event["id"]].add(source)
+                if event.get("args", {}).get("correlation"):
+                    owners["correlation", event["args"]["correlation"]].add(source)
+        self.assertTrue(all(len(of) == 1 for of in owners.values()))
+
+    def test_two_recorded_ranks(self):
+        folder = recorded("two_ranks") or self.skipTest("../shared/traces/two_ranks is not here")
+        merged, perfetto = self.path("merged.json.gz"), self.path("merged.pftrace")
+        run(PROGRAM, "merge", folder, "-o", merged)
+        self.assert_same(folder, merged)
+        run(PROGRAM, "merge", folder, "-o", perfetto)
+        with open(perfetto, "rb") as file:
+            count = check(file.read())
+        self.assertEqual(count["begins"], slices(merged))
+        self.assertEqual(count["ends"], count["begins"])
+
+    def test_torch_and_dftracer(self):
+        torch = recorded("h100_vit/trace.json.gz") or self.skipTest("../shared/traces/h100_vit is not here")
+        merged, perfetto = self.path("trace.json.gz"), self.path("merged.pftrace")
+        io = recorded("pfw/test.pfw")
+        run(PROGRAM, "merge", torch, io, "-o", merged)
+        before, after = answers(PROGRAM, torch), answers(PROGRAM, merged)
+        for name, text in after.items():  # one note more
+            after[name] = re.sub(r',?"1 of the merged sources[^"]*"', "", text)
+        self.assertEqual(differences(before, after), [])
+        run(PROGRAM, "merge", torch, io, "-o", perfetto)
+        with open(perfetto, "rb") as file:
+            count = check(file.read())
+        self.assertEqual(count["begins"], slices(merged))
+        self.assertGreater(count["whole_flows"], 100)
+
+    def test_perfetto_of_generated_ranks(self):
+        folder = self.generated("--ranks", "2", "--stacks", "--memory", "--streams", "2")
+        perfetto, merged = self.path("merged.pftrace"), self.path("merged.json")
+        run(PROGRAM, "merge", folder, "-o", perfetto)
+        run(PROGRAM, "merge", folder, "-o", merged)
+        with open(perfetto, "rb") as file:
+            count = check(file.read())
+        self.assertEqual(count["begins"], slices(merged))
+        run(PROGRAM, "merge", merged, "-o", perfetto)
+        with open(perfetto, "rb") as file:
+            self.assertEqual(check(file.read())["begins"], count["begins"])
+
+    def test_perfetto_reads_it(self):
+        try:
+            from perfetto.trace_processor import TraceProcessor
+        except ImportError:
+            self.skipTest("the package perfetto is not installed")
+        perfetto = self.path("merged.pftrace")
+        run(PROGRAM, "merge", self.generated("--ranks", "2"), "-o", perfetto)
+        try:
+            reader = TraceProcessor(trace=perfetto)
+        except Exception as error:  # it fetches its engine when it is first used
+            self.skipTest(f"perfetto's trace processor does not start: {error}")
+        with open(perfetto, "rb") as file:
+            count = check(file.read())
+        self.assertEqual(next(iter(reader.query("select count(*) as n from slice"))).n, count["begins"] + count["instants"])
+
+    def test_alias(self):
+        folder = self.generated("--ranks", "2")
+        files = sorted(os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".json"))
+        link = self.path("merge_trace")
+        os.symlink(PROGRAM, link)
+        run(PROGRAM, "merge", *files, "-o", self.path("a.json"))
+        run(PROGRAM, "merge_trace", "--inputs", *files, "--output", self.path("b.json"))
+        run(link, "--inputs", *files, "--output", self.path("c.json"))
+        texts = [open(self.path(name)).read() for name in ("a.json", "b.json", "c.json")]
+        self.assertEqual(texts[0], texts[1])
+        self.assertEqual(texts[0], texts[2])
+
+    def test_misuse(self):
+        one = self.path("one.json")
+        with open(one, "w") as file:
+            file.write('{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 1, "ts": 1, "dur": 1}]}')
+        for words, part in (
+            ([], "needs files"),
+            ([one], "-o merged.json.gz"),
+            ([one, "-o", "x.txt"], "end in .json.gz, .json or .pftrace"),
+            ([one, one, "-o", self.path("x.json")], "given twice"),
+            ([one, "-o", one], "would be overwritten"),
+            ([self.path("none.json"), "-o", self.path("x.json")], "cannot be opened"),
+        ):
+            self.assertIn(part, run(PROGRAM, "merge", *words, ok=(1, 2)).stderr)
+        self.assertFalse(os.path.exists(self.path("x.json")))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=1)
