@@ -22,7 +22,10 @@ void Host::describe(Meeting& meeting, const Instr& instr) const {
   const double share = static_cast<double>(work.bytes) / static_cast<double>(program_.collective_bytes);
   const auto slow_link = static_cast<std::int64_t>(network_ms * 1e6 * share);
   meeting.bytes = work.bytes;
-  meeting.transfer_ns = jitter_.stretch(work.device_ns + slow_link, Jitter::place(-1, step_), 2 * instr.key);
+  const auto transfer =
+      static_cast<std::int64_t>(static_cast<double>(work.device_ns + slow_link) * o_.network_scale);
+  meeting.transfer_ns =
+      std::max<std::int64_t>(1, jitter_.stretch(transfer, Jitter::place(-1, step_), 2 * instr.key));
 }
 
 std::size_t Host::submit(const Instr& instr, std::int64_t launch_start) {
@@ -50,7 +53,9 @@ std::size_t Host::submit(const Instr& instr, std::int64_t launch_start) {
     }
   } else {
     const double clock = step_ >= kThrottledFrom ? o_.slow_clock : 1.0;
-    const double factor = work.kind == WorkKind::kernel ? compute_factor_ * clock : 1.0;
+    const bool meant = work.name.find(o_.kernel_scale.part) != std::string::npos;
+    const double scale = meant ? o_.kernel_scale.factor : 1.0;
+    const double factor = work.kind == WorkKind::kernel ? compute_factor_ * clock * scale : 1.0;
     const auto ns = static_cast<std::int64_t>(static_cast<double>(work.device_ns) * factor);
     activity.duration = jitter_.stretch(ns, place_ + 1, 2 * instr.key + 1);
   }

@@ -4,6 +4,7 @@
 
 #include <mutex>
 
+#include "analyze/replayed_job.h"
 #include "analyze/replayed_rank.h"
 #include "report/statistics.h"
 #include "report/units.h"
@@ -38,8 +39,16 @@ struct Derived::OfRank {
   Once<std::unique_ptr<ReplayedRank>> replayed;
 };
 
+struct Derived::OfAll {
+  Once<derive::Collectives> collectives;
+  Once<std::unique_ptr<ReplayedJob>> job;
+};
+
 Derived::Derived(const trace::Trace& trace, const report::Params& params)
-    : trace_(trace), choice_(params), ranks_(std::make_unique<OfRank[]>(trace.ranks.size())) {}
+    : trace_(trace),
+      choice_(params),
+      ranks_(std::make_unique<OfRank[]>(trace.ranks.size())),
+      all_(std::make_unique<OfAll>()) {}
 Derived::~Derived() = default;
 
 Derived::OfRank& Derived::of(const Rank& rank) const { return ranks_[&rank - trace_.ranks.data()]; }
@@ -64,6 +73,14 @@ const std::vector<derive::Waiting>& Derived::waits(const Rank& rank) const {
 const ReplayedRank& Derived::replayed(const Rank& rank) const {
   return *of(rank).replayed.get(
       [&] { return std::make_unique<ReplayedRank>(trace_, rank, choice_, waits(rank)); });
+}
+
+const derive::Collectives& Derived::collectives() const {
+  return all_->collectives.get([&] { return derive::collectives_of(trace_); });
+}
+
+const ReplayedJob& Derived::job() const {
+  return *all_->job.get([&] { return std::make_unique<ReplayedJob>(*this); });
 }
 
 void note_whole_gaps(report::Report& report, const Derived& derived, const Rank& rank) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analyze/question.h"
+#include "derive/collective_match.h"
 #include "derive/device_busy.h"
 #include "derive/idle_cause.h"
 #include "derive/launch_queue.h"
@@ -14,6 +15,7 @@
 
 namespace stepscope::analyze {
 
+class ReplayedJob;
 class ReplayedRank;
 
 /// Any number of threads may ask; who comes second waits for the first. Answers live as long as this.
@@ -33,14 +35,19 @@ class Derived {
   const derive::LaunchQueue& queue(const trace::Rank& rank) const;
   const std::vector<derive::Waiting>& waits(const trace::Rank& rank) const;
   const ReplayedRank& replayed(const trace::Rank& rank) const;
+  /// Of all ranks.
+  const derive::Collectives& collectives() const;
+  const ReplayedJob& job() const;
 
  private:
   struct OfRank;
+  struct OfAll;
   OfRank& of(const trace::Rank& rank) const;
 
   const trace::Trace& trace_;
   const StepChoice choice_;
   std::unique_ptr<OfRank[]> ranks_;
+  std::unique_ptr<OfAll> all_;
 };
 
 /// Says so when gaps of the rank were not cut by cause.

@@ -1,9 +1,14 @@
 // What a step would take if something in it were faster: the recording replayed with changes.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "analyze/derived.h"
 #include "analyze/list.h"
+#include "analyze/replayed_job.h"
 #include "analyze/replayed_rank.h"
+#include "derive/host_scale.h"
 #include "report/statistics.h"
 #include "report/units.h"
 
@@ -45,28 +50,139 @@ struct ChangeTable {
   report::Texts& found;
 };
 
-void add_check(CheckTable& out, const Rank& rank, const ReplayedRank& replayed) {
+/// What is asked at once.
+struct Asked {
+  std::string name;
+  std::span<const Scale> scales;
+};
+
+std::vector<Asked> asked_by(const std::vector<Scale>& scales) {
+  std::vector<Asked> asked;
+  for (const Scale& scale : scales) asked.push_back({scale.text, {&scale, 1}});
+  if (scales.size() > 1) asked.push_back({"all together", scales});
+  return asked;
+}
+
+/// Of each rank, its window with the changes, ns, and whether they speak of anything it has.
+struct Answered {
+  std::vector<std::int64_t> lengths;
+  std::vector<bool> found;
+  derive::JointChanges changes;
+};
+
+Answered answer_alone(const Derived& derived, const Asked& asked) {
+  Answered out;
+  for (const Rank& rank : derived.trace().ranks) {
+    const ReplayedRank& replayed = derived.replayed(rank);
+    const Change change = replayed.change_of(asked.scales);
+    out.found.push_back(change.found);
+    out.lengths.push_back(replayed.usable() && change.found ? replayed.length(change) : replayed.identity());
+  }
+  return out;
+}
+
+Answered answer_together(const Derived& derived, const Asked& asked) {
+  Answered out;
+  const ReplayedJob& job = derived.job();
+  std::vector<bool> absent = stragglers_in(asked.scales, derived.trace());
+  if (std::find(absent.begin(), absent.end(), false) != absent.end()) out.changes.absent = std::move(absent);
+  for (std::size_t r = 0; r < derived.trace().ranks.size(); ++r) {
+    Change change = job.rank(r).change_of(asked.scales);
+    out.found.push_back(change.found || !out.changes.absent.empty());
+    out.changes.ranks.push_back(std::move(change.changes));
+  }
+  out.lengths = job.lengths(out.changes);
+  return out;
+}
+
+void add_check(CheckTable& out, const Rank& rank, const ReplayedRank& replayed, std::int64_t identity) {
   out.rank.add(rank);
   out.steps.push_back(replayed.steps());
   out.recorded.push_back(report::mean(replayed.recorded(), replayed.steps()));
-  out.identity.push_back(report::mean(replayed.identity(), replayed.steps()));
-  out.error.push_back(replayed.error());
+  out.identity.push_back(report::mean(identity, replayed.steps()));
+  out.error.push_back(std::abs(report::ratio(identity - replayed.recorded(), replayed.recorded())));
 }
 
-/// Returns whether the rank has anything of that kind.
-bool add_change(ChangeTable& out, const Rank& rank, const ReplayedRank& replayed, std::string name,
-                std::span<const Scale> scales) {
-  const Change change = replayed.change_of(scales);
-  const bool usable = replayed.usable();
+void add_change(ChangeTable& out, const Rank& rank, const ReplayedRank& replayed, const Asked& asked,
+                bool found, bool usable, std::int64_t identity, std::int64_t now) {
   out.rank.add(rank);
-  out.change.push_back(std::move(name));
-  out.found.emplace_back(change.found ? "yes" : "nothing of that name");
-  const std::int64_t now = usable && change.found ? replayed.length(change) : replayed.identity();
-  const std::int64_t saved = replayed.identity() - now;
+  out.change.push_back(asked.name);
+  out.found.emplace_back(found ? "yes" : "nothing of that name");
   out.step.push_back(usable ? report::mean(now, replayed.steps()) : kNoInt);
-  out.saving.push_back(usable ? report::mean(saved, replayed.steps()) : kNoInt);
-  out.share.push_back(usable ? report::ratio(saved, replayed.identity()) : report::kNoReal);
-  return change.found;
+  out.saving.push_back(usable ? report::mean(identity - now, replayed.steps()) : kNoInt);
+  out.share.push_back(usable ? report::ratio(identity - now, identity) : report::kNoReal);
+}
+
+// Of the host's time, what the changed job may take longer than the replay says: work that moves to other
+// processes of the same host takes cores from it. Seen on a recorded pair.
+constexpr double kHostDoubt = 0.05, kMovedHostDoubt = 0.25;
+
+report::Table job_table(const Derived& derived, const std::vector<Asked>& asked,
+                        const std::vector<Answered>& answers) {
+  report::Table table{"What would change the job", Shape::bars, {}};
+  auto& change = table.texts("change");
+  auto& step = table.ints("step", Unit::ns);
+  auto& low = table.ints("low", Unit::ns);
+  auto& high = table.ints("high", Unit::ns);
+  auto& saving = table.ints("saving", Unit::ns);
+  auto& share = table.reals("share", Unit::share, Role::share);
+  auto& limit = table.texts("limit", Role::detail);
+  auto& limit_share = table.reals("limit_share", Unit::share);
+  const ReplayedJob& job = derived.job();
+  const std::int64_t same = job.step(job.identity());
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    const std::int64_t now = job.step(answers[i].lengths);
+    const ReplayedJob::Bounds bounds = job.bounds(answers[i].changes);
+    const bool moved = std::any_of(asked[i].scales.begin(), asked[i].scales.end(),
+                                   [](const Scale& s) { return s.what == Scale::What::data_loading; });
+    change.push_back(asked[i].name);
+    step.push_back(now);
+    low.push_back(std::min(now, bounds.least));
+    high.push_back(now + derive::scaled(bounds.host, moved ? kMovedHostDoubt : kHostDoubt) +
+                   derive::scaled(now, job.error()));
+    saving.push_back(same - now);
+    share.push_back(report::ratio(same - now, same));
+    limit.push_back(fmt::format("rank {}, {}", derived.trace().ranks[bounds.rank].rank, bounds.resource));
+    limit_share.push_back(report::ratio(std::min(now, bounds.least), now));
+  }
+  return table;
+}
+
+report::Table job_check(const Derived& derived) {
+  const ReplayedJob& job = derived.job();
+  std::vector<std::int64_t> recorded;
+  for (std::size_t r = 0; r < derived.trace().ranks.size(); ++r) recorded.push_back(job.rank(r).recorded());
+  report::Table table{"The job replayed without changes", Shape::table, {}};
+  table.ints("recorded", Unit::ns).push_back(job.step(recorded));
+  table.ints("identity", Unit::ns).push_back(job.step(job.identity()));
+  table.reals("error", Unit::share).push_back(job.error());
+  table.ints("alone", Unit::count).push_back(job.alone());
+  return table;
+}
+
+/// Why several ranks were replayed alone, or what of them was.
+void note_ranks(const Derived& derived, bool together, report::Report& report) {
+  const ReplayedJob& job = derived.job();
+  if (!together) {
+    report.notes.push_back(fmt::format(
+        "Ranks are replayed alone, so the time in which they wait for each other stays inside their "
+        "collectives: {}.",
+        job.joined()
+            ? fmt::format("replayed together, a rank is {} off what was recorded (at most 5 % is accepted)",
+                          report::format_value(job.error(), report::Unit::share))
+            : "none of their collectives could be matched"));
+    return;
+  }
+  if (job.alone() > 0)
+    report.notes.push_back(
+        fmt::format("{} communication kernels are no collectives that could be matched across ranks: waits "
+                    "for other ranks stay "
+                    "inside them.",
+                    report::format_value(job.alone(), report::Unit::count)));
+  if (job.given_up() > 0)
+    report.notes.push_back(fmt::format(
+        "{} collectives keep their recorded length, as ranks would wait for each other in a circle.",
+        report::format_value(job.given_up(), report::Unit::count)));
 }
 
 }  // namespace
@@ -96,6 +212,7 @@ without changes, per step, so a change that nothing waits for saves 0.
 | device:NAME | device events launched inside host ranges of that name |
 | op:NAME | both: host:NAME and device:NAME |
 | call:NAME | host time in the calls that launched device events of that name |
+| straggler:RANK | what others wait for that rank, with several ranks; only 0, as if it kept pace with them |
 
 NAME is the exact name, or `/a|b/` for names that contain a or b.
 
@@ -105,10 +222,17 @@ difference / recorded. Above 5 % savings are refused and empty.
 **What would change**: `step`: mean step with the change; `saving`: identity - step; `share`: saving / identity; `found`: whether the trace
 has anything of that kind. The last row makes all changes at once: less than the sum when they overlap, more when one uncovers another.
 
+**Several ranks** are replayed together where their collectives are matched (`clock_alignment`): a collective begins when the last rank comes and
+then takes its transfer, the length where it lasts least. A factor on a collective is one on its transfer, and what ranks wait for each other
+follows; comm=0 leaves the waits. Without matches each rank is replayed alone, and waits for others are part of its collectives' length.
+**The job replayed without changes** and **What would change the job** are the slowest rank's mean step; `alone`: communication kernels that keep their
+waits. `low`: what the busiest stream or the host alone needs, on the rank that needs most, named by `limit`, with its share of the step; that is
+what limits next. `high`: 5 % of the host's time more (25 % when data loading moves to other processes), and the replay's error.
+
 What the model knows: an event starts when it was launched, the event before it on its stream has ended and so has what it waits for on
 other streams, plus its recorded latency (at most 20 µs). Waits between streams that are not recorded are inferred from the times. A waiting
 call returns when its work has ended. A thread that slept goes on as long after the thread that woke it as it was recorded. Unknown to it:
-other ranks (a collective keeps its recorded length, in which it waited for them), events that slow each other down, a processor that is
+ranks that are not open (a collective keeps the length in which it waited for them), other algorithms for other sizes, clocks and power, events that slow each other down, a processor that is
 shared, and work whose launch is not in the file: it only follows its stream.)",
     kParams};
 
@@ -117,36 +241,45 @@ report::Report whatif(const Derived& derived, const report::Params& params) {
   CheckTable checks(trace);
   ChangeTable changes(trace);
   report::Report report{"whatif", {}, {}};
-  bool device = false;
-  std::vector<bool> found;  // by scale
   const auto scales = parse_scales(params.text("scale", kParams[0].fallback));
   if (!scales) report.notes.push_back("--scale: " + scales.error().message + ".");
-  for (const Rank& rank : trace.ranks) {
+  const std::vector<Asked> asked = scales ? asked_by(*scales) : std::vector<Asked>{};
+  const bool together = trace.ranks.size() > 1 && derived.job().usable();
+  std::vector<Answered> answers;
+  for (const Asked& one : asked)
+    answers.push_back(together ? answer_together(derived, one) : answer_alone(derived, one));
+  std::int64_t devices = 0;
+  for (std::size_t r = 0; r < trace.ranks.size(); ++r) {
+    const Rank& rank = trace.ranks[r];
     const ReplayedRank& replayed = derived.replayed(rank);
-    add_check(checks, rank, replayed);
-    if (!scales) continue;
-    found.resize(scales->size());
-    for (std::size_t i = 0; i < scales->size(); ++i)
-      if (add_change(changes, rank, replayed, (*scales)[i].text, {&(*scales)[i], 1})) found[i] = true;
-    if (scales->size() > 1) add_change(changes, rank, replayed, "all together", *scales);
-    device |= replayed.has_device();
-    if (replayed.has_device() && !replayed.usable())
+    const std::int64_t identity = together ? derived.job().identity()[r] : replayed.identity();
+    add_check(checks, rank, replayed, identity);
+    for (std::size_t i = 0; i < asked.size(); ++i)
+      add_change(changes, rank, replayed, asked[i], answers[i].found[r],
+                 together ? replayed.has_device() : replayed.usable(), identity, answers[i].lengths[r]);
+    devices += replayed.has_device();
+    if (scales && !together && replayed.has_device() && !replayed.usable())
       report.notes.push_back(fmt::format(
           "Refused: replayed without changes, {} is {} off what was recorded (at most 5 % is "
           "accepted), so savings would be guesses. The recording lacks what its events waited for.",
           rank.rank < 0 ? "the recording" : fmt::format("rank {}", rank.rank),
-          report::format_value(replayed.error(), Unit::share)));
+          report::format_value(replayed.error(), report::Unit::share)));
   }
-  for (std::size_t i = 0; params.has("scale") && device && i < found.size(); ++i)
-    if (!found[i])
+  for (std::size_t i = 0; params.has("scale") && devices > 0 && scales && i < scales->size(); ++i)
+    if (std::find(answers[i].found.begin(), answers[i].found.end(), true) == answers[i].found.end())
       report.notes.push_back(
           fmt::format("Nothing in the recording is what {} speaks of.", (*scales)[i].text));
-  if (!device && scales)
+  if (devices == 0 && scales)
     report.notes.emplace_back(
         "There is nothing to replay: no device activity is recorded. Record with ProfilerActivity.CUDA (or "
         "XPU, MTIA …) beside CPU.");
+  if (devices > 1 && scales) note_ranks(derived, together, report);
   report.tables.push_back(std::move(checks.table));
   report.tables.push_back(std::move(changes.table));
+  if (together) {
+    report.tables.push_back(job_check(derived));
+    report.tables.push_back(job_table(derived, asked, answers));
+  }
   return report;
 }
 

@@ -36,13 +36,27 @@ std::string effect(const Table& changes, std::size_t row, const std::string& now
                      field(changes, "saving", row), field(changes, "share", row));
 }
 
+/// Of several ranks that were replayed together.
+std::string job_text(const Table& check, const Table& changes) {
+  std::string out =
+      fmt::format("job, step {}; replayed without changes {}, ranks at most {} off.\n",
+                  field(check, "recorded", 0), field(check, "identity", 0), field(check, "error", 0));
+  for (std::size_t row = 0; row < changes.rows(); ++row)
+    out += fmt::format("  {}  {} → {} ({} to {}), saves {} ({}); next limit: {} ({} of the step)\n",
+                       report::one_line(field(changes, "change", row)), field(check, "identity", 0),
+                       field(changes, "step", row), field(changes, "low", row), field(changes, "high", row),
+                       field(changes, "saving", row), field(changes, "share", row),
+                       field(changes, "limit", row), field(changes, "limit_share", row));
+  return out + '\n';
+}
+
 /// `asked`: by the user, who wants to know of each change.
 std::string as_text(const report::Report& report, bool asked) {
   const Table &checks = report.tables[0], &changes = report.tables[1];
   int widest = 0;
   for (std::size_t row = 0; row < changes.rows(); ++row)
     widest = std::max(widest, report::cells_of(report::one_line(field(changes, "change", row))));
-  std::string out;
+  std::string out = report.tables.size() > 2 ? job_text(report.tables[2], report.tables[3]) : "";
   for (std::size_t rank = 0; rank < checks.rows(); ++rank) {
     out += (rank == 0 ? "" : "\n") + check_line(checks, rank);
     for (std::size_t row = 0; row < changes.rows(); ++row) {

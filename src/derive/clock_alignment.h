@@ -29,10 +29,7 @@ struct RankClock {
   std::uint32_t collectives = 0;  ///< that it shares with another rank
 };
 
-struct Alignment {
-  GroupNames groups;
-  std::vector<std::vector<CollectiveRow>> rows;  ///< of each rank of the trace
-  Matches matches;
+struct Alignment : Collectives {
   std::vector<RankClock> clocks;  ///< of each rank of the trace
   std::vector<std::uint32_t>
       contradicting;  ///< instances that end before they begin: matched wrongly, left out

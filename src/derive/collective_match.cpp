@@ -1,6 +1,7 @@
 #include "derive/collective_match.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <tuple>
 
@@ -218,6 +219,19 @@ Matches match_collectives(const Rows& rows, const GroupNames& groups) {
     matcher.match(of_group[group], groups.known(group));
   std::sort(out.crowded.begin(), out.crowded.end());
   out.crowded.erase(std::unique(out.crowded.begin(), out.crowded.end()), out.crowded.end());
+  return out;
+}
+
+timeline::Time Collectives::transfer(const Instance& instance) const {
+  timeline::Time least = std::numeric_limits<timeline::Time>::max();
+  for (const Member& member : members(instance)) least = std::min(least, row(member).end - row(member).start);
+  return least;
+}
+
+Collectives collectives_of(const trace::Trace& trace) {
+  Collectives out;
+  for (const trace::Rank& rank : trace.ranks) out.rows.push_back(collective_rows(trace, rank, out.groups));
+  out.matches = match_collectives(out.rows, out.groups);
   return out;
 }
 
