@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
+#include "base/median.h"
 #include "derive/host_scale.h"
 #include "report/statistics.h"
 
@@ -14,6 +16,14 @@ using derive::JointReplayed;
 using derive::Meetings;
 using derive::ReplayPlan;
 using timeline::Time;
+
+namespace {
+
+// Of the host's time, what the changed job may take longer than the replay says: work that moves to other
+// processes of the same host takes cores from it. Seen on a recorded pair.
+constexpr double kHostDoubt = 0.05, kMovedHostDoubt = 0.25;
+
+}  // namespace
 
 ReplayedJob::ReplayedJob(const Derived& derived) : trace_(derived.trace()) {
   for (const trace::Rank& rank : trace_.ranks) {
@@ -109,19 +119,48 @@ Time host_alone(const ReplayedRank& replayed, derive::Changes changes) {
 
 }  // namespace
 
-ReplayedJob::Bounds ReplayedJob::bounds(const JointChanges& changes) const {
-  Bounds out;
+ReplayedJob::Prediction ReplayedJob::predicted(const std::vector<std::int64_t>& lengths,
+                                               const JointChanges& changes, bool moved) const {
+  Prediction out;
+  out.step = step(lengths);
+  Time host_most = 0;
   for (std::size_t r = 0; r < ranks_.size(); ++r) {
     if (!ranks_[r]->has_device() || (!changes.absent.empty() && changes.absent[r])) continue;
     const derive::Changes own = changes.ranks.empty() ? derive::Changes{} : changes.ranks[r];
     const Busiest stream = busiest_stream(trace_.ranks[r], *ranks_[r], meetings_, meetings_.of_event[r], own);
-    const std::int64_t device = report::mean(stream.time, ranks_[r]->steps());
-    const std::int64_t host = report::mean(host_alone(*ranks_[r], own), ranks_[r]->steps());
-    out.host = std::max(out.host, host);
-    if (std::max(device, host) > out.least)
-      out = {std::max(device, host), r, device >= host ? stream.resource : "host", out.host};
+    const Time device = report::mean(stream.time, ranks_[r]->steps());
+    const Time host = report::mean(host_alone(*ranks_[r], own), ranks_[r]->steps());
+    host_most = std::max(host_most, host);
+    if (std::max(device, host) <= out.low) continue;
+    out.low = std::max(device, host);
+    out.rank = r;
+    out.resource = device >= host ? stream.resource : "host";
   }
+  out.low = std::min(out.low, out.step);
+  out.high = out.step + derive::scaled(host_most, moved ? kMovedHostDoubt : kHostDoubt) +
+             derive::scaled(out.step, error());
   return out;
+}
+
+ReplayedJob::Prediction ReplayedJob::cost_of(std::size_t rank) const {
+  JointChanges changes;
+  changes.absent.resize(ranks_.size());
+  changes.absent[rank] = true;
+  Prediction out = predicted(lengths(changes), changes);
+  const std::int64_t now = step(identity_);
+  out.step = std::max<Time>(0, now - out.step);
+  out.low = std::max<Time>(0, now - std::exchange(out.high, now - out.low));
+  return out;
+}
+
+std::int64_t ReplayedJob::balanced() const {
+  JointChanges changes;
+  changes.pace = derive::Gathering::Pace::median;
+  std::vector<std::int64_t> steps;
+  const std::vector<std::int64_t> all = lengths(changes);
+  for (std::size_t r = 0; r < all.size(); ++r)
+    if (ranks_[r]->has_device()) steps.push_back(report::mean(all[r], ranks_[r]->steps()));
+  return median_of(steps);
 }
 
 }  // namespace stepscope::analyze

@@ -32,14 +32,21 @@ class ReplayedJob {
   /// Mean step of the slowest rank of such lengths, ns: the job's.
   std::int64_t step(const std::vector<std::int64_t>& lengths) const;
 
-  /// How far the steps could be from the replay's.
-  struct Bounds {
-    std::int64_t least = 0;  ///< mean step of the rank whose busiest resource has most to do, ns
-    std::size_t rank = 0;    ///< that one
+  /// The job's step with changes, ns, and how far it could be from that.
+  struct Prediction {
+    std::int64_t step = 0;
+    std::int64_t low = 0;   ///< what the busiest stream or the host alone needs, on the rank that needs most
+    std::int64_t high = 0;  ///< the replay's error more, and a part of the host's time
+    std::size_t rank = 0;   ///< that needs most: index in the trace
     std::string_view resource;
-    std::int64_t host = 0;  ///< host time per step of the rank that has most of it, ns
   };
-  Bounds bounds(const derive::JointChanges& changes) const;
+  /// `lengths`: of these changes; `moved`: whether they move host work to other processes.
+  Prediction predicted(const std::vector<std::int64_t>& lengths, const derive::JointChanges& changes,
+                       bool moved = false) const;
+  /// ns per step that others wait for a rank: the step now, less that without it. `low` and `high` as above.
+  Prediction cost_of(std::size_t rank) const;
+  /// The job's step if each collective began with the median of its ranks, ns.
+  std::int64_t balanced() const;
 
  private:
   std::vector<std::int64_t> lengths_of(const derive::JointReplayed& replayed,

@@ -4,11 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analyze/derived.h"
 #include "analyze/list.h"
-#include "analyze/replayed_job.h"
-#include "analyze/replayed_rank.h"
-#include "derive/host_scale.h"
+#include "analyze/whatif_job.h"
 #include "report/statistics.h"
 #include "report/units.h"
 
@@ -50,25 +47,12 @@ struct ChangeTable {
   report::Texts& found;
 };
 
-/// What is asked at once.
-struct Asked {
-  std::string name;
-  std::span<const Scale> scales;
-};
-
 std::vector<Asked> asked_by(const std::vector<Scale>& scales) {
   std::vector<Asked> asked;
   for (const Scale& scale : scales) asked.push_back({scale.text, {&scale, 1}});
   if (scales.size() > 1) asked.push_back({"all together", scales});
   return asked;
 }
-
-/// Of each rank, its window with the changes, ns, and whether they speak of anything it has.
-struct Answered {
-  std::vector<std::int64_t> lengths;
-  std::vector<bool> found;
-  derive::JointChanges changes;
-};
 
 Answered answer_alone(const Derived& derived, const Asked& asked) {
   Answered out;
@@ -111,78 +95,6 @@ void add_change(ChangeTable& out, const Rank& rank, const ReplayedRank& replayed
   out.step.push_back(usable ? report::mean(now, replayed.steps()) : kNoInt);
   out.saving.push_back(usable ? report::mean(identity - now, replayed.steps()) : kNoInt);
   out.share.push_back(usable ? report::ratio(identity - now, identity) : report::kNoReal);
-}
-
-// Of the host's time, what the changed job may take longer than the replay says: work that moves to other
-// processes of the same host takes cores from it. Seen on a recorded pair.
-constexpr double kHostDoubt = 0.05, kMovedHostDoubt = 0.25;
-
-report::Table job_table(const Derived& derived, const std::vector<Asked>& asked,
-                        const std::vector<Answered>& answers) {
-  report::Table table{"What would change the job", Shape::bars, {}};
-  auto& change = table.texts("change");
-  auto& step = table.ints("step", Unit::ns);
-  auto& low = table.ints("low", Unit::ns);
-  auto& high = table.ints("high", Unit::ns);
-  auto& saving = table.ints("saving", Unit::ns);
-  auto& share = table.reals("share", Unit::share, Role::share);
-  auto& limit = table.texts("limit", Role::detail);
-  auto& limit_share = table.reals("limit_share", Unit::share);
-  const ReplayedJob& job = derived.job();
-  const std::int64_t same = job.step(job.identity());
-  for (std::size_t i = 0; i < asked.size(); ++i) {
-    const std::int64_t now = job.step(answers[i].lengths);
-    const ReplayedJob::Bounds bounds = job.bounds(answers[i].changes);
-    const bool moved = std::any_of(asked[i].scales.begin(), asked[i].scales.end(),
-                                   [](const Scale& s) { return s.what == Scale::What::data_loading; });
-    change.push_back(asked[i].name);
-    step.push_back(now);
-    low.push_back(std::min(now, bounds.least));
-    high.push_back(now + derive::scaled(bounds.host, moved ? kMovedHostDoubt : kHostDoubt) +
-                   derive::scaled(now, job.error()));
-    saving.push_back(same - now);
-    share.push_back(report::ratio(same - now, same));
-    limit.push_back(fmt::format("rank {}, {}", derived.trace().ranks[bounds.rank].rank, bounds.resource));
-    limit_share.push_back(report::ratio(std::min(now, bounds.least), now));
-  }
-  return table;
-}
-
-report::Table job_check(const Derived& derived) {
-  const ReplayedJob& job = derived.job();
-  std::vector<std::int64_t> recorded;
-  for (std::size_t r = 0; r < derived.trace().ranks.size(); ++r) recorded.push_back(job.rank(r).recorded());
-  report::Table table{"The job replayed without changes", Shape::table, {}};
-  table.ints("recorded", Unit::ns).push_back(job.step(recorded));
-  table.ints("identity", Unit::ns).push_back(job.step(job.identity()));
-  table.reals("error", Unit::share).push_back(job.error());
-  table.ints("alone", Unit::count).push_back(job.alone());
-  return table;
-}
-
-/// Why several ranks were replayed alone, or what of them was.
-void note_ranks(const Derived& derived, bool together, report::Report& report) {
-  const ReplayedJob& job = derived.job();
-  if (!together) {
-    report.notes.push_back(fmt::format(
-        "Ranks are replayed alone, so the time in which they wait for each other stays inside their "
-        "collectives: {}.",
-        job.joined()
-            ? fmt::format("replayed together, a rank is {} off what was recorded (at most 5 % is accepted)",
-                          report::format_value(job.error(), report::Unit::share))
-            : "none of their collectives could be matched"));
-    return;
-  }
-  if (job.alone() > 0)
-    report.notes.push_back(
-        fmt::format("{} communication kernels are no collectives that could be matched across ranks: waits "
-                    "for other ranks stay "
-                    "inside them.",
-                    report::format_value(job.alone(), report::Unit::count)));
-  if (job.given_up() > 0)
-    report.notes.push_back(fmt::format(
-        "{} collectives keep their recorded length, as ranks would wait for each other in a circle.",
-        report::format_value(job.given_up(), report::Unit::count)));
 }
 
 }  // namespace
@@ -273,13 +185,10 @@ report::Report whatif(const Derived& derived, const report::Params& params) {
     report.notes.emplace_back(
         "There is nothing to replay: no device activity is recorded. Record with ProfilerActivity.CUDA (or "
         "XPU, MTIA …) beside CPU.");
-  if (devices > 1 && scales) note_ranks(derived, together, report);
+  if (devices > 1 && scales) note_ranks(derived.job(), together, report);
   report.tables.push_back(std::move(checks.table));
   report.tables.push_back(std::move(changes.table));
-  if (together) {
-    report.tables.push_back(job_check(derived));
-    report.tables.push_back(job_table(derived, asked, answers));
-  }
+  if (together) add_job(derived, asked, answers, report);
   return report;
 }
 
