@@ -33,12 +33,16 @@ def kernels(rng, ranks):
     return ["--exposed-comm"] * rng.choice([0, 1]), ["--kernel-scale", "0.7"], "compute=0.7"
 
 
+def launches(rng, ranks):
+    return [], ["--launch-scale", "0.5"], "launch=0.5"
+
+
 def loader(rng, ranks):
     return ["--slow-input", f"{rng.uniform(3, 30):.2f}"], ["--without", "slow_input"], "data_loading=0"
 
 
 CHANGES = {"collectives x 0.5": collectives, "straggler removed": straggler, "kernels x 0.7": kernels,
-           "loader x 0": loader}
+           "loader x 0": loader, "launches x 0.5": launches}
 
 
 def job(rng):

@@ -28,11 +28,17 @@ void Host::describe(Meeting& meeting, const Instr& instr) const {
       std::max<std::int64_t>(1, jitter_.stretch(transfer, Jitter::place(-1, step_), 2 * instr.key));
 }
 
+/// What launching the work takes.
+std::int64_t Host::launch_ns(const WorkInfo& work, std::int64_t ns) const {
+  const bool kernel = work.kind == WorkKind::kernel || work.kind == WorkKind::collective;
+  return kernel ? static_cast<std::int64_t>(static_cast<double>(ns) * o_.launch_scale) : ns;
+}
+
 std::size_t Host::submit(const Instr& instr, std::int64_t launch_start) {
   const WorkInfo& work = program_.works[instr.info];
   Activity activity;
   activity.stream = instr.stream;
-  activity.ready = now_ + jitter_.stretch(hw_.launch_latency_ns, place_, 2 * instr.key + 1);
+  activity.ready = now_ + launch_ns(work, jitter_.stretch(hw_.launch_latency_ns, place_, 2 * instr.key + 1));
   DeviceRow row;
   row.work = instr.info;
   row.stream = instr.stream;
@@ -93,7 +99,7 @@ bool Host::launch(const Instr& instr) {
   const std::int64_t start = now_;
   const std::size_t row = rows_.host.size();
   call_row(program_.works[instr.info].call, instr.info + 1);
-  pass_jittered(instr, Doing::launch);
+  pass(launch_ns(program_.works[instr.info], jittered(instr)), Doing::launch);
   if (accepted > start) pass(accepted + kQueueReturn - now_, Doing::sync);
   rows_.host[row].end = now_;
   submit(instr, start);

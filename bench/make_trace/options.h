@@ -43,6 +43,7 @@ struct Options {
   double noise_pct = 2.0;
   double host_cost = 1.0;  ///< factor on what Python and ops cost, runtime calls excepted
   KernelScale kernel_scale;
+  double launch_scale = 1;   ///< factor on launching kernels: the call, and its way to the device
   double network_scale = 1;  ///< factor on what collectives take once all ranks have come
 
   std::string out;

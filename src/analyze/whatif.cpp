@@ -114,7 +114,7 @@ without changes, per step, so a change that nothing waits for saves 0.
 |---|---|
 | data_loading | host time in data loaders |
 | sync | the time that calls wait for device work; 0: they return at once |
-| alloc, launch | host time in calls that allocate or free device or pinned memory; in calls that launch |
+| alloc, launch | host time in calls that allocate or free device or pinned memory; in calls that launch, and the time from there to the start on an idle stream |
 | compute, comm, copy | compute kernels; collective kernels; copies and fills |
 | plain_cores | compute kernels of products and convolutions that use no matrix units, by name; double precision aside |
 | fp64 | compute kernels in double precision, by name |

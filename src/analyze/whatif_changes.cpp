@@ -218,6 +218,9 @@ bool add_ranges(Matcher& match, const Rank& rank, const derive::ReplayPlan& plan
     found = true;
     if (wanted.what != What::device) changes.host.push_back({row, wanted.factor});
   }
+  for (std::size_t i = 0; wanted.what == What::launch && i < plan.events.size(); ++i)
+    if (const Row launch = e.launch[plan.events[i].row]; plan.events[i].on_idle && inside[launch])
+      scale_one(changes.starts, plan.events.size(), i, wanted.factor);
   if (wanted.what != What::device && wanted.what != What::op) return found;
   for (std::size_t i = 0; i < plan.events.size(); ++i) {
     const Row row = plan.events[i].row, launch = e.launch[row], op = e.op[row];

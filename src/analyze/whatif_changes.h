@@ -18,7 +18,7 @@ struct Scale {
     data_loading,  ///< host time in data loaders
     sync,          ///< time in calls that wait for device work
     alloc,         ///< host time in calls that allocate or free device or pinned memory
-    launch,        ///< host time in launch calls
+    launch,        ///< host time in launch calls, and their way to an idle device
     compute,       ///< compute kernels
     plain_cores,   ///< of them, products and convolutions on plain cores, double precision aside
     fp64,          ///< compute kernels in double precision
