@@ -39,6 +39,31 @@ inline trace::Trace open_events(std::string_view events) {
   return open_text("{\"schemaVersion\": 1, \"traceEvents\": [" + std::string(events) + "]}");
 }
 
+/// Ranks 0, 1, … of one job: of each the events of its file. `order`: in which the files are named.
+inline trace::Trace open_ranks(const std::vector<std::string>& events,
+                               const std::vector<std::size_t>& order = {}) {
+  static int count = 0;
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() /
+      ("stepscope_ranks_" + std::to_string(getpid()) + "_" + std::to_string(count++));
+  std::filesystem::create_directory(folder);
+  std::vector<std::string> paths;
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const std::size_t rank = order.empty() ? i : order[i];
+    paths.push_back((folder / ("rank" + std::to_string(rank) + ".json")).string());
+    std::ofstream(paths.back(), std::ios::binary)
+        << "{\"schemaVersion\": 1, \"distributedInfo\": {\"rank\": " << rank
+        << ", \"world_size\": " << events.size() << "}, \"traceEvents\": [" << events[rank] << "]}";
+  }
+  Result<trace::Trace> trace = read::open(paths);
+  std::filesystem::remove_all(folder);
+  if (!trace.ok()) {
+    ADD_FAILURE() << trace.error().text();
+    return {};
+  }
+  return std::move(trace).value();
+}
+
 inline report::Report answer(std::string_view analysis, const trace::Trace& trace,
                              const report::Params& params = {}) {
   const analyze::Analysis* found = advise::find_analysis(analysis);

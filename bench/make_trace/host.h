@@ -75,6 +75,7 @@ class Host {
   std::size_t submit(const Instr& instr, std::int64_t launch_start);
   void remember_memory(std::int64_t address, std::int64_t bytes);
   std::int64_t lag_ns(Phase phase) const;
+  std::int64_t launch_ns(const WorkInfo& work, std::int64_t ns) const;
 
   const Options& o_;
   const Program& program_;

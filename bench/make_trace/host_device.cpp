@@ -22,14 +22,23 @@ void Host::describe(Meeting& meeting, const Instr& instr) const {
   const double share = static_cast<double>(work.bytes) / static_cast<double>(program_.collective_bytes);
   const auto slow_link = static_cast<std::int64_t>(network_ms * 1e6 * share);
   meeting.bytes = work.bytes;
-  meeting.transfer_ns = jitter_.stretch(work.device_ns + slow_link, Jitter::place(-1, step_), 2 * instr.key);
+  const auto transfer =
+      static_cast<std::int64_t>(static_cast<double>(work.device_ns + slow_link) * o_.network_scale);
+  meeting.transfer_ns =
+      std::max<std::int64_t>(1, jitter_.stretch(transfer, Jitter::place(-1, step_), 2 * instr.key));
+}
+
+/// What launching the work takes.
+std::int64_t Host::launch_ns(const WorkInfo& work, std::int64_t ns) const {
+  const bool kernel = work.kind == WorkKind::kernel || work.kind == WorkKind::collective;
+  return kernel ? static_cast<std::int64_t>(static_cast<double>(ns) * o_.launch_scale) : ns;
 }
 
 std::size_t Host::submit(const Instr& instr, std::int64_t launch_start) {
   const WorkInfo& work = program_.works[instr.info];
   Activity activity;
   activity.stream = instr.stream;
-  activity.ready = now_ + jitter_.stretch(hw_.launch_latency_ns, place_, 2 * instr.key + 1);
+  activity.ready = now_ + launch_ns(work, jitter_.stretch(hw_.launch_latency_ns, place_, 2 * instr.key + 1));
   DeviceRow row;
   row.work = instr.info;
   row.stream = instr.stream;
@@ -50,7 +59,9 @@ std::size_t Host::submit(const Instr& instr, std::int64_t launch_start) {
     }
   } else {
     const double clock = step_ >= kThrottledFrom ? o_.slow_clock : 1.0;
-    const double factor = work.kind == WorkKind::kernel ? compute_factor_ * clock : 1.0;
+    const bool meant = work.name.find(o_.kernel_scale.part) != std::string::npos;
+    const double scale = meant ? o_.kernel_scale.factor : 1.0;
+    const double factor = work.kind == WorkKind::kernel ? compute_factor_ * clock * scale : 1.0;
     const auto ns = static_cast<std::int64_t>(static_cast<double>(work.device_ns) * factor);
     activity.duration = jitter_.stretch(ns, place_ + 1, 2 * instr.key + 1);
   }
@@ -88,7 +99,7 @@ bool Host::launch(const Instr& instr) {
   const std::int64_t start = now_;
   const std::size_t row = rows_.host.size();
   call_row(program_.works[instr.info].call, instr.info + 1);
-  pass_jittered(instr, Doing::launch);
+  pass(launch_ns(program_.works[instr.info], jittered(instr)), Doing::launch);
   if (accepted > start) pass(accepted + kQueueReturn - now_, Doing::sync);
   rows_.host[row].end = now_;
   submit(instr, start);

@@ -61,6 +61,14 @@ void add_more_job(CLI::App& app, Options& o) {
                  "N trivial Python calls per step, which cost only what --stacks costs to record them")
       ->check(CLI::Range(0, 1000000))
       ->group(group);
+  app.add_option("--launch-scale", o.launch_scale,
+                 "Factor on launching a kernel: the call, and its way to the device")
+      ->check(CLI::Range(0.0, 100.0))
+      ->group(group);
+  app.add_option("--network-scale", o.network_scale,
+                 "Factor on what collectives take once all ranks are there")
+      ->check(CLI::Range(0.0, 100.0))
+      ->group(group);
   app.add_option("--cold-start", o.cold_start_ms, "The first recorded step sets the device up for MS")
       ->check(CLI::Range(0.0, 1e5))
       ->group(group);

@@ -1,6 +1,7 @@
 #include "make_trace/options.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
@@ -101,11 +102,25 @@ std::string parse_straggler(const std::string& text, Straggler& straggler) {
   return "'" + text.substr(second + 1) + "' is not a phase (input, host, compute, network)";
 }
 
+std::string parse_kernel_scale(const std::string& text, KernelScale& scale) {
+  const std::size_t colon = std::min(text.find(':'), text.size());
+  const auto read = std::from_chars(text.data(), text.data() + colon, scale.factor);
+  if (read.ec != std::errc() || read.ptr != text.data() + colon ||
+      !(scale.factor >= 0 && scale.factor <= 100))
+    return "'" + text.substr(0, colon) + "' is not a factor from 0 to 100";
+  scale.part = text.substr(std::min(colon + 1, text.size()));
+  return {};
+}
+
 int parse_options(int argc, char** argv, Options& options) {
   CLI::App app(kAbout, "make_trace");
   app.footer(kLesson);
   std::vector<std::string> stragglers;
+  std::string kernel_scale;
   double pageable_mb = 0;
+  app.add_option("--kernel-scale", kernel_scale,
+                 "FACTOR[:PART]: kernels take FACTOR times as long, if their name has PART")
+      ->group("More of the job");
   add_option_groups(app, options, stragglers, pageable_mb);
   try {
     app.parse(argc, argv);
@@ -118,6 +133,7 @@ int parse_options(int argc, char** argv, Options& options) {
     if (wrong.empty()) wrong = parse_straggler(text, straggler);
     options.stragglers.push_back(straggler);
   }
+  if (wrong.empty() && !kernel_scale.empty()) wrong = parse_kernel_scale(kernel_scale, options.kernel_scale);
   options.copy_mb = pageable_mb;
   options.pageable = pageable_mb > 0;
   options.chain_eager = options.chain_mb > 0;

@@ -24,6 +24,12 @@ struct Straggler {
   Phase phase = Phase::input;
 };
 
+/// A factor on kernels whose name contains `part`.
+struct KernelScale {
+  double factor = 1;
+  std::string part;
+};
+
 struct Options {
   int ranks = 1;
   int ranks_per_host = 8;
@@ -36,6 +42,9 @@ struct Options {
   std::uint64_t seed = 1;
   double noise_pct = 2.0;
   double host_cost = 1.0;  ///< factor on what Python and ops cost, runtime calls excepted
+  KernelScale kernel_scale;
+  double launch_scale = 1;   ///< factor on launching kernels: the call, and its way to the device
+  double network_scale = 1;  ///< factor on what collectives take once all ranks have come
 
   std::string out;
   bool gzip = false;
@@ -99,6 +108,9 @@ int parse_options(int argc, char** argv, Options& options);
 
 /// Parses RANK:MS[:PHASE]; empty text on success, else what is wrong.
 std::string parse_straggler(const std::string& text, Straggler& straggler);
+
+/// Parses FACTOR[:PART]; empty text on success, else what is wrong.
+std::string parse_kernel_scale(const std::string& text, KernelScale& scale);
 
 const char* phase_name(Phase phase);
 

@@ -21,6 +21,17 @@ TEST(Options, StragglerTexts) {
   }
 }
 
+TEST(Options, KernelScaleTexts) {
+  KernelScale scale;
+  EXPECT_EQ(parse_kernel_scale("0.7:gemm", scale), "");
+  EXPECT_EQ(scale.factor, 0.7);
+  EXPECT_EQ(scale.part, "gemm");
+  EXPECT_EQ(parse_kernel_scale("2", scale), "");
+  EXPECT_EQ(scale.part, "");
+  for (const char* wrong : {"", "x", ":gemm", "-1", "nan", "1e9"})
+    EXPECT_NE(parse_kernel_scale(wrong, scale), "") << wrong;
+}
+
 int parse(std::vector<std::string> words, Options& options) {
   words.insert(words.begin(), "make_trace");
   std::vector<char*> argv;

@@ -130,9 +130,15 @@ std::optional<SlowRank> slowest_rank(const Evidence& e) {
     if ((*texts_of(*slow, "when"))[row] != "every step" || cost[row] <= 0) continue;
     const std::string_view part = (*texts_of(*slow, "part"))[row];
     if (!found || cost[row] > found->cost)
-      found = {ranks[row],    part,
-               work_of(part), (*ints_of(*slow, "excess"))[row],
-               cost[row],     (*reals_of(*slow, "z"))[row]};
+      found = {ranks[row],
+               part,
+               work_of(part),
+               (*ints_of(*slow, "excess"))[row],
+               cost[row],
+               (*reals_of(*slow, "z"))[row],
+               (*ints_of(*slow, "cost_low"))[row],
+               (*ints_of(*slow, "cost_high"))[row],
+               (*texts_of(*slow, "cost_by"))[row] == "replay"};
   }
   if (!found) return std::nullopt;
   for (std::size_t row = 0; row < waits->rows(); ++row)

@@ -41,7 +41,9 @@ struct SlowRank {
   std::string_view what;              ///< the same for a sentence
   std::int64_t excess = 0, cost = 0;  ///< ns per step
   double z = 0;
-  double wait_share = 0;  ///< of this rank's time in collectives: waiting for others
+  std::int64_t low = 0, high = 0;  ///< range of the cost; replayed only
+  bool replayed = false;           ///< whether the cost is
+  double wait_share = 0;           ///< of this rank's time in collectives: waiting for others
 };
 std::optional<SlowRank> slowest_rank(const Evidence& evidence);
 /// Empty for one rank, and for the slow rank itself.

@@ -105,8 +105,9 @@ report::Page page_of(const trace::Trace& trace, const PageOptions& options) {
 }
 
 Result<report::Page> page_of(RankByRank ranks, const PageOptions& options) {
-  const std::vector<const analyze::Analysis*> chosen =
-      options.everything ? answering_by_themselves() : std::vector<const analyze::Analysis*>{};
+  std::vector<const analyze::Analysis*> chosen;
+  if (options.everything) chosen = answering_by_themselves();
+  std::erase_if(chosen, [](const auto* analysis) { return analysis->needs == analyze::Needs::all_ranks; });
   const trace::Trace& heads = ranks.heads;
   auto answers = ask(std::move(ranks), chosen, options.params, true);
   if (!answers) return answers.error();

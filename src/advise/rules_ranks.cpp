@@ -21,7 +21,8 @@ constexpr std::string_view kWaitingDoc =
     R"(Looks at `stragglers`: a rank that in every step takes longer for its own work than the median rank, so that the others wait for it in collectives. Fires on
 the ranks that wait, where mending that rank would shorten the step by at least `kWaitingShare`; the slow rank's own findings say what it spends the time on.
 
-Saving: `kWaitingPessimism` of the straggler's cost, to all of it: the time by which the longest own work of any rank would be shorter with that rank at the median.
+Saving: what the job gains in a replay of the other ranks without this one, with its range. Where that is refused, `kWaitingPessimism` to all of the time by which the longest own work of
+any rank would be shorter with that rank at the median.
 Where it fires, N01 leaves out the share of collectives' time that is waiting.
 
 Silent on: one rank, ranks that differ by chance, a single slow step (listed by `stragglers`), and ranks that are slower than the median and hold nobody up because another one is
@@ -54,7 +55,12 @@ std::optional<Finding> waiting_for_rank(const Evidence& e, Bound) {
       finding(e, "N05", "communication",
               fmt::format("Rank {} takes {} longer than the others in every step, for {}; they wait for it",
                           slow->rank, ns(slow->excess), slow->what));
-  save(f, slow->cost, kWaitingPessimism, 1.0);
+  if (slow->replayed) {
+    f.saving_low = slow->low;
+    f.saving_high = slow->high;
+  } else {
+    save(f, slow->cost, kWaitingPessimism, 1.0);
+  }
   f.confidence = Confidence::high;
   f.because = fmt::format(
       "its own work is {:.0f} times as far from the other ranks' as they are from each other", slow->z);

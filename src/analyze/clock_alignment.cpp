@@ -207,9 +207,7 @@ report::Report clock_alignment(const Derived& derived, const report::Params&) {
   const trace::Trace& trace = derived.trace();
   report::Report report{"clock_alignment", {}, {}};
   const bool alone = trace.ranks.size() < 2;
-  const Collectives& collectives = derived.collectives();
-  const Alignment alignment =
-      alone ? Alignment{} : derive::align_clocks(collectives.rows, collectives.groups);
+  const Alignment alignment = alone ? Alignment{} : derive::align_clocks(derived.collectives());
   report.notes = trace.doubts;
   report.notes.push_back(alone ? "Only one rank is open: name several files, or the folder that holds them."
                                : summary_of(trace, alignment));

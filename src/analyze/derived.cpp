@@ -4,6 +4,7 @@
 
 #include <mutex>
 
+#include "analyze/replayed_job.h"
 #include "analyze/replayed_rank.h"
 #include "report/statistics.h"
 #include "report/units.h"
@@ -39,22 +40,24 @@ struct Derived::OfRank {
   Once<RankSteps> steps;
 };
 
-struct Derived::OfJob {
-  Once<Collectives> collectives;
+struct Derived::OfAll {
+  Once<derive::Collectives> collectives;
+  Once<std::unique_ptr<ReplayedJob>> job;
 };
 
 Derived::Derived(const trace::Trace& trace, const report::Params& params)
     : trace_(trace),
       choice_(params),
       ranks_(std::make_unique<OfRank[]>(trace.ranks.size())),
-      job_(std::make_unique<OfJob>()) {}
+      all_(std::make_unique<OfAll>()) {}
 
 Derived::Derived(const trace::Trace& heads, const report::Params& params, std::vector<RankDigest> digests)
     : Derived(heads, params) {
   CHECK(digests.size() == heads.ranks.size());
+  digested_ = true;
   for (std::size_t r = 0; r < digests.size(); ++r)
     ranks_[r].steps.get([&] { return std::move(digests[r].steps); });
-  job_->collectives.get([&] { return collectives_of(digests); });
+  all_->collectives.get([&] { return collectives_of(digests); });
 }
 
 Derived::~Derived() = default;
@@ -87,13 +90,12 @@ const RankSteps& Derived::steps(const Rank& rank) const {
   return of(rank).steps.get([&] { return rank_steps(*this, rank); });
 }
 
-const Collectives& Derived::collectives() const {
-  return job_->collectives.get([&] {
-    Collectives all;
-    for (const Rank& rank : trace_.ranks)
-      all.rows.push_back(derive::collective_rows(trace_, rank, all.groups));
-    return all;
-  });
+const derive::Collectives& Derived::collectives() const {
+  return all_->collectives.get([&] { return derive::collectives_of(trace_); });
+}
+
+const ReplayedJob& Derived::job() const {
+  return *all_->job.get([&] { return std::make_unique<ReplayedJob>(*this); });
 }
 
 void note_whole_gaps(report::Report& report, const Derived& derived, const Rank& rank) {

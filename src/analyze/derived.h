@@ -6,6 +6,7 @@
 
 #include "analyze/question.h"
 #include "analyze/rank_digest.h"
+#include "derive/collective_match.h"
 #include "derive/device_busy.h"
 #include "derive/idle_cause.h"
 #include "derive/launch_queue.h"
@@ -15,6 +16,7 @@
 
 namespace stepscope::analyze {
 
+class ReplayedJob;
 class ReplayedRank;
 
 /// Any number of threads may ask; who comes second waits for the first. Answers live as long as this.
@@ -37,17 +39,22 @@ class Derived {
   const std::vector<derive::Waiting>& waits(const trace::Rank& rank) const;
   const ReplayedRank& replayed(const trace::Rank& rank) const;
   const RankSteps& steps(const trace::Rank& rank) const;
-  const Collectives& collectives() const;
+  /// Of all ranks.
+  const derive::Collectives& collectives() const;
+  const ReplayedJob& job() const;
+  /// Whether ranks have no events, only digests.
+  bool digested() const { return digested_; }
 
  private:
   struct OfRank;
-  struct OfJob;
+  struct OfAll;
   OfRank& of(const trace::Rank& rank) const;
 
   const trace::Trace& trace_;
   const StepChoice choice_;
   std::unique_ptr<OfRank[]> ranks_;
-  std::unique_ptr<OfJob> job_;
+  std::unique_ptr<OfAll> all_;
+  bool digested_ = false;
 };
 
 /// Says so when gaps of the rank were not cut by cause.

@@ -48,18 +48,19 @@ RankDigest digest_of(const Derived& derived, const trace::Rank& rank) {
   return digest;
 }
 
-Collectives collectives_of(std::vector<RankDigest>& ranks) {
-  Collectives all;
+derive::Collectives collectives_of(std::vector<RankDigest>& ranks) {
+  derive::GroupNames groups;
+  std::vector<std::vector<derive::CollectiveRow>> rows;
   for (RankDigest& rank : ranks) {
     std::vector<std::uint32_t> ids;
     for (std::uint32_t id = 0; id < rank.groups.size(); ++id)
-      ids.push_back(all.groups.id(rank.groups.members(id), rank.groups.name(id)));
+      ids.push_back(groups.id(rank.groups.members(id), rank.groups.name(id)));
     for (derive::CollectiveRow& row : rank.collectives) row.group = ids[row.group];
-    all.rows.push_back(std::move(rank.collectives));
+    rows.push_back(std::move(rank.collectives));
     rank.collectives.clear();
     rank.groups = {};
   }
-  return all;
+  return derive::matched(std::move(groups), std::move(rows));
 }
 
 }  // namespace stepscope::analyze

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "derive/collective_rows.h"
+#include "derive/collective_match.h"
 #include "derive/stragglers.h"
 #include "timeline/interval.h"
 #include "trace/trace.h"
@@ -24,12 +24,6 @@ struct RankSteps {
 };
 RankSteps rank_steps(const Derived& derived, const trace::Rank& rank);
 
-/// The collectives of all ranks, their groups numbered together.
-struct Collectives {
-  derive::GroupNames groups;
-  std::vector<std::vector<derive::CollectiveRow>> rows;  ///< by rank
-};
-
 struct RankDigest {
   RankSteps steps;
   derive::GroupNames groups;  ///< of the rank alone
@@ -37,7 +31,7 @@ struct RankDigest {
 };
 RankDigest digest_of(const Derived& derived, const trace::Rank& rank);
 
-/// Takes the collectives out of digests in the order of ranks.
-Collectives collectives_of(std::vector<RankDigest>& ranks);
+/// Takes the collectives out of the digests of all ranks and matches them.
+derive::Collectives collectives_of(std::vector<RankDigest>& ranks);
 
 }  // namespace stepscope::analyze

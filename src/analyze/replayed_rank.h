@@ -55,6 +55,11 @@ class ReplayedRank {
   std::int64_t identity() const { return identity_; }
   std::int64_t length(const Change& change) const;
 
+  /// What another replay of its plan makes of the window, ns.
+  std::int64_t length_of(const derive::Replayed& replayed) const { return window_.length(plan_, replayed); }
+  const derive::ReplayPlan& plan() const { return plan_; }
+  const ReplayedWindow& window() const { return window_; }
+
   Change change_of(std::span<const Scale> scales) const;
   /// Of each of `parts` (at most 31), by host ranges whose name contains it. One pass for all. `idle`: the
   /// rank's, looked at only where the rank cannot be replayed or part of its device events has no launch.

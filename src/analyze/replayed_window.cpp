@@ -44,6 +44,11 @@ Time ReplayedWindow::length(const ReplayPlan& plan, const Replayed& replayed) co
   return window.length();
 }
 
+bool ReplayedWindow::has(Row event) const {
+  const std::int32_t step = rank_.events.step[event];
+  return step >= 0 && chosen_[static_cast<std::size_t>(step)];
+}
+
 void ReplayedWindow::add_marks(const trace::Trace& trace) {
   const trace::EventTable& e = rank_.events;
   for (const trace::Step& step : rank_.steps) {

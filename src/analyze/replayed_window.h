@@ -21,6 +21,8 @@ class ReplayedWindow {
   timeline::Time recorded() const { return recorded_.length(); }
   std::int64_t steps() const;  ///< complete chosen steps, at least 1
   timeline::Time length(const derive::ReplayPlan& plan, const derive::Replayed& replayed) const;
+  /// Whether the device event was launched in one of these steps.
+  bool has(trace::Row event) const;
 
  private:
   /// Marks first … of a step; a step that stands for the whole recording has an end on every thread.
@@ -36,7 +38,7 @@ class ReplayedWindow {
 
   const trace::Rank& rank_;
   std::vector<StepSpan> spans_;
-  std::vector<bool> chosen_;  // by span
+  std::vector<bool> chosen_;  // by step
   timeline::Interval recorded_;
   std::vector<derive::ReplayPlan::Mark> marks_;
   std::vector<Marks> begins_, ends_;  // by step

@@ -8,6 +8,7 @@
 
 #include "analyze/derived.h"
 #include "analyze/list.h"
+#include "analyze/replayed_job.h"
 #include "derive/collective_match.h"
 #include "derive/step_parts.h"
 #include "report/statistics.h"
@@ -34,32 +35,27 @@ struct Waiting {
   Time wait = 0, total = 0;
 };
 
-/// A collective waits on a rank as much longer as it lasts there than where it lasts least: who came last did
-/// not wait. No clock is compared.
-/// `crowded`: whether a step had too many to match.
-std::vector<Waiting> waits_of(const Derived& derived, bool& crowded) {
+/// See derive::Collectives::transfer.
+std::vector<Waiting> waits_of(const Derived& derived) {
   const trace::Trace& trace = derived.trace();
-  const auto& [groups, rows] = derived.collectives();
-  const derive::Matches matches = derive::match_collectives(rows, groups);
-  crowded = !matches.crowded.empty();
+  const derive::Collectives& collectives = derived.collectives();
   std::vector<Waiting> waits(trace.ranks.size());
-  for (const derive::Instance& instance : matches.instances) {
+  for (const derive::Instance& instance : collectives.matches.instances) {
     if (!derive::synchronizes(instance.exchange)) continue;
-    const std::span members(matches.members.data() + instance.first, instance.count);
-    const auto row = [&of_ranks = rows](const derive::Member& m) -> const CollectiveRow& {
-      return of_ranks[m.rank][m.row];
+    const auto members = collectives.members(instance);
+    const auto length = [&](const derive::Member& m) {
+      return collectives.row(m).end - collectives.row(m).start;
     };
-    const auto length = [&](const derive::Member& m) { return row(m).end - row(m).start; };
     const auto [least, most] = std::minmax_element(
         members.begin(), members.end(),
         [&](const derive::Member& a, const derive::Member& b) { return length(a) < length(b); });
-    const Time shortest = length(*least);
+    const Time shortest = collectives.transfer(instance);
     trace::Step step;
-    step.number = row(*least).step;
+    step.number = collectives.row(*least).step;
     if (!derived.choice().includes(step)) continue;
     for (const derive::Member& m : members) {
       Waiting& of = waits[m.rank];
-      const Time start = row(m).start - trace.ranks[m.rank].base_ns;
+      const Time start = collectives.row(m).start - trace.ranks[m.rank].base_ns;
       of.spans.push_back({start, start + length(m) - shortest});
       ++of.collectives;
       report::add_to(of.wait, length(m) - shortest);
@@ -96,8 +92,39 @@ std::vector<derive::PartsOfStep> parts_of(const RankSteps& rank, Waiting& waitin
   return chosen;
 }
 
+/// ns per step; of a single step, in it.
+struct Cost {
+  Time low, cost, high;
+  std::string_view by;
+};
+
+/// What each straggler costs: by replay, else by the parts alone.
+std::vector<Cost> costs_of(const Derived& derived, const derive::StragglerAnswer& answer) {
+  std::vector<Cost> costs;
+  for (const Straggler& s : answer.stragglers) {
+    if (!derived.job().usable()) {
+      costs.push_back({kNoInt, s.cost, kNoInt, "parts"});
+      continue;
+    }
+    const ReplayedJob::Prediction at = derived.job().cost_of(s.rank);
+    const std::int64_t times = s.persistent ? 1 : derived.job().rank(s.rank).steps();
+    costs.push_back({at.low * times, at.step * times, at.high * times, "replay"});
+  }
+  return costs;
+}
+
+Table imbalance(const ReplayedJob& job) {
+  Table table{"Imbalance", Shape::table, {}};
+  const std::int64_t now = job.step(job.identity()), balanced = std::min(now, job.balanced());
+  table.ints("step", Unit::ns).push_back(now);
+  table.ints("balanced", Unit::ns).push_back(balanced);
+  table.ints("cost", Unit::ns).push_back(now - balanced);
+  table.reals("share", Unit::share).push_back(report::ratio(now - balanced, now));
+  return table;
+}
+
 Table verdicts(const trace::Trace& trace, const derive::StragglerAnswer& answer,
-               const std::vector<std::int64_t>& numbers) {
+               const std::vector<Cost>& costs, const std::vector<std::int64_t>& numbers) {
   Table table{"Stragglers", Shape::table, {}};
   auto& rank = table.ints("rank", Unit::none, Role::key);
   auto& when = table.texts("when");
@@ -105,15 +132,22 @@ Table verdicts(const trace::Trace& trace, const derive::StragglerAnswer& answer,
   auto& also = table.texts("also", Role::detail);
   auto& excess = table.ints("excess", Unit::ns);
   auto& cost = table.ints("cost", Unit::ns);
+  auto& low = table.ints("cost_low", Unit::ns, Role::detail);
+  auto& high = table.ints("cost_high", Unit::ns, Role::detail);
+  auto& by = table.texts("cost_by", Role::detail);
   auto& z = table.reals("z", Unit::none);
-  for (const Straggler& s : answer.stragglers) {
+  for (std::size_t i = 0; i < answer.stragglers.size(); ++i) {
+    const Straggler& s = answer.stragglers[i];
     rank.push_back(trace.ranks[s.rank].rank);
     const bool every = s.persistent && numbers.size() > 1;
     when.push_back(every ? "every step" : fmt::format("step {}", numbers[s.step]));
     part.emplace_back(derive::name_of(s.part));
     also.emplace_back(s.second == s.part ? "" : derive::name_of(s.second));
     excess.push_back(s.excess);
-    cost.push_back(s.cost);
+    cost.push_back(costs[i].cost);
+    low.push_back(costs[i].low);
+    high.push_back(costs[i].high);
+    by.emplace_back(costs[i].by);
     z.push_back(s.z);
   }
   return table;
@@ -153,15 +187,19 @@ Table wait_table(const trace::Trace& trace, const std::vector<Waiting>& waits) {
   return table;
 }
 
-std::string sentence(const trace::Trace& trace, const Straggler& s,
+std::string sentence(const trace::Trace& trace, const Straggler& s, Time cost,
                      const std::vector<std::int64_t>& numbers) {
   const bool every = s.persistent && numbers.size() > 1;
   const std::string when = every ? "in every step" : fmt::format("in step {}", numbers[s.step]);
   const auto time = [](Time ns) { return report::format_value(ns, Unit::ns); };
-  return fmt::format(
-      "Rank {} holds the others up: {} it takes {} more than the median rank, most of it {}; at the "
-      "median rank's pace the step would be about {} shorter.",
-      trace.ranks[s.rank].rank, when, time(s.excess), derive::name_of(s.part), time(s.cost));
+  const std::string own = fmt::format("{} it takes {} more than the median rank, most of it {}", when,
+                                      time(s.excess), derive::name_of(s.part));
+  const std::int64_t rank = trace.ranks[s.rank].rank;
+  if (cost <= 0)
+    return fmt::format("Rank {} is slow, but others come later still: {}; mending it alone gains nothing.",
+                       rank, own);
+  return fmt::format("Rank {} holds the others up: {}; at their pace the step would be about {} shorter.",
+                     rank, own, time(cost));
 }
 
 }  // namespace
@@ -184,13 +222,16 @@ A collective's wait on a rank = its duration there - its shortest duration on an
 | when | `every step`: the median over steps of the excess is at least 1 % of the step and 4.5 robust standard deviations of the ranks (3 if it is the largest in 80 % of at least 5 steps). `step N`: in that one at least 5 % of the step and 8 deviations over all ranks and steps |
 | part, also | of which it has most more than the median rank; a second one of at least 40 % of the first |
 | excess | ns per step of its own work (all parts but wait and transfer) beyond the median rank's |
-| cost | ns per step by which the longest own work of any rank is longer because of this one. Nothing behind the next slowest rank is gained by mending one |
+| cost | ns per step (of `step N`: in it) that the job would gain if this rank kept pace, from replaying the others without it (`whatif --scale straggler:RANK=0`). Where replay is refused (`cost_by`: parts): by which the longest own work of any rank is longer because of this one. Nothing behind the next slowest rank is gained by mending one |
+| cost_low, cost_high | its range, as `whatif` gives one |
 | z | excess / robust standard deviation over the ranks (1.4826 × median distance, at least 0.1 % of the step) |
 
 **Beyond the median rank, per step**: each part's median over steps, minus the median rank's, ns.
 
 **Waiting in collectives**: all-reduces, all-gathers, reduce-scatters and all-to-alls that were matched across ranks (`clock_alignment`); `last`, `first`: of how many this rank
-came last, or first, by their durations; `wait`, `total`: sums of waits and of durations, ns; wait_share = wait / total.)",
+came last, or first, by their durations; `wait`, `total`: sums of waits and of durations, ns; wait_share = wait / total.
+
+**Imbalance**, where ranks can be replayed together: the job's `step`; `balanced`: what it would be if each collective began when the median of its ranks came; `cost`: their difference; share = cost / step.)",
     {},
     true,
     Needs::digests};
@@ -200,18 +241,18 @@ report::Report stragglers(const Derived& derived, const report::Params&) {
   report::Report report{"stragglers", {}, {}};
   if (trace.ranks.size() < 2) {
     report.notes.emplace_back("Only one rank is open: name several files, or the folder that holds them.");
-    report.tables = {verdicts(trace, {}, {}), matrix(trace, {}), wait_table(trace, {})};
+    report.tables = {verdicts(trace, {}, {}, {}), matrix(trace, {}), wait_table(trace, {})};
     return report;
   }
   report.notes = trace.doubts;
-  bool crowded = false;
-  std::vector<Waiting> waits = waits_of(derived, crowded);
+  std::vector<Waiting> waits = waits_of(derived);
   Table waiting = wait_table(trace, waits);
   const std::vector<std::int64_t> numbers = common_steps(derived);
   std::vector<std::vector<derive::PartsOfStep>> parts;
   for (std::size_t r = 0; r < trace.ranks.size(); ++r)
     parts.push_back(parts_of(derived.steps(trace.ranks[r]), waits[r], numbers));
   const derive::StragglerAnswer answer = derive::find_stragglers(parts);
+  const std::vector<Cost> costs = costs_of(derived, answer);
   if (answer.beyond_median.empty())
     report.notes.emplace_back(
         trace.ranks.size() < 3
@@ -221,15 +262,19 @@ report::Report stragglers(const Derived& derived, const report::Params&) {
     report.notes.emplace_back("No rank holds the others up by more than ranks differ by chance.");
   constexpr std::size_t kTold = 3;
   for (std::size_t i = 0; i < std::min(kTold, answer.stragglers.size()); ++i)
-    report.notes.push_back(sentence(trace, answer.stragglers[i], numbers));
+    report.notes.push_back(sentence(trace, answer.stragglers[i], costs[i].cost, numbers));
   if (std::all_of(waits.begin(), waits.end(), [](const Waiting& w) { return w.collectives == 0; }))
     report.notes.push_back(fmt::format(
         "No collective of these ranks could be matched{}: waiting for others counts as transfer, and a rank "
         "that is slow on the network cannot be told from one that waits.",
-        crowded ? ", as a step has more than 100,000 without sequence numbers" : ""));
-  report.tables.push_back(verdicts(trace, answer, numbers));
+        derived.collectives().matches.crowded.empty()
+            ? ""
+            : ", as a step has more than 100,000 without sequence numbers"));
+  report.tables.push_back(verdicts(trace, answer, costs, numbers));
   report.tables.push_back(matrix(trace, answer));
   report.tables.push_back(std::move(waiting));
+  if (!answer.beyond_median.empty() && derived.job().usable())
+    report.tables.push_back(imbalance(derived.job()));
   return report;
 }
 

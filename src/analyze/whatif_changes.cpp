@@ -51,6 +51,7 @@ constexpr std::array kWords = {
     Word{"device", What::device, true},
     Word{"op", What::op, true},
     Word{"call", What::call, true},
+    Word{"straggler", What::straggler, true},
 };
 constexpr double kLargestFactor = 1000;
 
@@ -93,6 +94,12 @@ Result<Scale> parse_scale(std::string_view text) {
   scale.what = known->what;
   if (!known->named) return scale;
   const std::string_view name = left.substr(colon + 1);
+  if (scale.what == What::straggler) {
+    if (scale.factor != 0 || name.find_first_not_of("0123456789") != std::string_view::npos)
+      return Error{fmt::format("'{}' should name a rank and remove it: straggler:3=0", text), "", -1};
+    scale.name = name;
+    return scale;
+  }
   if (std::count(name.begin(), name.end(), '/') == 1 && (name.starts_with('/') || name.ends_with('/'))) {
     const std::string_view part = name.substr(name.starts_with('/') ? 1 : 0, name.size() - 1);
     return Error{fmt::format("'{0}' has one slash too few: write {1}:/{2}/ for names that contain {2}", left,
@@ -211,6 +218,9 @@ bool add_ranges(Matcher& match, const Rank& rank, const derive::ReplayPlan& plan
     found = true;
     if (wanted.what != What::device) changes.host.push_back({row, wanted.factor});
   }
+  for (std::size_t i = 0; wanted.what == What::launch && i < plan.events.size(); ++i)
+    if (const Row launch = e.launch[plan.events[i].row]; plan.events[i].on_idle && inside[launch])
+      scale_one(changes.starts, plan.events.size(), i, wanted.factor);
   if (wanted.what != What::device && wanted.what != What::op) return found;
   for (std::size_t i = 0; i < plan.events.size(); ++i) {
     const Row row = plan.events[i].row, launch = e.launch[row], op = e.op[row];
@@ -341,6 +351,8 @@ bool add_wanted(const trace::Trace& trace, const Rank& rank, const derive::Repla
                 const Wanted& wanted, Changes& changes) {
   Matcher match(trace, rank, wanted);
   switch (wanted.what) {
+    case What::straggler:
+      return false;
     case What::sync:
       changes.waits = std::min(changes.waits, wanted.factor);
       return std::any_of(plan.calls.begin(), plan.calls.end(),
@@ -364,6 +376,17 @@ bool add_wanted(const trace::Trace& trace, const Rank& rank, const derive::Repla
 }
 
 }  // namespace
+
+std::vector<bool> stragglers_in(std::span<const Scale> scales, const trace::Trace& trace) {
+  std::vector<bool> meant;
+  for (const Scale& scale : scales)
+    for (std::size_t r = 0; scale.what == What::straggler && r < trace.ranks.size(); ++r)
+      if (std::to_string(trace.ranks[r].rank) == scale.name) {
+        meant.resize(trace.ranks.size());
+        meant[r] = true;
+      }
+  return meant;
+}
 
 bool add_changes(const trace::Trace& trace, const Rank& rank, const derive::ReplayPlan& plan,
                  std::span<const Scale> scales, Changes& changes) {

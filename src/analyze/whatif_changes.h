@@ -18,7 +18,7 @@ struct Scale {
     data_loading,  ///< host time in data loaders
     sync,          ///< time in calls that wait for device work
     alloc,         ///< host time in calls that allocate or free device or pinned memory
-    launch,        ///< host time in launch calls
+    launch,        ///< host time in launch calls, and their way to an idle device
     compute,       ///< compute kernels
     plain_cores,   ///< of them, products and convolutions on plain cores, double precision aside
     fp64,          ///< compute kernels in double precision
@@ -33,10 +33,12 @@ struct Scale {
     device,        ///< device events launched inside host ranges of a name
     op,            ///< both
     call,          ///< calls that launched device events of a name
+    straggler,     ///< what others wait for a rank; 0 is the only factor
   };
   std::string text;  ///< as typed
   What what = What::sync;
-  std::string name;  ///< of kernel, kind, host, loop, waiting, quiet, device, op, call: exactly this one, …
+  std::string name;  ///< of kernel, kind, host, loop, waiting, quiet, device, op, call, straggler: exactly
+                     ///< this one, …
   std::vector<std::string> parts;  ///< … or any that contains one of these
   double factor = 1;
 };
@@ -44,8 +46,11 @@ struct Scale {
 /// "data_loading=0; kernel:/gemm|conv/=0.5". The error is a sentence.
 Result<std::vector<Scale>> parse_scales(std::string_view text);
 
-/// Adds what `scales` ask for; false if nothing in the rank is of these kinds or names. Takes a pass over the
-/// rank for each kind and factor, however many names they have.
+/// By rank of the trace: whether a `straggler` of `scales` speaks of it; empty when none does.
+std::vector<bool> stragglers_in(std::span<const Scale> scales, const trace::Trace& trace);
+
+/// Adds what `scales` ask for, stragglers aside; false if nothing in the rank is of these kinds or names.
+/// Takes a pass over the rank for each kind and factor, however many names they have.
 bool add_changes(const trace::Trace& trace, const trace::Rank& rank, const derive::ReplayPlan& plan,
                  std::span<const Scale> scales, derive::Changes& changes);
 

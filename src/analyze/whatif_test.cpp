@@ -52,6 +52,13 @@ TEST(Whatif, SavingsAloneAndTogether) {
             (Cells{"yes", "yes", "yes", "yes", "nothing of that name", "yes"}));
 }
 
+// Both launches take 2 instead of 4, so the host is 4 earlier: n is asked for at 230, starts on the idle
+// stream after 1 instead of 2, and lasts 120.
+TEST(Whatif, LaunchesAndTheirWayToTheDevice) {
+  const report::Report report = whatif_of(test::open_events(joined(kLoaderAndSync)), "launch=0.5; comm=2");
+  EXPECT_EQ(test::cells(report.tables[1], "step"), (Cells{"296000", "356000", "351000"}));
+}
+
 // A step of 300 µs: gt [0,50) with launch and kernel, mm [60,70), index [100,200) whose nonzero waits. What
 // compares goes with what it selects for only right before it.
 TEST(Whatif, AMaskGoesWithWhatItSelects) {

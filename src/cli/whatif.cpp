@@ -36,31 +36,63 @@ std::string effect(const Table& changes, std::size_t row, const std::string& now
                      field(changes, "saving", row), field(changes, "share", row));
 }
 
+/// Whether any rank has what the change speaks of; of any change when it is empty.
+bool finds(const Table& changes, const std::string& change = "") {
+  for (std::size_t row = 0; row < changes.rows(); ++row)
+    if (field(changes, "found", row) == "yes" && (change.empty() || field(changes, "change", row) == change))
+      return true;
+  return false;
+}
+
+/// The names of changes, equally wide.
+class Names {
+ public:
+  explicit Names(const Table& changes) {
+    for (std::size_t row = 0; row < changes.rows(); ++row)
+      widest_ = std::max(widest_, report::cells_of(report::one_line(field(changes, "change", row))));
+  }
+  std::string of(const std::string& change) const {
+    const std::string name = report::one_line(change);
+    return name + std::string(static_cast<std::size_t>(widest_ - report::cells_of(name)), ' ');
+  }
+
+ private:
+  int widest_ = 0;
+};
+
+/// Of several ranks that were replayed together.
+std::string job_text(const report::Report& report, const Names& names) {
+  const Table &check = report.tables[2], &changes = report.tables[3];
+  std::string out =
+      fmt::format("job, step {}; replayed without changes {}, its ranks at most {} off.\n",
+                  field(check, "recorded", 0), field(check, "identity", 0), field(check, "error", 0));
+  for (std::size_t row = 0; row < changes.rows(); ++row) {
+    const std::string change = field(changes, "change", row);
+    if (!finds(report.tables[1], change)) continue;
+    out +=
+        fmt::format("  {}  {} → {} ({} to {}), saves {} ({}); next limit: {} ({})\n", names.of(change),
+                    field(check, "identity", 0), field(changes, "step", row), field(changes, "low", row),
+                    field(changes, "high", row), field(changes, "saving", row), field(changes, "share", row),
+                    field(changes, "limit", row), field(changes, "limit_share", row));
+  }
+  return out + '\n';
+}
+
 /// `asked`: by the user, who wants to know of each change.
 std::string as_text(const report::Report& report, bool asked) {
   const Table &checks = report.tables[0], &changes = report.tables[1];
-  int widest = 0;
-  for (std::size_t row = 0; row < changes.rows(); ++row)
-    widest = std::max(widest, report::cells_of(report::one_line(field(changes, "change", row))));
-  std::string out;
+  const Names names(changes);
+  std::string out = report.tables.size() > 2 ? job_text(report, names) : "";
   for (std::size_t rank = 0; rank < checks.rows(); ++rank) {
     out += (rank == 0 ? "" : "\n") + check_line(checks, rank);
     for (std::size_t row = 0; row < changes.rows(); ++row) {
       if (field(changes, "rank", row) != field(checks, "rank", rank)) continue;
-      const std::string name = report::one_line(field(changes, "change", row));
       const std::string said = effect(changes, row, field(checks, "identity", rank));
       if (said.empty() || (!asked && field(changes, "found", row) != "yes")) continue;
-      out += fmt::format("  {}{}  {}\n", name,
-                         std::string(static_cast<std::size_t>(widest - report::cells_of(name)), ' '), said);
+      out += fmt::format("  {}  {}\n", names.of(field(changes, "change", row)), said);
     }
   }
   return out;
-}
-
-bool finds_anything(const Table& changes) {
-  for (std::size_t row = 0; row < changes.rows(); ++row)
-    if (field(changes, "found", row) == "yes") return true;
-  return false;
 }
 
 }  // namespace
@@ -75,7 +107,7 @@ int run_whatif(const Call& call) {
   say_unread(*trace);
   const report::Report report = analyze::run(*analyze::find("whatif"), *trace, call.params);
   const bool asked = call.params.has("scale");
-  const int answered = asked && !finds_anything(report.tables[1]) ? kFailed : kDone;
+  const int answered = asked && !finds(report.tables[1]) ? kFailed : kDone;
   if (format_of(call) != "text") {
     const int printed = print(call, report);
     return printed == kDone ? answered : printed;

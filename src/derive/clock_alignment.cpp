@@ -54,7 +54,6 @@ class Aligner {
   }
 
  private:
-  const CollectiveRow& row(const Member& m) const { return out_.rows[m.rank][m.row]; }
   bool usable(std::uint32_t i) const {
     return !left_out_[i] && synchronizes(out_.matches.instances[i].exchange);
   }
@@ -66,8 +65,8 @@ class Aligner {
       const Instance& instance = out_.matches.instances[i];
       for (std::uint32_t m = 0; usable(i) && m < instance.count; ++m) {
         const Member& member = out_.matches.members[instance.first + m];
-        ends_.push_back(
-            {i, member.rank, kinds.of(row(member), instance.count), row(member).start, row(member).end});
+        const CollectiveRow& row = out_.row(member);
+        ends_.push_back({i, member.rank, kinds.of(row, instance.count), row.start, row.end});
       }
     }
   }
@@ -173,9 +172,8 @@ std::string_view name_of(ClockState state) {
   return kNames[static_cast<std::size_t>(state)];
 }
 
-Alignment align_clocks(std::vector<std::vector<CollectiveRow>> rows, GroupNames groups) {
-  Alignment out{std::move(groups), std::move(rows), {}, {}, {}};
-  out.matches = match_collectives(out.rows, out.groups);
+Alignment align_clocks(Collectives collectives) {
+  Alignment out{std::move(collectives), {}, {}};
   Aligner(out).run();
   return out;
 }

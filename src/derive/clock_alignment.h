@@ -29,10 +29,7 @@ struct RankClock {
   std::uint32_t collectives = 0;  ///< that it shares with another rank
 };
 
-struct Alignment {
-  GroupNames groups;
-  std::vector<std::vector<CollectiveRow>> rows;  ///< of each rank
-  Matches matches;
+struct Alignment : Collectives {
   std::vector<RankClock> clocks;  ///< of each rank
   std::vector<std::uint32_t>
       contradicting;  ///< instances that end before they begin: matched wrongly, left out
@@ -40,7 +37,6 @@ struct Alignment {
 
 /// Matches the collectives of all ranks, fits their clocks, and checks the fit against what needs no
 /// statistics.
-/// `rows`: of each rank.
-Alignment align_clocks(std::vector<std::vector<CollectiveRow>> rows, GroupNames groups);
+Alignment align_clocks(Collectives collectives);
 
 }  // namespace stepscope::derive

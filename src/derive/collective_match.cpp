@@ -1,6 +1,7 @@
 #include "derive/collective_match.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <tuple>
 
@@ -219,6 +220,24 @@ Matches match_collectives(const Rows& rows, const GroupNames& groups) {
   std::sort(out.crowded.begin(), out.crowded.end());
   out.crowded.erase(std::unique(out.crowded.begin(), out.crowded.end()), out.crowded.end());
   return out;
+}
+
+timeline::Time Collectives::transfer(const Instance& instance) const {
+  timeline::Time least = std::numeric_limits<timeline::Time>::max();
+  for (const Member& member : members(instance)) least = std::min(least, row(member).end - row(member).start);
+  return least;
+}
+
+Collectives matched(GroupNames groups, std::vector<std::vector<CollectiveRow>> rows) {
+  Matches matches = match_collectives(rows, groups);
+  return {std::move(groups), std::move(rows), std::move(matches)};
+}
+
+Collectives collectives_of(const trace::Trace& trace) {
+  GroupNames groups;
+  std::vector<std::vector<CollectiveRow>> rows;
+  for (const trace::Rank& rank : trace.ranks) rows.push_back(collective_rows(trace, rank, groups));
+  return matched(std::move(groups), std::move(rows));
 }
 
 }  // namespace stepscope::derive

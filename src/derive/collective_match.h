@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "derive/collective_rows.h"
@@ -57,5 +58,24 @@ inline constexpr std::size_t kMostRows = 100'000;
 /// the longest common subsequence with the member that has most rows, at most kMostRows, of which runs of at
 /// least 3 are believed. Rows whose exchange or size differ are no match. Sends and receives are left out.
 Matches match_collectives(const std::vector<std::vector<CollectiveRow>>& rows, const GroupNames& groups);
+
+/// The collectives of all ranks of a trace.
+struct Collectives {
+  GroupNames groups;
+  std::vector<std::vector<CollectiveRow>> rows;  ///< of each rank
+  Matches matches;
+
+  const CollectiveRow& row(const Member& member) const { return rows[member.rank][member.row]; }
+  std::span<const Member> members(const Instance& instance) const {
+    return {matches.members.data() + instance.first, instance.count};
+  }
+  /// ns that the collective lasts where it lasts least. As much longer as it lasts on another rank, that one
+  /// waited: who came last did not wait. No clocks are compared.
+  timeline::Time transfer(const Instance& instance) const;
+};
+/// `rows`: of each rank, of these groups.
+Collectives matched(GroupNames groups, std::vector<std::vector<CollectiveRow>> rows);
+/// Of all ranks of the trace.
+Collectives collectives_of(const trace::Trace& trace);
 
 }  // namespace stepscope::derive

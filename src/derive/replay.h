@@ -30,8 +30,9 @@ struct Replayed {
 /// released goes on as long after the other stopped as it was recorded.
 ///
 /// Errors: what was waited for and is neither recorded nor inferred; other ranks, whose waits lie inside the
-/// recorded length of collectives; work whose length depends on what runs beside it. Replay without changes
-/// must give the recorded times: the difference tells how much of the first is missing.
+/// recorded length of collectives (see joint_replay.h); work whose length depends on what runs beside it.
+/// Replay without changes must give the recorded times: the difference tells how much of the first is
+/// missing.
 Replayed replay(const trace::Rank& rank, const ReplayPlan& plan, const Changes& changes);
 
 }  // namespace stepscope::derive

@@ -80,7 +80,7 @@ void bring_to_merged(std::vector<Source>& sources, const derive::Alignment& alig
 void align(std::vector<Source>& sources, const PlaceOptions& options, std::vector<std::string>& notes) {
   Collectives collectives = collectives_of(sources, options);
   const derive::Alignment alignment =
-      derive::align_clocks(std::move(collectives.rows), std::move(collectives.groups));
+      derive::align_clocks(derive::matched(std::move(collectives.groups), std::move(collectives.rows)));
   for (std::size_t q = 0; q < alignment.clocks.size(); ++q) {
     Source& source = sources[collectives.sources[q]];
     const derive::RankClock& clock = alignment.clocks[q];

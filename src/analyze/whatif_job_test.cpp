@@ -1,0 +1,89 @@
+// What `whatif` and `stragglers` say of several ranks that wait for each other.
+#include <fmt/format.h>
+
+#include "make_rank.h"
+
+namespace stepscope::analyze {
+namespace {
+
+using test::Cells;
+
+/// A step of 220 µs of one rank: kernel x from 30 until `ready`, then an all-reduce until 210, 60 of it
+/// transfer. `shift`: of the rank's clock, µs.
+std::string rank_of(int ready, int shift, const char* members = "0, 1, 2") {
+  return fmt::format(
+      R"J({{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 5, "tid": 5, "ts": {}, "dur": 40}},
+{{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 5, "tid": 5, "ts": {}, "dur": 4, "args": {{"correlation": 1}}}},
+{{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 5, "tid": 5, "ts": {}, "dur": 4, "args": {{"correlation": 2}}}},
+{{"ph": "X", "cat": "kernel", "name": "x", "pid": 0, "tid": 7, "ts": {}, "dur": {}, "args": {{"stream": 7, "correlation": 1}}}},
+{{"ph": "X", "cat": "kernel", "name": "ncclDevKernel_AllReduce_Sum_f32_RING_LL", "pid": 0, "tid": 7, "ts": {}, "dur": {}, "args": {{"stream": 7, "correlation": 2, "Collective name": "allreduce", "In msg nelems": 8, "dtype": "Float", "Group size": 3, "Process Group Name": "0", "Process Group Ranks": "[{}]", "Seq": 1}}}})J",
+      shift, shift + 15, shift + 20, shift + 30, ready - 30, shift + ready, 210 - ready, members);
+}
+const std::vector<std::string> kLate = {rank_of(50, 0), rank_of(150, 7'000'000), rank_of(60, 400)};
+
+report::Report whatif_of(const trace::Trace& trace, const std::string& scale) {
+  return test::answer("whatif", trace, test::params({{"scale", scale}}));
+}
+
+// Without changes 210 µs. Compute halved: rank 1's kernel ends at 90, the collective at 150. Its transfer
+// halved: 180. Without rank 1 the last of the others comes at 60: 120.
+TEST(WhatifOfAJob, EachChange) {
+  const trace::Trace trace = test::open_ranks(kLate);
+  const report::Report report = whatif_of(trace, "compute=0.5; comm=0.5; straggler:1=0");
+  ASSERT_EQ(report.tables.size(), 4u);
+  EXPECT_TRUE(report.notes.empty()) << report.notes[0];
+  EXPECT_EQ(test::cells(report.tables[0], "identity"), (Cells{"210000", "210000", "210000"}));
+  EXPECT_EQ(test::cells(report.tables[2], "identity"), Cells{"210000"});
+  EXPECT_EQ(test::cells(report.tables[2], "error"), Cells{"0"});
+  EXPECT_EQ(test::cells(report.tables[3], "step"), (Cells{"150000", "180000", "120000", "75000"}));
+  EXPECT_EQ(test::cells(report.tables[3], "saving"), (Cells{"60000", "30000", "90000", "135000"}));
+  // Kernels and transfer of the rank that has most of both: 60 + 60 µs on rank 1, 120 + 30, 30 + 60 on
+  // rank 2.
+  EXPECT_EQ(test::cells(report.tables[3], "low"), (Cells{"120000", "150000", "90000", "45000"}));
+  EXPECT_EQ(test::cells(report.tables[3], "limit"),
+            (Cells{"rank 1, kernels", "rank 1, kernels", "rank 2, collectives", "rank 2, collectives"}));
+  EXPECT_EQ(test::cells(report.tables[1], "step"),
+            (Cells{"150000", "180000", "120000", "75000", "150000", "180000", "120000", "75000", "150000",
+                   "180000", "120000", "75000"}));
+}
+
+TEST(WhatifOfAJob, TheOrderOfFilesChangesNothing) {
+  const trace::Trace one = test::open_ranks(kLate), other = test::open_ranks(kLate, {2, 0, 1});
+  const char* scale = "compute=0.5; comm=0.5; straggler:1=0; data_loading=0";
+  const report::Report a = whatif_of(one, scale), b = whatif_of(other, scale);
+  for (std::size_t t = 0; t < a.tables.size(); ++t)
+    for (const report::Column& column : a.tables[t].columns)
+      EXPECT_EQ(test::cells(a.tables[t], column.name), test::cells(b.tables[t], column.name)) << column.name;
+}
+
+TEST(WhatifOfAJob, UnmatchedRanksAreReplayedAlone) {
+  const trace::Trace trace = test::open_ranks({rank_of(50, 0, "0, 7"), rank_of(150, 0, "1, 7")});
+  const report::Report report = whatif_of(trace, "compute=0.5; straggler:1=0");
+  ASSERT_EQ(report.tables.size(), 2u);
+  EXPECT_EQ(report.notes, (std::vector<std::string>{
+                              "Nothing in the recording is what straggler:1=0 speaks of.",
+                              "Ranks are replayed alone, so the time in which they wait for each other stays "
+                              "inside their collectives: none of their collectives could be matched."}));
+  EXPECT_EQ(test::cells(report.tables[1], "step"),
+            (Cells{"200000", "210000", "200000", "150000", "210000", "150000"}));
+}
+
+// The median of 50, 60 and 150 is 60: 90 µs of the step are rank 1's, and all of the imbalance.
+TEST(StragglersOfAJob, CostIsWhatTheOthersGain) {
+  const trace::Trace trace = test::open_ranks(kLate);
+  const report::Report report = test::answer("stragglers", trace);
+  ASSERT_EQ(report.tables.size(), 4u);
+  EXPECT_EQ(test::cells(report.tables[0], "rank"), Cells{"1"});
+  EXPECT_EQ(test::cells(report.tables[0], "cost"), Cells{"90000"});
+  EXPECT_EQ(test::cells(report.tables[0], "cost_by"), Cells{"replay"});
+  EXPECT_EQ(test::cells(report.tables[3], "balanced"), Cells{"120000"});
+  EXPECT_EQ(test::cells(report.tables[3], "cost"), Cells{"90000"});
+}
+
+TEST(WhatifOfAJob, AStragglerIsOnlyRemoved) {
+  for (const char* scale : {"straggler:1=0.5", "straggler:x=0", "straggler=0"})
+    EXPECT_EQ(whatif_of(test::open_ranks(kLate), scale).notes.size(), 1u) << scale;
+}
+
+}  // namespace
+}  // namespace stepscope::analyze
