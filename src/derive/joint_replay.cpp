@@ -66,7 +66,7 @@ class JointWalk {
     return true;
   }
 
-  const Changes unchanged_;
+  const Changes unchanged_{};
   const Meetings& meetings_;
   Gathering gathering_;
   std::vector<std::unique_ptr<ReplayWalk>> walks_;
