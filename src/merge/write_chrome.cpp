@@ -17,11 +17,14 @@ using report::json_text;
 
 /// Receives the events of a block and writes them.
 struct Section {
+  /// Of a block, and a little more.
+  static constexpr std::size_t kUsual = read::BlockSizes{}.usual / 8 * 9;
+
   Rewriter rewriter;
   std::string text;
   Total total;
 
-  Section(const Source& source, std::int64_t base_ns) : rewriter(source, base_ns) {}
+  Section(const Source& source, std::int64_t base_ns) : rewriter(source, base_ns) { text.reserve(kUsual); }
   void take(const EventText& event, std::int64_t) {
     ++total.events;
     rewriter.append(event, text);
