@@ -8,6 +8,7 @@
 #include "advise/ask.h"
 #include "advise/page.h"
 #include "analyze/analyses.h"
+#include "compare/diff.h"
 #include "read/open.h"
 
 namespace stepscope::python {
@@ -76,6 +77,17 @@ Report analyze(const Trace& trace, const std::string& name, const Given& given) 
   if (const std::string sentence = advise::not_found(asked, *answer); !sentence.empty())
     throw Refusal("Error", sentence);
   return {std::move(answer)};
+}
+
+Report diff(const Trace& a, const Trace& b, const Given& given) {
+  std::vector<ParamSpec> specs = {{"skip", ParamSpec::Type::integer, "", "", ""}};
+  for (const ParamSpec& spec : report::common_params())
+    if (spec.name == "step") specs.push_back(spec);
+  const report::Params params = params_of(given, specs);
+  refuse_absent_step(a, params);
+  refuse_absent_step(b, params);
+  compare::Pair pair = compare::recordings_of(a.trace, b.trace, params);
+  return {std::make_shared<const report::Report>(compare::diff(a.trace, b.trace, pair))};
 }
 
 Page page(const Trace& trace, const Given& given, bool everything) {

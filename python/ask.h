@@ -19,6 +19,8 @@ struct Refusal : std::runtime_error {
 
 std::shared_ptr<Trace> open(std::vector<std::string> paths, std::int64_t threads);
 Report analyze(const Trace& trace, const std::string& name, const Given& given);
+/// What changed from `a` to `b`, of "step" and "skip".
+Report diff(const Trace& a, const Trace& b, const Given& given);
 /// Of "step" and "top".
 Page page(const Trace& trace, const Given& given, bool everything);
 

@@ -6,6 +6,7 @@
     print(trace.report())                               # the verdict, what to change, what it saves
     kernels = trace.analyze("kernels", top=10)          # one analysis; stepscope.analyses() names them all
     kernels[0].to_pandas()                              # or polars, pyarrow, DuckDB: tables speak Arrow
+    stepscope.diff(trace, stepscope.open("b.json.gz"))  # what changed, beyond noise
 
 In a notebook, reports, pages and tables draw themselves.
 """
@@ -15,7 +16,7 @@ from stepscope._core import version as __version__
 from stepscope._errors import Error, MissingFileError, UsageError
 from stepscope._report import Page, Report
 from stepscope._table import Column, Table
-from stepscope._trace import Device, Rank, Trace, open
+from stepscope._trace import Device, Rank, Trace, diff, open
 
 __all__ = [
     "Analysis",
@@ -31,5 +32,6 @@ __all__ = [
     "Trace",
     "UsageError",
     "analyses",
+    "diff",
     "open",
 ]

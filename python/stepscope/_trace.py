@@ -112,6 +112,14 @@ class Trace:
         return Page(core.page(asked, False), lambda: core.page(asked, True))
 
 
+def diff(a: Trace, b: Trace, *, step: int | str | range | None = None, skip: int | None = None) -> Report:
+    """What changed from ``a`` to ``b``, and whether that is more than noise: what ``stepscope diff`` says, with all rows.
+
+    ``skip`` leaves out the first steps of each; without it the first one, when more than four are there.
+    """
+    return Report(a._opened().diff(b._opened(), given({"step": step, "skip": skip})))
+
+
 def open(path: Path | Iterable[Path], *, threads: int = 0) -> Trace:
     """Opens a trace: a ``.json`` or ``.json.gz`` file, a folder or several of either as the ranks of one job.
 

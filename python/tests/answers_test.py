@@ -100,3 +100,14 @@ def test_notebooks_get_a_piece_of_a_page(one_rank):
 def test_pages_can_be_written(one_rank, tmp_path):
     text = one_rank.report().to_html(tmp_path / "report.html")
     assert (tmp_path / "report.html").read_bytes() == text.encode()
+
+
+def test_diff_gives_the_bytes_of_the_command_line():
+    paths = ["examples/samples/mlp_loader_in_main.pt.trace.json.gz", "examples/samples/mlp_two_workers.pt.trace.json.gz"]
+    slow, fast = (stepscope.open(path) for path in paths)
+    report = stepscope.diff(slow, fast)
+    assert report.to_csv() == said("diff", *paths, "--format", "csv")[1]
+    assert "faster per step" in report[0]["headline"].to_list()[0]
+    assert stepscope.diff(slow, fast, skip=2)[0]["steps_a"].to_list()[0] < report[0]["steps_a"].to_list()[0]
+    with pytest.raises(stepscope.UsageError):
+        stepscope.diff(slow, fast, step=4711)

@@ -94,7 +94,7 @@ constexpr std::string_view kDiffExamples[] = {
 };
 constexpr std::string_view kGateExamples[] = {
     "stepscope gate main.json.gz change.json.gz",
-    "stepscope gate main.json.gz change.json.gz --fail-on 'step.total>3%' --fail-on 'step.data_loader>5ms'",
+    "stepscope gate main.json.gz new.json.gz --fail-on 'step.total>3%' --fail-on 'step.kernel>50ms'",
     "stepscope gate main/ change/ --fail-on 'kernels.total[ampere_sgemm_128x64_tn]>10%' -o gate.xml",
 };
 constexpr std::string_view kListExamples[] = {"stepscope list"};

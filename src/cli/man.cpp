@@ -77,7 +77,9 @@ std::string page() {
       ".TP\n\\fBTERM\\fR\nWith \\fIdumb\\fR there is no colour and no progress line.\n";
   out +=
       ".SH EXIT STATUS\n.TP\n0\nDone.\n.TP\n1\nFailed: nothing could be read or written, or "
-      "\\fBvalidate\\fR found damage.\n.TP\n2\nThe command line was wrong.\n";
+      "\\fBvalidate\\fR found damage, or \\fBgate\\fR found a regression.\n.TP\n2\nThe command line was "
+      "wrong, or "
+      "\\fBgate\\fR could not read a recording.\n.TP\n3\n\\fBgate\\fR could conclude nothing.\n";
   return out;
 }
 
