@@ -120,10 +120,18 @@ std::string_view work_of(std::string_view part) {
 
 }  // namespace
 
+std::optional<double> waiting_share(const Evidence& e) {
+  const report::Table* waits = table_of(e.reports().stragglers, "Waiting in collectives");
+  if (waits == nullptr) return std::nullopt;
+  for (std::size_t row = 0; row < waits->rows(); ++row)
+    if (e.mine(*waits, row) && (*ints_of(*waits, "total"))[row] > 0)
+      return (*reals_of(*waits, "wait_share"))[row];
+  return std::nullopt;
+}
+
 std::optional<SlowRank> slowest_rank(const Evidence& e) {
   const report::Table* slow = table_of(e.reports().stragglers, "Stragglers");
-  const report::Table* waits = table_of(e.reports().stragglers, "Waiting in collectives");
-  if (slow == nullptr || waits == nullptr) return std::nullopt;
+  if (slow == nullptr) return std::nullopt;
   const report::Ints &ranks = *ints_of(*slow, "rank"), &cost = *ints_of(*slow, "cost");
   std::optional<SlowRank> found;
   for (std::size_t row = 0; row < slow->rows(); ++row) {
@@ -140,9 +148,6 @@ std::optional<SlowRank> slowest_rank(const Evidence& e) {
                (*ints_of(*slow, "cost_high"))[row],
                (*texts_of(*slow, "cost_by"))[row] == "replay"};
   }
-  if (!found) return std::nullopt;
-  for (std::size_t row = 0; row < waits->rows(); ++row)
-    if (e.mine(*waits, row)) found->wait_share = (*reals_of(*waits, "wait_share"))[row];
   return found;
 }
 

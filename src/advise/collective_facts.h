@@ -43,8 +43,9 @@ struct SlowRank {
   double z = 0;
   std::int64_t low = 0, high = 0;  ///< range of the cost; replayed only
   bool replayed = false;           ///< whether the cost is
-  double wait_share = 0;           ///< of this rank's time in collectives: waiting for others
 };
+/// Of this rank's time in collectives: waiting for others. Empty for one rank, and where none is matched.
+std::optional<double> waiting_share(const Evidence& evidence);
 std::optional<SlowRank> slowest_rank(const Evidence& evidence);
 /// Empty for one rank, and for the slow rank itself.
 std::optional<SlowRank> slow_rank(const Evidence& evidence);

@@ -234,12 +234,12 @@ constexpr std::string_view kExposedDoc =
     R"(Looks for time in which a collective runs and no compute kernel, at least `kInformedShare` of the window;
 confidence is low below `kCommunicationShare`. Silent when the host limits, since the collectives then
 fill time that would be idle, and when a cause explains it: many small collectives (N02), slow links (N03), a late start (N06), gathers without
-prefetch (N07). Saving: replay with collectives at 0.2 to 0.8 of their length. One rank's file cannot tell transfer from waiting for other ranks; of several ranks, what is
-waiting for a slow one (N05) is left out.)";
+prefetch (N07). Saving: replay with collectives at 0.2 to 0.8 of their length. One rank's file cannot tell transfer from waiting for other ranks; of several ranks, the share of
+their time in collectives that is waiting (`stragglers`) is left out.)";
 
 std::optional<Finding> exposed_communication(const Evidence& e, Bound bound) {
-  const std::optional<SlowRank> slow = slow_rank(e);
-  const double transfer = slow ? 1 - slow->wait_share : 1;  // the rest waits for a slow rank: N05
+  const std::optional<double> waits = waiting_share(e);
+  const double transfer = 1 - waits.value_or(0);
   const auto exposed =
       static_cast<std::int64_t>(transfer * static_cast<double>(e.fact("exposed_communication")));
   const std::optional<LateReduction> late = late_reduction(e);
@@ -256,8 +256,9 @@ std::optional<Finding> exposed_communication(const Evidence& e, Bound bound) {
   save(f, exposed / e.steps(), kOverlapLeast, kOverlapMost);
   change(f, fmt::format("comm={:.1f}", 1 - kOverlapMost), fmt::format("comm={:.1f}", 1 - kOverlapLeast));
   f.confidence = e.share(exposed) < kCommunicationShare ? Confidence::low : Confidence::medium;
-  f.because = slow ? "waiting for the slow rank is left out"
-                   : "one rank's file cannot tell transfer from waiting for other ranks";
+  f.because = waits ? fmt::format("waiting for other ranks, {} of its time in collectives, is left out",
+                                  percent(*waits))
+                    : "one rank's file cannot tell transfer from waiting for other ranks";
   f.evidence = fmt::format("devices: exposed_communication {} of the window; kernels: collectives by name",
                            percent(e.share(exposed)));
   f.remedy =

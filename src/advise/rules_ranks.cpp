@@ -23,7 +23,6 @@ the ranks that wait, where mending that rank would shorten the step by at least 
 
 Saving: what the job gains in a replay of the other ranks without this one, with its range. Where that is refused, `kWaitingPessimism` to all of the time by which the longest own work of
 any rank would be shorter with that rank at the median.
-Where it fires, N01 leaves out the share of collectives' time that is waiting.
 
 Silent on: one rank, ranks that differ by chance, a single slow step (listed by `stragglers`), and ranks that are slower than the median and hold nobody up because another one is
 slower still.)";
@@ -65,7 +64,7 @@ std::optional<Finding> waiting_for_rank(const Evidence& e, Bound) {
   f.because = fmt::format(
       "its own work is {:.0f} times as far from the other ranks' as they are from each other", slow->z);
   f.evidence = fmt::format("stragglers: rank {}, {}; this rank waits in {} of its time in collectives",
-                           slow->rank, slow->part, percent(slow->wait_share));
+                           slow->rank, slow->part, percent(waiting_share(e).value_or(0)));
   f.remedy = look_at(slow->part, slow->rank);
   f.verify = "stragglers: no rank is listed, and ranks wait about equally long.";
   f.effort = Effort::code;
