@@ -34,7 +34,8 @@ std::optional<Error> survey_once(Source& source, Opener& opener, const WalkOptio
         const std::lock_guard lock(mutex);
         source.found.add(std::move(block));
         if (progress) progress(stored);
-      });
+      },
+      [] {});
   for (const ByteFault& fault : (*bytes)->faults) source.found.lose(fault.offset, -1, fault.reason);
   return std::nullopt;
 }

@@ -20,6 +20,8 @@ class OrderedOutput {
   void write(std::uint32_t index, std::string_view text);
   /// By one thread, between rounds. The next round begins at index 0.
   void write(std::string_view text);
+  /// A piece will never come: nobody waits for it, and nothing more is written.
+  void abandon();
   bool closed() const { return closed_; }
 
  private:
@@ -28,7 +30,7 @@ class OrderedOutput {
   std::mutex mutex_;
   std::condition_variable turn_;
   std::uint32_t next_ = 0;
-  bool closed_ = false;
+  bool closed_ = false, abandoned_ = false;
 };
 
 }  // namespace stepscope::merge

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -74,33 +75,40 @@ Walked walk_serially(ByteSource& source, const WalkOptions& options, Make make, 
 }
 
 /// Several threads, each of which proves where the next one's block begins.
-template <class Sink, class Make, class Use>
-Walked walk_in_parallel(ByteSource& source, const WalkOptions& options, Make make, Use use) {
+template <class Sink, class Make, class Use, class Fail>
+Walked walk_in_parallel(ByteSource& source, const WalkOptions& options, Make make, Use use, Fail fail) {
   Walked walked;
   read::BlockReader reader(source, true, options.blocks);
   std::mutex mutex;
   std::atomic<bool> wrong{false};
   std::atomic<std::int64_t> wasted{0};
+  const auto read_block = [&](read::DocumentParser<ScannedEvents<Sink>>& parser, const read::Block& block) {
+    detail::start(parser, block, false);
+    Sink sink = make();
+    const char* rest = parser.parse(block, sink, block.begin());
+    const bool proven =
+        rest == block.end() && !parser.lost() && parser.place == read::Place::events && !parser.bare_array;
+    if (block.last)
+      read::parse_end(parser, block, sink, rest);
+    else if (!proven)
+      wrong = true;
+    if ((wasted += parser.wasted()) > read::kFreeWaste) wrong = true;
+    {
+      const std::lock_guard lock(mutex);
+      for (auto& entry : parser.top_level) walked.top_level.push_back(std::move(entry));
+      if (block.last) walked.complete = detail::whole(parser, false);
+    }
+    use(std::move(sink), block.index, reader.stored_position());
+  };
   parallel_for(options.threads, options.threads, [&](std::size_t) {
     read::DocumentParser<ScannedEvents<Sink>> parser;
     read::Block block;
-    while (!wrong && reader.next(block)) {
-      detail::start(parser, block, false);
-      Sink sink = make();
-      const char* rest = parser.parse(block, sink, block.begin());
-      const bool proven =
-          rest == block.end() && !parser.lost() && parser.place == read::Place::events && !parser.bare_array;
-      if (block.last)
-        read::parse_end(parser, block, sink, rest);
-      else if (!proven)
-        wrong = true;
-      if ((wasted += parser.wasted()) > read::kFreeWaste) wrong = true;
-      {
-        const std::lock_guard lock(mutex);
-        for (auto& entry : parser.top_level) walked.top_level.push_back(std::move(entry));
-        if (block.last) walked.complete = detail::whole(parser, false);
-      }
-      use(std::move(sink), block.index, reader.stored_position());
+    try {
+      while (!wrong && reader.next(block)) read_block(parser, block);
+    } catch (...) {
+      wrong = true;
+      fail();
+      throw;
     }
   });
   walked.guessed_right = !wrong;
@@ -110,11 +118,11 @@ Walked walk_in_parallel(ByteSource& source, const WalkOptions& options, Make mak
 
 /// `make()`: a sink for a block's events. `use(sink, index, stored bytes read)` takes it when the block is
 /// done, from any thread and, with several, in any order; a block after which the text could not be believed
-/// is taken too.
-template <class Sink, class Make, class Use>
-Walked walk(ByteSource& source, const WalkOptions& options, Make make, Use use) {
+/// is taken too. `fail()`: a block will never come, since memory ran out; the exception follows.
+template <class Sink, class Make, class Use, class Fail>
+Walked walk(ByteSource& source, const WalkOptions& options, Make make, Use use, Fail fail) {
   return options.guess && !options.lines && options.threads > 1
-             ? walk_in_parallel<Sink>(source, options, make, use)
+             ? walk_in_parallel<Sink>(source, options, make, use, fail)
              : walk_serially<Sink>(source, options, make, use);
 }
 

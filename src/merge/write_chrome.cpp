@@ -132,7 +132,8 @@ std::optional<Error> write_section(const Source& source, Opener& opener, std::in
         total.events += block.total.events;
         total.damaged += block.total.damaged;
         if (progress) progress(stored);
-      });
+      },
+      [&] { output.abandon(); });
   if (!walked.guessed_right || walked.text_bytes != source.walked.text_bytes)
     return Error{"changed while it was read; merge again when the job is done", source.path};
   return std::nullopt;

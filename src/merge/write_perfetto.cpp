@@ -40,7 +40,7 @@ Result<trace::Trace> read_source(const Source& source, Opener& opener, unsigned 
     text = "[{}";  // what follows begins with a comma
     walk<Section>(
         **bytes, {1, false, true, {}}, [&] { return Section(source); },
-        [&](Section&& block, std::uint32_t, std::int64_t) { text += block.text; });
+        [&](Section&& block, std::uint32_t, std::int64_t) { text += block.text; }, [] {});
     text += "]";
     *bytes = memory_bytes(text.data(), text.size());
     meaning.rewritten = true;
