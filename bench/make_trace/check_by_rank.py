@@ -69,8 +69,19 @@ def main(stepscope, make_trace, folder, *recorded):
         trace["distributedInfo"]["rank"] = 0
         (nameless / f"{'abcde'[i]}.json").write_text(json.dumps(trace))
     (nameless / "f.json").write_text("no trace")
+    mixed, single = folder / "mixed", folder / "single"
+    for place in (mixed, single):
+        place.mkdir()
+    files = sorted(job.iterdir())
+    subprocess.run([stepscope, "merge", *files[:3], "-o", mixed / "some.json"], check=True, capture_output=True)
+    for file in files[3:]:
+        shutil.copy(file, mixed)
+    shutil.copy(files[0], single)
+    (single / "empty.json").write_text("")
     names = analyses(stepscope) + ["report"]
     wrong = differing(stepscope, job, names)
+    for place in (mixed, single):
+        wrong += differing(stepscope, place, ["overview", "kernels", "steps", "findings"])
     wrong += differing(stepscope, slow, ["stragglers", "clock_alignment", "steps"])
     wrong += differing(stepscope, job, ["kernels", "steps", "report"], ["--step", "2-3"])
     wrong += differing(stepscope, job, ["kernels", "findings"], ["--top", "3"])

@@ -38,8 +38,8 @@ Result<Survey> Survey::of(const Call& call, bool digests) {
   if (!absent.empty() && call.params.has("step")) return Error{absent, ""};
   Survey survey(call, std::move(*files));
   if (digests)
-    for (const std::size_t place : survey.files_.places())
-      survey.digests_.push_back(std::move(by_place[place]));
+    for (std::size_t rank = 0; rank < survey.files_.heads().ranks.size(); ++rank)
+      survey.digests_.push_back(std::move(by_place[survey.files_.place(rank)]));
   return survey;
 }
 

@@ -16,6 +16,8 @@ class Survey {
  public:
   /// `digests`: what comparing ranks needs is taken along.
   static Result<Survey> of(const Call& call, bool digests);
+  /// Only one rank could be read: there is nothing to tell apart.
+  bool alone() const { return files_.heads().ranks.size() == 1; }
   /// Valid as long as this; may be asked once.
   advise::RankByRank ranks();
 

@@ -29,9 +29,10 @@ constexpr Flag kTables = {{"tables", Type::flag, "", "", "list the tables and th
 constexpr Flag kScale = {
     {"scale", Type::texts, "", "", "WHAT=FACTOR, e.g. comm=0; may be given several times"}, 0, "WHAT=FACTOR"};
 
-constexpr Flag kByRank = {
-    {"by-rank", Type::flag, "", "",
-     "read the ranks' files one by one, twice, in little memory; as is done from 1 GB of text on"}};
+constexpr Flag kByRank = {{"by-rank", Type::flag, "", "",
+                           "read the ranks' files one by one, twice, in little memory, as is done from 1 GB "
+                           "of text on; without what "
+                           "replays all ranks together (whatif, what a straggler costs)"}};
 
 constexpr Flag kSkip = {{"skip", Type::integer, "", "",
                          "leave out the first N steps of each recording (without it: 1, when 4 remain)"},

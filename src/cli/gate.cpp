@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "cli/compared.h"
 #include "cli/exit.h"
@@ -13,15 +14,33 @@
 namespace stepscope::cli {
 namespace {
 
-/// The values of a flag that may be given several times.
+/// The values of a flag that may be given several times, those that are empty too.
 std::vector<std::string> values_of(std::string_view joined) {
   std::vector<std::string> out;
-  while (!joined.empty()) {
-    const std::size_t end = std::min(joined.find(';'), joined.size());
-    if (end > 0) out.emplace_back(joined.substr(0, end));
-    joined.remove_prefix(std::min(end + 1, joined.size()));
+  for (std::size_t from = 0; from <= joined.size();) {
+    const std::size_t end = std::min(joined.find(';', from), joined.size());
+    out.emplace_back(joined.substr(from, end - from));
+    from = end + 1;
   }
   return out;
+}
+
+/// BASE or NEW and what stands behind its flag.
+std::vector<std::string> side(const Call& call, std::size_t word, const char* flag) {
+  std::vector<std::string> paths = {call.words[word]};
+  if (call.params.has(flag))
+    for (std::string& path : values_of(call.params.text(flag))) paths.push_back(std::move(path));
+  return paths;
+}
+
+/// One sentence when two of these are one file, else "".
+std::string given_twice(const std::vector<std::string>& paths) {
+  std::error_code missing;
+  for (std::size_t i = 0; i < paths.size(); ++i)
+    for (std::size_t j = i + 1; j < paths.size(); ++j)
+      if (std::filesystem::equivalent(paths[i], paths[j], missing))
+        return fmt::format("{} is given twice for one side; runs must be recordings of their own", paths[j]);
+  return "";
 }
 
 int exit_code(compare::Outcome outcome) {
@@ -69,10 +88,9 @@ int run_gate(const Call& call) {
     if (!limit) return misuse(call, limit.error().message);
     limits.push_back(std::move(*limit));
   }
-  std::vector<std::string> base = values_of(call.params.text("base")),
-                           now = values_of(call.params.text("new"));
-  base.insert(base.begin(), call.words[0]);
-  now.insert(now.begin(), call.words[1]);
+  const std::vector<std::string> base = side(call, 0, "base"), now = side(call, 1, "new");
+  for (const auto* paths : {&base, &now})
+    if (const std::string twice = given_twice(*paths); !twice.empty()) return misuse(call, twice);
   auto sides = open_sides(call, base, now);
   if (!sides) {
     fail(sides.error());
@@ -80,6 +98,7 @@ int run_gate(const Call& call) {
   }
   const compare::Gate gate =
       compare::gate(sides->a, sides->b, limits, call.params.share("allow-noise"), call.params);
+  if (!gate.wrong.empty()) return misuse(call, gate.wrong.front());
   const int printed = print_gate(call, compare::as_report(gate));
   return printed == kDone ? exit_code(gate.outcome()) : kUsage;
 }

@@ -5,9 +5,15 @@
 namespace stepscope::cli {
 namespace {
 
+int report_together(const Call& call, const advise::PageOptions& options) {
+  const auto trace = open_trace(call, call.words);
+  return trace ? print(call, advise::page_of(*trace, options)) : fail(trace.error());
+}
+
 int report_by_rank(const Call& call, const advise::PageOptions& options) {
   auto survey = Survey::of(call, true);
   if (!survey) return fail(survey.error());
+  if (survey->alone()) return report_together(call, options);
   const auto page = advise::page_of(survey->ranks(), options);
   return page ? print(call, *page) : fail(page.error());
 }
@@ -23,9 +29,7 @@ int run_report(const Call& call) {
   options.threads = static_cast<unsigned>(call.params.integer("threads"));
   options.paths = call.words;
   options.everything = format_of(call) != "text";
-  if (asks_by_rank(call)) return report_by_rank(call, options);
-  const auto trace = open_trace(call, call.words);
-  return trace ? print(call, advise::page_of(*trace, options)) : fail(trace.error());
+  return asks_by_rank(call) ? report_by_rank(call, options) : report_together(call, options);
 }
 
 }  // namespace stepscope::cli

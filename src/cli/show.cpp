@@ -23,10 +23,18 @@ bool needs_all_ranks(const Call& call) {
          call.params.flag("hta-compat");
 }
 
+int show_together(const Call& call) {
+  const auto trace = open_trace(call, call.words);
+  if (!trace) return fail(trace.error());
+  if (!names_unread(call)) say_unread(*trace);
+  return finish(call, analyze::run(*call.analysis, *trace, call.params));
+}
+
 int show_by_rank(const Call& call) {
   const bool compares = call.analysis->needs == analyze::Needs::digests || call.analysis->name == "findings";
   auto survey = Survey::of(call, compares);
   if (!survey) return fail(survey.error());
+  if (survey->alone()) return show_together(call);
   advise::RankByRank ranks = survey->ranks();
   if (!names_unread(call)) say_unread(ranks.heads);
   const auto report = advise::ask(std::move(ranks), *call.analysis, call.params);
@@ -41,11 +49,7 @@ int run_show(const Call& call) {
                                     call.analysis->name));
   const std::string reason = advise::lacking(*call.analysis, call.params);
   if (!reason.empty()) return misuse(call, reason);
-  if (!needs_all_ranks(call) && asks_by_rank(call)) return show_by_rank(call);
-  const auto trace = open_trace(call, call.words);
-  if (!trace) return fail(trace.error());
-  if (!names_unread(call)) say_unread(*trace);
-  return finish(call, analyze::run(*call.analysis, *trace, call.params));
+  return !needs_all_ranks(call) && asks_by_rank(call) ? show_by_rank(call) : show_together(call);
 }
 
 }  // namespace stepscope::cli

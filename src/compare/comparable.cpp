@@ -32,6 +32,17 @@ std::int64_t world_size(const Trace& trace) {
   return size;
 }
 
+std::string count_of(std::int64_t size) {
+  return size < 0 ? "a number that it does not say" : std::to_string(size);
+}
+
+bool any_communication(const Trace& trace) {
+  return std::any_of(trace.ranks.begin(), trace.ranks.end(), [](const Rank& rank) {
+    return std::find(rank.events.work.begin(), rank.events.work.end(), trace::Work::communication) !=
+           rank.events.work.end();
+  });
+}
+
 std::string device_names(const Trace& trace) {
   std::set<std::string> names;
   for (const Rank& rank : trace.ranks)
@@ -89,11 +100,14 @@ bool nearly(double a, double b) { return std::abs(b - a) <= kSameWork * a; }
 void compare_job(const Trace& a, const Trace& b, const Names& names, Sentences& out) {
   if (a.ranks.size() != b.ranks.size())
     out.push_back(fmt::format("{} is {} of a job, {} {}.", names.a,
-                              a.ranks.size() == 1 ? "one rank" : "several ranks", names.b,
-                              b.ranks.size() == 1 ? "one rank" : "several ranks"));
+                              a.ranks.size() == 1 ? "one rank" : fmt::format("{} ranks", a.ranks.size()),
+                              names.b,
+                              b.ranks.size() == 1 ? "one rank" : fmt::format("{} ranks", b.ranks.size())));
   else if (world_size(a) != world_size(b))
-    out.push_back(
-        fmt::format("{} ran on {} ranks, {} on {}.", names.a, world_size(a), names.b, world_size(b)));
+    out.push_back(fmt::format("{} ran on {} ranks, {} on {}.", names.a, count_of(world_size(a)), names.b,
+                              count_of(world_size(b))));
+  if (any_communication(a) != any_communication(b))
+    out.push_back(fmt::format("Only {} has collectives.", any_communication(a) ? names.a : names.b));
   const std::string on_a = device_names(a), on_b = device_names(b);
   if (on_a != on_b)
     out.push_back(fmt::format("{} ran on {}, {} on {}.", names.a,

@@ -113,8 +113,8 @@ void settle(Check& check, double allow_noise, std::size_t limits) {
     check.reason = fmt::format("{} ({}), within the limit.", text_of(check.change, check), interval);
   } else if (!beyond(limit.above ? far - room : far + room, limit)) {
     check.outcome = Outcome::pass;
-    check.reason = fmt::format("{} ({}), within the limit and the noise allowed.",
-                               text_of(check.change, check), interval);
+    check.reason = fmt::format("{} ({}), within the limit{}.", text_of(check.change, check), interval,
+                               room > 0 ? " and the noise allowed" : "");
   } else if (beyond(near, limit)) {
     check.reason = fmt::format(
         "{} ({}) is beyond the limit alone, but not as one of {} limits (corrected p = "

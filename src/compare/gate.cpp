@@ -62,6 +62,7 @@ Measured measure(const Limit& limit, const Side& base, const Side& now, unsigned
     std::vector<std::vector<double>> files;
     for (std::size_t i = 0; i < side->traces.size(); ++i) {
       Samples samples = samples_of(limit, side->traces[i], side->recordings[i], threads);
+      if (!samples.wrong.empty()) out.wrong = samples.wrong;
       if (!samples.missing.empty() && out.missing.empty())
         out.missing = fmt::format("{}: {}.", side == &base ? "BASE" : "NEW", samples.missing);
       if (samples.values.empty()) continue;
@@ -90,7 +91,7 @@ std::string_view name_of(Outcome outcome) {
 }
 
 Outcome Gate::outcome() const {
-  if (!not_comparable.empty()) return Outcome::inconclusive;
+  if (!not_comparable.empty() || checks.empty()) return Outcome::inconclusive;
   Outcome worst = Outcome::pass;
   for (const Check& check : checks) {
     if (check.outcome == Outcome::regression) return Outcome::regression;
@@ -116,7 +117,11 @@ Gate gate(const std::vector<Trace>& base, const std::vector<Trace>& now, const s
         if (said.insert(why).second) out.not_comparable.push_back(why);
     }
   std::vector<Measured> measured;
-  for (const Limit& limit : limits) measured.push_back(measure(limit, of_base, of_now, threads));
+  for (const Limit& limit : limits) {
+    measured.push_back(measure(limit, of_base, of_now, threads));
+    if (!measured.back().wrong.empty())
+      out.wrong.push_back(fmt::format("--fail-on {}: {}", limit.text, measured.back().wrong));
+  }
   out.checks = decide(limits, measured, allow_noise);
   if (!out.not_comparable.empty())
     for (Check& check : out.checks) check.outcome = Outcome::inconclusive;

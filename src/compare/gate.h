@@ -21,6 +21,7 @@ struct Measured {
   std::vector<double> base, now;
   std::string missing;  ///< why one side has none
   report::Unit unit = report::Unit::ns;
+  std::string wrong = {};  ///< why the limit can have none
 };
 
 /// One limit, decided.
@@ -44,6 +45,7 @@ std::vector<Check> decide(const std::vector<Limit>& limits, const std::vector<Me
 
 struct Gate {
   std::vector<Check> checks;
+  std::vector<std::string> wrong;  ///< limits that make no sense, a sentence each; any: nothing is decided
   std::vector<std::string> not_comparable;  ///< sentences; any: nothing is decided
   std::vector<std::string> notes;
   Outcome outcome() const;

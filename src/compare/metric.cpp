@@ -12,14 +12,26 @@
 namespace stepscope::compare {
 namespace {
 
+using report::Unit;
+
 struct UnitName {
   std::string_view name;
   double factor;
+  Unit unit;
 };
-constexpr UnitName kUnits[] = {{"ns", 1},   {"us", 1e3}, {"µs", 1e3},   {"ms", 1e6},
-                               {"s", 1e9},  {"B", 1},    {"KiB", 1024}, {"MiB", 1024.0 * 1024},
-                               {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9},   {"GiB", 1024.0 * 1024 * 1024},
-                               {"", 1}};
+constexpr UnitName kUnits[] = {{"ns", 1, Unit::ns},
+                               {"us", 1e3, Unit::ns},
+                               {"µs", 1e3, Unit::ns},
+                               {"ms", 1e6, Unit::ns},
+                               {"s", 1e9, Unit::ns},
+                               {"B", 1, Unit::bytes},
+                               {"kB", 1e3, Unit::bytes},
+                               {"MB", 1e6, Unit::bytes},
+                               {"GB", 1e9, Unit::bytes},
+                               {"KiB", 1024, Unit::bytes},
+                               {"MiB", 1024.0 * 1024, Unit::bytes},
+                               {"GiB", 1024.0 * 1024 * 1024, Unit::bytes},
+                               {"", 1, Unit::none}};
 
 constexpr std::string_view kForm =
     "write METRIC>LIMIT, e.g. step.total>5%, step.data_loader>10ms, "
@@ -47,7 +59,18 @@ bool read_bound(std::string_view text, Limit& limit) {
                                    [&](const UnitName& known) { return known.name == unit; });
   if (found == std::end(kUnits)) return false;
   limit.bound *= found->factor;
+  limit.unit = found->unit;
   return true;
+}
+
+/// One sentence when a level in the limit's unit cannot be one of `unit`, else "".
+std::string unit_misfit(const Limit& limit, Unit unit) {
+  const Unit wanted = unit == Unit::ns || unit == Unit::bytes ? unit : Unit::none;
+  if (limit.relative || limit.unit == wanted) return "";
+  const char* say = wanted == Unit::ns      ? "a time: say ns, us, ms or s"
+                    : wanted == Unit::bytes ? "a size: say B, KiB, MiB or GiB"
+                                            : "a plain number without a unit";
+  return fmt::format("{}.{} is {}, or a percentage of BASE", limit.analysis, limit.column, say);
 }
 
 Error wrong(std::string_view text, const std::string& why) {
@@ -91,6 +114,8 @@ std::vector<const TableSamples::Row*> rows_named(const TableSamples& table, cons
 Samples samples_of_table(const Limit& limit, const TableSamples& table, std::size_t column) {
   Samples out;
   out.unit = compared_columns(table.shape())[column]->unit;
+  out.wrong = unit_misfit(limit, out.unit);
+  if (!out.wrong.empty()) return out;
   const auto rows = rows_named(table, limit.key);
   if (rows.empty())
     out.missing = fmt::format("no row '{}' in \"{}\"", limit.key, table.shape().title);
@@ -109,23 +134,26 @@ Samples samples_of_analysis(const Limit& limit, const trace::Trace& trace, const
                             unsigned threads) {
   const AnswersPerStep answers =
       answers_per_step(trace, recording.counted, {analyze::find(limit.analysis)}, threads);
-  std::string columns;
+  std::vector<std::string> columns;
   Samples last;
   for (const TableSamples& table : answers.tables.front()) {
     const auto numbers = compared_columns(table.shape());
     for (std::size_t i = 0; i < numbers.size(); ++i) {
-      columns += (columns.empty() ? "" : ", ") + numbers[i]->name;
+      if (std::find(columns.begin(), columns.end(), numbers[i]->name) == columns.end())
+        columns.push_back(numbers[i]->name);
       if (numbers[i]->name != limit.column) continue;
       Samples found = samples_of_table(limit, table, i);
-      if (found.missing.empty()) return found;
+      if (found.missing.empty() || !found.wrong.empty()) return found;
       last = std::move(found);
     }
   }
   if (!last.missing.empty()) return last;
+  if (columns.empty()) return {{}, fmt::format("{} says nothing of it", limit.analysis)};
   return {{},
-          columns.empty()
-              ? fmt::format("{} says nothing of it", limit.analysis)
-              : fmt::format("{} has no column '{}'; it has {}", limit.analysis, limit.column, columns)};
+          "it has no value there",
+          Unit::ns,
+          fmt::format("{} has no column '{}'; it has {}", limit.analysis, limit.column,
+                      fmt::join(columns, ", "))};
 }
 
 }  // namespace
@@ -143,7 +171,8 @@ Result<Limit> parse_limit(std::string_view text) {
                  fmt::format("'{}' is no limit; it is a number and %, ns, us, ms, s, B, KiB, MiB or GiB",
                              all.substr(sign + 1)));
   std::string_view metric = trimmed(all.substr(0, sign));
-  if (const std::size_t open = metric.find('['); open != std::string_view::npos && metric.ends_with(']')) {
+  if (const std::size_t open = metric.find('['); open != std::string_view::npos) {
+    if (!metric.ends_with(']')) return wrong(text, "the bracket is not closed: " + std::string(kForm));
     limit.key = std::string(metric.substr(open + 1, metric.size() - open - 2));
     metric = metric.substr(0, open);
   }
@@ -153,6 +182,10 @@ Result<Limit> parse_limit(std::string_view text) {
   limit.column = std::string(metric.substr(dot + 1));
   if (limit.analysis == "steps") limit.analysis = "step";
   if (const std::string why = unknown(limit); !why.empty()) return wrong(text, why);
+  if (limit.analysis != "step") return limit;
+  if (!limit.key.empty())
+    return wrong(text, "a part of the step has no rows to choose from; --step chooses steps");
+  if (const std::string why = unit_misfit(limit, Unit::ns); !why.empty()) return wrong(text, why);
   return limit;
 }
 

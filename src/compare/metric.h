@@ -13,13 +13,14 @@
 namespace stepscope::compare {
 
 struct Limit {
-  std::string text;      ///< as typed
-  std::string analysis;  ///< "step" for the parts of the step
-  std::string column;    ///< "total", or a part; of an analysis a column
-  std::string key;       ///< what stands in brackets
-  bool above = true;     ///< fails above the limit; false: below
-  bool relative = true;  ///< a percentage of BASE; false: the level itself
-  double bound = 0;      ///< 0.05 for 5 %; else ns, bytes or a plain number
+  std::string text;                        ///< as typed
+  std::string analysis;                    ///< "step" for the parts of the step
+  std::string column;                      ///< "total", or a part; of an analysis a column
+  std::string key;                         ///< what stands in brackets
+  bool above = true;                       ///< fails above the limit; false: below
+  bool relative = true;                    ///< a percentage of BASE; false: the level itself
+  double bound = 0;                        ///< 0.05 for 5 %; else in `unit`
+  report::Unit unit = report::Unit::none;  ///< of a level: ns, bytes, or none for a plain number
 };
 
 /// A limit, or a sentence on what is wrong with it.
@@ -29,6 +30,7 @@ struct Samples {
   std::vector<double> values;  ///< one per step
   std::string missing;         ///< why there are none, a sentence
   report::Unit unit = report::Unit::ns;
+  std::string wrong = {};  ///< why there can be none, whatever is recorded: the limit is at fault
 };
 
 /// What the limit's metric is, step by step.

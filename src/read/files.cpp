@@ -1,5 +1,7 @@
 #include "read/files.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <optional>
@@ -72,6 +74,12 @@ std::int64_t bytes_of(const std::vector<std::string>& files) {
     total += static_cast<std::int64_t>(size);
   }
   return total;
+}
+
+std::string note_left_out(std::size_t sources) {
+  return fmt::format(
+      "{} of the merged sources {} no rank's trace: on the merged time line, and left out here.", sources,
+      sources == 1 ? "is" : "are");
 }
 
 Result<Parsed> parse_file(const std::string& path, const KinetoOptions& options) {

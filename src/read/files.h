@@ -29,6 +29,9 @@ struct Parsed {
   std::size_t left_out = 0;         ///< sources of a merged file that are no rank
 };
 
+/// Of sources of merged files that are no rank.
+std::string note_left_out(std::size_t sources);
+
 /// Tells formats apart by their first bytes and parses the file.
 Result<Parsed> parse_file(const std::string& path, const KinetoOptions& options);
 

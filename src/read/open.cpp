@@ -1,7 +1,5 @@
 #include "read/open.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <optional>
 
@@ -56,10 +54,7 @@ Result<trace::Trace> open(std::span<const std::string> paths, const OpenOptions&
   }
   if (trace.ranks.empty()) return *first_error;
   trace.unread = std::move(unread);
-  if (left_out > 0)
-    trace.notes.push_back(fmt::format(
-        "{} of the merged sources {} no rank's trace: on the merged time line, and left out here.", left_out,
-        left_out == 1 ? "is" : "are"));
+  if (left_out > 0) trace.notes.push_back(note_left_out(left_out));
   settle_ranks(trace);
   const unsigned each = trace.ranks.size() == 1 ? threads : 1;
   parallel_for(trace.ranks.size(), threads,

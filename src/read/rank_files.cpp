@@ -1,6 +1,9 @@
 #include "read/rank_files.h"
 
 #include <algorithm>
+#include <atomic>
+#include <deque>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -14,15 +17,11 @@
 namespace stepscope::read {
 namespace {
 
-/// A derived trace of this file alone.
-Result<trace::Trace> open_one(const std::string& path) {
-  auto parsed = parse_file(path, KinetoOptions{});
-  if (!parsed) return parsed.error();
-  if (parsed->files.size() != 1)
-    return Error{"holds several ranks, merged: give it alone, or the files that it was made of", path};
+/// A derived trace of this rank alone.
+trace::Trace trace_of(ParsedFile file) {
   trace::Trace one;
   one.one_of_several = true;
-  seal(one, std::move(parsed->files.front()), 1);
+  seal(one, std::move(file), 1);
   derive::fill(one, one.ranks.front());
   return one;
 }
@@ -43,6 +42,14 @@ trace::Rank head_of(const trace::Rank& rank) {
   for (const auto& [key, json] : rank.metadata)
     if (json.size() <= kLongest) head.metadata.emplace_back(key, json);
   return head;
+}
+
+/// By what the file says of itself.
+trace::Trace numbered(trace::Trace one) {
+  trace::Rank& rank = one.ranks.front();
+  if (rank.rank >= kMostRanks) rank.rank = -1;
+  if (rank.rank < 0) rank.rank = rank_of(one, rank);
+  return one;
 }
 
 /// Progress over files, told from any thread.
@@ -68,65 +75,97 @@ class Told {
 
 Result<RankFiles> RankFiles::survey(std::span<const std::string> paths, const OpenOptions& options,
                                     const Visit& visit) {
-  const auto files = files_of(paths, kReadable);
+  auto files = files_of(paths, kReadable);
   if (!files) return files.error();
-  std::vector<std::optional<trace::Rank>> heads(files->size());
-  std::vector<std::optional<Error>> errors(files->size());
+  struct OfFile {
+    std::vector<std::pair<trace::Rank, Origin>> ranks;
+    std::vector<std::string> unread;
+    std::size_t left_out = 0;
+    std::optional<Error> error;
+  };
+  std::vector<OfFile> read(files->size());
+  std::atomic<std::size_t> next_place = 0;
   Told told(options, *files);
-  parallel_for(files->size(), thread_count(options.threads), [&](std::size_t place) {
-    auto one = open_one((*files)[place]);
-    told.read((*files)[place]);
-    if (!one) {
-      errors[place] = one.error();
+  parallel_for(files->size(), thread_count(options.threads), [&](std::size_t f) {
+    OfFile& of = read[f];
+    auto parsed = parse_file((*files)[f], KinetoOptions{});
+    told.read((*files)[f]);
+    if (!parsed) {
+      of.error = parsed.error();
+      of.unread = {of.error->text()};
       return;
     }
-    trace::Rank& rank = one->ranks.front();
-    if (rank.rank >= kMostRanks) rank.rank = -1;
-    if (rank.rank < 0) rank.rank = rank_of(*one, rank);
-    visit(*one, place);
-    heads[place] = head_of(rank);
+    of.unread = std::move(parsed->unread);
+    of.left_out = parsed->left_out;
+    for (std::size_t i = 0; i < parsed->files.size(); ++i) {
+      const trace::Trace one = numbered(trace_of(std::move(parsed->files[i])));
+      const std::size_t place = next_place++;
+      visit(one, place);
+      of.ranks.emplace_back(head_of(one.ranks.front()), Origin{f, i, place});
+    }
   });
   RankFiles out;
-  std::map<std::string, std::vector<std::size_t>> places;
-  for (std::size_t place = files->size(); place-- > 0;)
-    if (heads[place]) places[heads[place]->path].push_back(place);
-  for (std::size_t place = 0; place < files->size(); ++place)
-    if (heads[place])
-      out.heads_.ranks.push_back(std::move(*heads[place]));
-    else
-      out.heads_.unread.push_back(errors[place]->text());
-  if (out.heads_.ranks.empty()) return *errors.front();
+  std::map<std::string, std::deque<Origin>> origins;
+  std::size_t left_out = 0;
+  for (OfFile& of : read) {
+    for (auto& [head, origin] : of.ranks) {
+      origins[head.path].push_back(origin);
+      out.heads_.ranks.push_back(std::move(head));
+    }
+    std::move(of.unread.begin(), of.unread.end(), std::back_inserter(out.heads_.unread));
+    left_out += of.left_out;
+  }
+  if (out.heads_.ranks.empty())
+    for (const OfFile& of : read)
+      if (of.error) return *of.error;
+  if (left_out > 0) out.heads_.notes.push_back(note_left_out(left_out));
   settle_ranks(out.heads_);
   note_gaps(out.heads_);
   for (const trace::Rank& rank : out.heads_.ranks) {
-    std::vector<std::size_t>& of_path = places[rank.path];
-    out.places_.push_back(of_path.back());
-    of_path.pop_back();
+    std::deque<Origin>& of_path = origins[rank.path];
+    out.origins_.push_back(of_path.front());
+    of_path.pop_front();
   }
+  out.files_ = std::move(*files);
   return out;
 }
 
 Result<bool> RankFiles::visit(const OpenOptions& options, const Visit& visit) const {
-  std::vector<std::string> files;
-  for (const trace::Rank& rank : heads_.ranks) files.push_back(rank.path);
-  std::vector<std::optional<Error>> errors(files.size());
-  Told told(options, files);
-  parallel_for(files.size(), thread_count(options.threads), [&](std::size_t place) {
-    auto one = open_one(files[place]);
-    told.read(files[place]);
-    const trace::Rank& head = heads_.ranks[place];
-    if (!one || one->ranks.front().reading.events != head.reading.events) {
-      errors[place] =
-          one ? Error{"has changed while it was read; ask again when nothing writes to it", files[place]}
-              : one.error();
+  std::vector<std::vector<std::size_t>> ranks(files_.size());  // by file, then place in it
+  for (std::size_t r = 0; r < origins_.size(); ++r) {
+    std::vector<std::size_t>& of = ranks[origins_[r].file];
+    if (of.size() <= origins_[r].index) of.resize(origins_[r].index + 1);
+    of[origins_[r].index] = r;
+  }
+  std::vector<std::optional<Error>> errors(files_.size());
+  Told told(options, files_);
+  parallel_for(files_.size(), thread_count(options.threads), [&](std::size_t f) {
+    if (ranks[f].empty()) return;
+    auto parsed = parse_file(files_[f], KinetoOptions{});
+    told.read(files_[f]);
+    const auto changed = [&](std::size_t i) {
+      return parsed->files[i].rank.reading.events != heads_.ranks[ranks[f][i]].reading.events;
+    };
+    if (!parsed) {
+      errors[f] = parsed.error();
       return;
     }
-    one->ranks.front().rank = head.rank;
-    one->ranks.front().world_size = head.world_size;
-    one->notes = heads_.notes;
-    one->doubts = heads_.doubts;
-    one->unread = heads_.unread;
-    visit(*one, place);
+    bool same = parsed->files.size() == ranks[f].size();
+    for (std::size_t i = 0; same && i < ranks[f].size(); ++i) same = !changed(i);
+    if (!same) {
+      errors[f] = Error{"has changed while it was read; ask again when nothing writes to it", files_[f]};
+      return;
+    }
+    for (std::size_t i = 0; i < ranks[f].size(); ++i) {
+      trace::Trace one = trace_of(std::move(parsed->files[i]));
+      const trace::Rank& head = heads_.ranks[ranks[f][i]];
+      one.ranks.front().rank = head.rank;
+      one.ranks.front().world_size = head.world_size;
+      one.notes = heads_.notes;
+      one.doubts = heads_.doubts;
+      one.unread = heads_.unread;
+      visit(one, ranks[f][i]);
+    }
   });
   for (const std::optional<Error>& error : errors)
     if (error) return *error;

@@ -18,23 +18,28 @@ class RankFiles {
   /// Called with a trace of one rank, derived and marked as one of several, from any thread.
   using Visit = std::function<void(const trace::Trace& one, std::size_t place)>;
 
-  /// Reads every file once and visits it, `place` being its place among the files; only then it is known
-  /// which rank each is. Fails only when nothing could be read.
+  /// Reads every file once and visits its ranks, each with a place of its own; only then it is known which
+  /// rank each is. Fails only when nothing could be read.
   static Result<RankFiles> survey(std::span<const std::string> paths, const OpenOptions& options,
                                   const Visit& visit);
 
   /// What open() gives, without tracks, events and long metadata.
   const trace::Trace& heads() const { return heads_; }
-  /// By rank of the heads.
-  const std::vector<std::size_t>& places() const { return places_; }
+  /// Of the survey, by rank of the heads.
+  std::size_t place(std::size_t rank) const { return origins_[rank].place; }
 
   /// Reads every rank again, with the number, notes and doubts of the heads; `place` is its place among them.
   /// An Error when a file is no longer what it was.
   Result<bool> visit(const OpenOptions& options, const Visit& visit) const;
 
  private:
+  /// Where a rank comes from: a merged file holds several.
+  struct Origin {
+    std::size_t file, index, place;
+  };
+  std::vector<std::string> files_;
   trace::Trace heads_;
-  std::vector<std::size_t> places_;
+  std::vector<Origin> origins_;  // by rank of the heads
 };
 
 /// How many files, and how much text they hold: what is compressed is taken to be 12 times as long. Zeros

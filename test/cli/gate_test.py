@@ -16,6 +16,9 @@ RECORDINGS = {
     "shapes": ["--shapes", "--steps", "10", "--seed", "6"],
     "wide": ["--hidden", "2048", "--shapes", "--steps", "10", "--seed", "5"],
 }
+# More runs of "slow" and "fast".
+RUNS = {side + str(seed): options[:-1] + [str(seed)]
+        for side, options in list(RECORDINGS.items())[:2] for seed in (11, 12, 13)}
 # BASE, NEW, the exit code, the outcome, and words of the reason.
 PAIRS = [
     ("slow", "fast", 0, "pass", "within the limit"),
@@ -57,19 +60,21 @@ def check_pair(base, new, code, outcome, words):
 
 def main():
     os.makedirs(FOLDER, exist_ok=True)
-    for name, options in RECORDINGS.items():
+    for name, options in {**RECORDINGS, **RUNS}.items():
         subprocess.run([MAKE_TRACE, *options, "--out", path(name)], check=True, capture_output=True)
     for pair in PAIRS:
         check_pair(*pair)
     limits = ["--fail-on", "step.kernel>5%", "--fail-on", "step.data_loader>1ms"]
     code, out = gate("fast", "slow", *limits)
     check(code == 1 and "step.data_loader" in out.splitlines()[0], out)
-    runs = ["--base", path("again"), "--base", path("again"), "--base", path("fast")]
-    runs += ["--new", path("slow"), "--new", path("slow"), "--new", path("slow")]
+    runs = [word for name in RUNS for word in ("--base" if name.startswith("fast") else "--new", path(name))]
     code, out = gate("fast", "slow", *runs)
     check(code == 1, f"four runs a side: exit code {code}\n{out}")
     check(gate("fast", "absent")[0] == 2, "an absent recording is not exit code 2")
-    check(gate("fast", "slow", "--fail-on", "step.total")[0] == 2, "a limit without a number is not exit code 2")
+    for senseless in ("", "step.total", "step.total>5", "step.total>5MiB", "step.total[7]>5%", "kernels.total[a>5%",
+                      "kernels.nothing[a]>5%", "kernels.count[a]>5ms"):
+        check(gate("fast", "slow", "--fail-on", senseless)[0] == 2, f"'{senseless}' is not exit code 2")
+    check(gate("fast", "slow", "--base", path("fast"))[0] == 2, "one recording twice is not exit code 2")
 
 
 main()
