@@ -21,7 +21,7 @@ constexpr std::string_view kWaitingDoc =
     R"(Looks at `stragglers`: a rank that in every step takes longer for its own work than the median rank, so that the others wait for it in collectives. Fires on
 the ranks that wait, where mending that rank would shorten the step by at least `kWaitingShare`; the slow rank's own findings say what it spends the time on.
 
-Saving: what the job gains in a replay of the other ranks without this one, with its range. Where that is refused, `kWaitingPessimism` to all of the time by which the longest own work of
+Saving: what the job gains in a replay of the other ranks without this one: `kPacePessimism` of its low end, to its high end. Where that is refused, `kWaitingPessimism` to all of the time by which the longest own work of
 any rank would be shorter with that rank at the median.
 
 Silent on: one rank, ranks that differ by chance, a single slow step (listed by `stragglers`), and ranks that are slower than the median and hold nobody up because another one is
@@ -55,7 +55,7 @@ std::optional<Finding> waiting_for_rank(const Evidence& e, Bound) {
               fmt::format("Rank {} takes {} longer than the others in every step, for {}; they wait for it",
                           slow->rank, ns(slow->excess), slow->what));
   if (slow->replayed) {
-    f.saving_low = slow->low;
+    f.saving_low = static_cast<std::int64_t>(kPacePessimism * static_cast<double>(slow->low));
     f.saving_high = slow->high;
   } else {
     save(f, slow->cost, kWaitingPessimism, 1.0);
