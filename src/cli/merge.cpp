@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 
 #include "cli/exit.h"
@@ -58,8 +59,10 @@ std::string clash(const std::vector<std::string>& files, const std::string& outp
 
 void say_merged(const merge::Merged& merged) {
   std::int64_t events = 0, ranks = 0;
-  for (const merge::Total& total : merged.totals) events += total.events;
-  for (const merge::Source& source : merged.sources) ranks += !source.foreign;
+  for (const merge::Source& source : merged.sources) {
+    ranks += !source.foreign;
+    events += source.found.events;
+  }
   const auto others = static_cast<std::int64_t>(merged.sources.size()) - ranks;
   for (const std::string& note : merged.notes) say("note: " + note);
   say(fmt::format("merged {} rank{}{}: {} events", ranks, ranks == 1 ? "" : "s",
@@ -70,6 +73,7 @@ void say_merged(const merge::Merged& merged) {
 }  // namespace
 
 int run_merge(const Call& call) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a limit of the file's size is seen when writing
   const std::string path(call.params.text("output"));
   const std::vector<std::string> inputs = inputs_of(call);
   if (inputs.empty())
@@ -99,12 +103,8 @@ int run_merge(const Call& call) {
   auto error = format == Format::perfetto
                    ? merge::write_perfetto(*merged, options, put)
                    : merge::write_chrome(*merged, options, format == Format::json_gz, put);
-  if (const auto unwritten = output->finish(); !error) error = unwritten;
-  if (error) {
-    std::error_code ignored;
-    if (fs::is_regular_file(path, ignored)) fs::remove(path, ignored);
-    return fail(*error);
-  }
+  if (!error) error = output->finish();
+  if (error) return fail(*error);
   say_merged(*merged);
   say_written(call);
   return kDone;

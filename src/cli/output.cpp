@@ -1,9 +1,12 @@
 #include "cli/output.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
+#include <filesystem>
 #include <system_error>
 #include <utility>
 
@@ -12,27 +15,49 @@
 namespace stepscope::cli {
 namespace {
 
+constexpr mode_t kMode = 0666;
+
 std::string reason_of(int error) { return std::error_code(error, std::generic_category()).message(); }
+
+/// A new file beside `path` that may take its place; -1 where only writing in place will do: a device, a
+/// pipe, a file that must not be written, a folder that takes no new file.
+int open_part(const std::string& path, std::string& part) {
+  struct stat there{};
+  const bool exists = ::lstat(path.c_str(), &there) == 0;
+  if (exists && (!S_ISREG(there.st_mode) || ::access(path.c_str(), W_OK) != 0)) return -1;
+  part = path + ".part-" + std::to_string(::getpid());
+  const int descriptor = ::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, kMode);
+  if (descriptor >= 0 && exists) (void)::fchmod(descriptor, there.st_mode & 07777);
+  return descriptor;
+}
 
 }  // namespace
 
 Result<Output> Output::open(const std::string& path) {
   if (path.empty() || path == "-") return Output(STDOUT_FILENO, "");
-  constexpr mode_t kMode = 0666;
-  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kMode);
-  if (descriptor < 0)
+  std::error_code no_link;
+  const auto followed = std::filesystem::canonical(path, no_link);
+  Output output(-1, no_link ? path : followed.string());
+  output.descriptor_ = open_part(output.path_, output.part_);
+  if (output.descriptor_ < 0) {
+    output.part_.clear();
+    output.descriptor_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kMode);
+  }
+  if (output.descriptor_ < 0)
     return Error{"cannot be written: " + reason_of(errno) + "; choose another place with -o", path};
-  return Output(descriptor, path);
+  return output;
 }
 
 Output::Output(Output&& other) noexcept
     : descriptor_(std::exchange(other.descriptor_, -1)),
       path_(std::move(other.path_)),
+      part_(std::exchange(other.part_, "")),
       error_(other.error_),
       closed_early_(other.closed_early_) {}
 
 Output::~Output() {
   if (!path_.empty() && descriptor_ >= 0) ::close(descriptor_);
+  if (!part_.empty()) ::unlink(part_.c_str());
 }
 
 void Output::write(std::string_view bytes) {
@@ -52,6 +77,12 @@ bool Output::on_terminal() const { return is_terminal(descriptor_); }
 std::optional<Error> Output::finish() {
   if (!path_.empty() && descriptor_ >= 0 && ::close(std::exchange(descriptor_, -1)) != 0 && error_ == 0)
     error_ = errno;
+  if (!part_.empty() && error_ == 0) {
+    if (std::rename(part_.c_str(), path_.c_str()) == 0)
+      part_.clear();
+    else
+      error_ = errno;
+  }
   if (error_ == 0) return std::nullopt;
   return Error{"could not be written to the end: " + reason_of(error_),
                path_.empty() ? "standard output" : path_};

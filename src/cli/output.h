@@ -1,5 +1,5 @@
 // Standard output or a file. A reader that went away (`| head`) ends the output quietly; a full disk is an
-// error.
+// error, after which the file that was there before is still there.
 #pragma once
 
 #include <optional>
@@ -23,13 +23,15 @@ class Output {
   bool on_terminal() const;
   /// True when nobody reads any more.
   bool closed_early() const { return closed_early_; }
-  /// What went wrong, if anything. Call it once, at the end.
+  /// Gives a regular file its name, in place of the one that had it. What went wrong, if anything. Call it
+  /// once, at the end; without it nothing takes the name.
   std::optional<Error> finish();
 
  private:
   Output(int descriptor, std::string path) : descriptor_(descriptor), path_(std::move(path)) {}
   int descriptor_;
   std::string path_;  ///< "" for standard output
+  std::string part_;  ///< what is written until it is whole; "" where it is written in place
   int error_ = 0;
   bool closed_early_ = false;
 };

@@ -1,11 +1,13 @@
 #include "merge/merge.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <mutex>
 #include <optional>
+#include <span>
 
 #include "base/parallel.h"
 
@@ -52,15 +54,48 @@ std::optional<Error> survey_one(Source& source, Opener& opener, unsigned threads
   return std::nullopt;
 }
 
-std::string damage_note(const Source& source) {
+/// What is wrong with the source's text, "" if nothing is.
+std::string damage_of(const Source& source) {
   const Survey& found = source.found;
-  std::string note = source.walked.complete ? "" : "it ends early";
+  std::string damage = source.walked.complete ? "" : "it ends early";
   if (found.lost > 0)
-    note += fmt::format("{}{} stretch{} of it could not be used", note.empty() ? "" : "; ", found.lost,
-                        found.lost == 1 ? "" : "es");
-  if (note.empty()) return note;
-  if (!found.losses.empty()) note += ": " + found.losses.front().text();
-  return source.name + ": " + note + ". What could be read is merged.";
+    damage += fmt::format("{}{} stretch{} of it could not be used", damage.empty() ? "" : "; ", found.lost,
+                          found.lost == 1 ? "" : "es");
+  if (!damage.empty() && !found.losses.empty()) damage += ": " + found.losses.front().text();
+  return damage;
+}
+
+/// Whether the source can be placed; else, or when it is damaged, a note says so.
+bool usable(const Source& source, std::vector<std::string>& notes) {
+  const std::string damage = damage_of(source);
+  if (source.found.rows > 0) {
+    if (!damage.empty()) notes.push_back(source.name + ": " + damage + ". What could be read is merged.");
+    return true;
+  }
+  notes.push_back(fmt::format(
+      "Not merged: {}: {}{}.", source.name,
+      source.found.events == 0 ? "no event could be read" : "none of its events has a usable time",
+      damage.empty() ? "" : "; " + damage));
+  return false;
+}
+
+/// Sections of one merged file were surveyed: what its end says of them.
+void read_end(std::span<Source> sections, Opener& opener, std::vector<std::string>& notes) {
+  const bool cut_is_known = std::any_of(sections.begin(), sections.end(),
+                                        [](const Source& source) { return !source.walked.complete; });
+  const read::MergedEnd end = opener.end_of_merged(cut_is_known);
+  for (Source& source : sections) {
+    Survey& found = source.found;
+    trace::Reading reading;
+    reading.events = found.events;
+    reading.complete = source.walked.complete;
+    if (found.events > 0) read::count_merged(reading, end.totals[static_cast<std::size_t>(source.section)]);
+    source.walked.complete = reading.complete;
+    found.lost += reading.losses;
+    found.lost_bytes += reading.lost_bytes;
+    found.losses.insert(found.losses.end(), reading.first_losses.begin(), reading.first_losses.end());
+  }
+  for (const std::string& fault : end.faults) notes.push_back("Not merged: " + fault);
 }
 
 }  // namespace
@@ -75,24 +110,24 @@ Result<Merged> survey(const std::vector<std::string>& files, const MergeOptions&
   std::int64_t done = 0;
   Opener opener;
   std::vector<Source> kept;
+  std::vector<bool> surveyed;
   for (Source& source : merged.sources) {
     const auto progress = [&](std::int64_t stored) {
       if (options.progress) options.progress(done + stored, total);
     };
-    if (auto error = survey_one(source, opener, threads, progress)) {
-      merged.notes.push_back("Not merged: " + error->text());
-      continue;
-    }
+    auto error = survey_one(source, opener, threads, progress);
+    if (error) merged.notes.push_back("Not merged: " + error->text());
+    surveyed.push_back(!error);
     if (source.section < 0 && source.walked.text_bytes > 0) done += stored_size({source.path});
-    if (const std::string note = damage_note(source); !note.empty()) merged.notes.push_back(note);
-    if (source.found.events > 0)
-      kept.push_back(std::move(source));
-    else
-      merged.notes.push_back("Not merged: " + source.path + ": no event could be read.");
+    const Source* next = &source + 1;
+    const bool last = &source == &merged.sources.back() || next->path != source.path;
+    if (source.section >= 0 && last) read_end({&source - source.section, &source + 1}, opener, merged.notes);
   }
+  for (std::size_t i = 0; i < surveyed.size(); ++i)
+    if (surveyed[i] && usable(merged.sources[i], merged.notes)) kept.push_back(std::move(merged.sources[i]));
   merged.sources = std::move(kept);
   if (merged.sources.empty())
-    return Error{merged.notes.empty() ? "nothing to merge" : merged.notes.front(), ""};
+    return Error{fmt::format("nothing was written. {}", fmt::join(merged.notes, "\n")), ""};
   for (std::string& note : settle_ids(merged.sources)) merged.notes.push_back(std::move(note));
   for (std::string& note : place_sources(merged.sources, {options.align, threads, options.activity}))
     merged.notes.push_back(std::move(note));

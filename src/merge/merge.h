@@ -21,14 +21,8 @@ struct MergeOptions {
   std::function<void(const std::string& activity)> activity;
 };
 
-struct Total {
-  std::int64_t events = 0;   ///< all that were read; each is written
-  std::int64_t damaged = 0;  ///< stretches of text that could not be used, and are left out
-};
-
 struct Merged {
   std::vector<Source> sources;  ///< in the order of the files
-  std::vector<Total> totals;    ///< of each source
   std::vector<std::string> notes;
 };
 
@@ -37,7 +31,7 @@ struct Merged {
 Result<Merged> survey(const std::vector<std::string>& files, const MergeOptions& options);
 
 /// Reads every source again and writes one Chrome JSON document, source after source. Memory holds a block of
-/// text per thread, whatever the files' size. Fills `merged.totals`.
+/// text per thread, whatever the files' size.
 std::optional<Error> write_chrome(Merged& merged, const MergeOptions& options, bool gzip,
                                   const std::function<bool(std::string_view)>& put);
 

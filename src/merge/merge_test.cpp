@@ -132,7 +132,7 @@ TEST(Merge, OfAMergeIsTheMergeOfAll) {
   std::string all = merged_text({a, b, c}, &together), again = merged_text({ab, c}, &twice);
   const auto events = [](const std::string& text) { return text.substr(text.find("\"traceEvents\"")); };
   EXPECT_EQ(events(again), events(all));
-  EXPECT_EQ(together.totals[1].events, twice.totals[1].events);
+  EXPECT_EQ(together.sources[1].found.events, twice.sources[1].found.events);
 }
 
 TEST(Merge, KeepsAForeignRecordingOutOfTheRanks) {
@@ -143,7 +143,7 @@ TEST(Merge, KeepsAForeignRecordingOutOfTheRanks) {
   const std::string io = folder.write("io.pfw", "[\n" + line + "\n" + line + "\n]");
   Merged merged;
   const std::string path = folder.write("m.json", merged_text({a, io}, &merged));
-  EXPECT_EQ(merged.totals[1].events, 2);
+  EXPECT_EQ(merged.sources[1].found.events, 2);
   EXPECT_EQ(merged.sources[1].processes[0].name, "rank 0 · DFTracer (pid 70)");
   const auto trace = read::open({&path, 1});
   ASSERT_TRUE(trace.ok());
@@ -158,8 +158,8 @@ TEST(Merge, SaysWhichPartOfACutFileIsLost) {
                     b = folder.write("b.json", rank_file(1, 5));
   Merged merged;
   const std::string text = merged_text({a, b}, &merged);
-  EXPECT_EQ(merged.totals[0].events, 1);
-  EXPECT_EQ(merged.totals[0].damaged, 1);
+  EXPECT_EQ(merged.sources[0].found.events, 1);
+  EXPECT_EQ(merged.sources[0].found.lost, 1);
   ASSERT_FALSE(merged.notes.empty());
   EXPECT_NE(merged.notes[0].find("it ends early"), std::string::npos);
   const std::string cut = folder.write("cut.json", text.substr(0, text.rfind("stepscope.section") - 5));
@@ -167,6 +167,112 @@ TEST(Merge, SaysWhichPartOfACutFileIsLost) {
   ASSERT_TRUE(trace.ok());
   EXPECT_EQ(trace->ranks.size(), 1u);
   EXPECT_EQ(trace->unread.size(), 1u);
+}
+
+/// Three ranks' merged text, damaged by `damage` and opened.
+Result<trace::Trace> reopened(const Folder& folder, const std::function<void(std::string&)>& damage) {
+  std::string text =
+      merged_text({folder.write("a.json", rank_file(0, 5)), folder.write("b.json", rank_file(1, 5)),
+                   folder.write("c.json", rank_file(2, 5))});
+  damage(text);
+  const std::string path = folder.write("m.json", text);
+  return read::open({&path, 1});
+}
+
+TEST(MergedDamage, OfTheHeadLosesNoRankWithoutAWord) {
+  const Folder folder;
+  for (const bool nulls : {true, false}) {
+    const auto trace = reopened(folder, [&](std::string& text) {
+      const std::size_t from = text.find("\"source\":\"b.json\""), to = text.find("{\"rank\":2");
+      const std::size_t entry = text.rfind("{\"rank\":1", from);
+      if (nulls)
+        text.replace(from + 1, 15, 15, '\0');  // the list is not understood from here on
+      else
+        text.erase(entry, to - entry);
+    });
+    ASSERT_TRUE(trace.ok());
+    ASSERT_EQ(trace->ranks.size(), nulls ? 1u : 2u);
+    EXPECT_EQ(trace->ranks.back().rank, nulls ? 0 : 2);
+    EXPECT_EQ(trace->ranks.back().reading.events, 2);
+    ASSERT_EQ(trace->unread.size(), nulls ? 3u : 1u);  // with the damaged place
+    const std::string& lost = trace->unread[nulls ? 1 : 0];
+    EXPECT_NE(lost.find("m.json/b.json: its 2 events are in the merged file"), std::string::npos) << lost;
+  }
+}
+
+TEST(MergedDamage, OfEventsIsALoss) {
+  const Folder folder;
+  const auto trace = reopened(folder, [](std::string& text) {
+    const std::size_t from = text.rfind("cudaLaunchKernel"), to = text.rfind("gemm") + 2;
+    text.replace(from, to - from, to - from, '\0');  // two events become one
+  });
+  ASSERT_TRUE(trace.ok());
+  const trace::Reading& reading = trace->ranks[2].reading;
+  EXPECT_EQ(trace->ranks[1].reading.losses, 0);
+  EXPECT_EQ(reading.events, 1);
+  ASSERT_EQ(reading.losses, 2);
+  EXPECT_NE(reading.first_losses[0].reason.find("merging never writes"), std::string::npos);
+  EXPECT_NE(reading.first_losses[1].reason.find("2 events of c.json were merged and 1 are here"),
+            std::string::npos);
+}
+
+TEST(MergedDamage, OfASectionsStartIsNotTheNextRanksLoss) {
+  const Folder folder;
+  const auto trace = reopened(folder, [](std::string& text) {
+    const std::size_t first = text.find(read::kSectionStart);
+    text[text.find(read::kSectionStart, first + 1) + 5] = 'x';
+  });
+  ASSERT_TRUE(trace.ok());
+  ASSERT_EQ(trace->ranks.size(), 2u);
+  EXPECT_GT(trace->ranks[0].reading.losses, 0);  // b's events stand behind a's
+  EXPECT_EQ(trace->ranks[1].rank, 2);
+  EXPECT_EQ(trace->ranks[1].reading.events, 2);
+  EXPECT_EQ(trace->ranks[1].reading.losses, 0);
+  EXPECT_EQ(trace->unread.size(), 1u);
+}
+
+TEST(MergedDamage, OfTheEndAndTextBehindItAreNamed) {
+  const Folder folder;
+  const auto cut = reopened(folder, [](std::string& text) { text.resize(text.size() - 20); });
+  ASSERT_TRUE(cut.ok());
+  ASSERT_EQ(cut->unread.size(), 1u);
+  EXPECT_NE(cut->unread[0].find("is cut or damaged"), std::string::npos);
+  const auto two = reopened(folder, [](std::string& text) { text += rank_file(3, 1); });
+  ASSERT_TRUE(two.ok());
+  EXPECT_EQ(two->ranks.size(), 3u);
+  ASSERT_EQ(two->unread.size(), 1u);
+  EXPECT_NE(two->unread[0].find("text stands behind the end of the document"), std::string::npos);
+}
+
+TEST(MergedDamage, OfASourceIsStillSaidOfTheMergeAndOfItsMerge) {
+  const Folder folder;
+  const std::string whole = rank_file(0, 5), a = folder.write("a.json", whole.substr(0, whole.size() - 30));
+  const auto before = read::open({&a, 1});
+  ASSERT_TRUE(before.ok());
+  std::string path = a;
+  for (const char* name : {"once.json", "twice.json"}) {
+    path = folder.write(name, merged_text({path}));
+    const auto trace = read::open({&path, 1});
+    ASSERT_TRUE(trace.ok());
+    const trace::Reading &was = before->ranks[0].reading, &is = trace->ranks[0].reading;
+    EXPECT_FALSE(is.complete);
+    EXPECT_EQ(is.losses, was.losses);
+    EXPECT_EQ(is.lost_bytes, was.lost_bytes);
+    ASSERT_EQ(is.first_losses.size(), 1u);
+    EXPECT_EQ(is.first_losses[0].reason,
+              was.first_losses[0].reason + "; so it was in a.json when that was merged");
+  }
+}
+
+TEST(MergedDamage, IsNotWhatTheSourceHeld) {
+  const Folder folder;
+  std::string text = rank_file(0, 5);
+  text.replace(text.find("gemm"), 4, std::string("g\1\0m", 4));
+  const std::string path = folder.write("m.json", merged_text({folder.write("a.json", text)}));
+  const auto trace = read::open({&path, 1});
+  ASSERT_TRUE(trace.ok());
+  EXPECT_EQ(trace->ranks[0].reading.losses, 0);
+  EXPECT_EQ(trace->name(trace->ranks[0], 1), std::string_view("g\1\0m", 4));
 }
 
 }  // namespace

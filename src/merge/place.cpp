@@ -78,6 +78,18 @@ void bring_to_merged(std::vector<Source>& sources, const derive::Alignment& alig
       sources[i].place.map.shift -= std::llround(sum / count);
 }
 
+/// Whose drift was taken for none.
+void note_drift(const std::vector<Source>& sources, std::vector<std::string>& notes) {
+  constexpr double kShown = 0.05e-6;
+  std::string left;
+  for (const Source& source : sources)
+    if (std::abs(source.place.drift_left) >= kShown)
+      left += fmt::format("{}rank {} {:+.1f} ppm", left.empty() ? "" : ", ", source.rank,
+                          source.place.drift_left * 1e6);
+  if (!left.empty())
+    notes.push_back("Clock drifts within the error of their fit are left in the times: " + left + ".");
+}
+
 void align(std::vector<Source>& sources, const PlaceOptions& options, std::vector<std::string>& notes) {
   Collectives collectives = collectives_of(sources, options);
   const derive::Alignment alignment =
@@ -93,7 +105,9 @@ void align(std::vector<Source>& sources, const PlaceOptions& options, std::vecto
     source.place.method = Placement::Method::collectives;
     source.place.map = plain(clock.fit);
     source.place.uncertainty = clock.fit.uncertainty_edge;
+    source.place.drift_left = clock.fit.map.drift - source.place.map.drift;
   }
+  note_drift(sources, notes);
   bring_to_merged(sources, alignment, collectives);
 }
 
@@ -111,6 +125,7 @@ void join(std::vector<Source>& sources, bool align) {
     source.place.method = Placement::Method::joined;
     source.place.map = rank->place.map;
     source.place.uncertainty = rank->place.uncertainty;
+    source.place.drift_left = rank->place.drift_left;
   }
 }
 

@@ -37,6 +37,19 @@ void append_microseconds(std::int64_t ns, std::string& out) {
   out.append(fraction, sizeof fraction);
 }
 
+void escape_controls(std::string& text) {
+  const std::size_t first = read::find_control(text);
+  if (first == std::string::npos) return;
+  std::string escaped = text.substr(0, first);
+  for (const char c : std::string_view(text).substr(first)) {
+    if (read::is_control(c))
+      fmt::format_to(std::back_inserter(escaped), "\\u{:04x}", static_cast<unsigned>(c));
+    else
+      escaped += c;
+  }
+  text = std::move(escaped);
+}
+
 void Rewriter::append(const EventText& event, std::string& out) {
   scratch_.clear();
   change_count_ = 0;

@@ -41,6 +41,9 @@ class Rewriter {
   const LaneIds* last_lane_ = nullptr;
 };
 
+/// Writes bytes that JSON forbids in strings as it wants them, so that in a merged file each is damage.
+void escape_controls(std::string& text);
+
 /// `ns` as decimal microseconds.
 void append_microseconds(std::int64_t ns, std::string& out);
 

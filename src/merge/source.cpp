@@ -87,10 +87,12 @@ Result<std::vector<Source>> sources_of(const std::vector<std::string>& files) {
     }
     auto bytes = open_bytes(path);
     if (!bytes) return bytes.error();
+    const std::string head = peek(*bytes, kHead);
+    if (auto error = read::perfetto_error(head, path)) return *error;
     Source source;
     source.path = path;
     source.name = fs::path(path).filename().string();
-    source.lines = source.foreign = read::is_dftracer(peek(*bytes, kHead));
+    source.lines = source.foreign = read::is_dftracer(head);
     sources.push_back(std::move(source));
   }
   return sources;

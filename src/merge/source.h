@@ -27,6 +27,7 @@ struct Placement {
   Method method = Method::wall_clock;
   derive::ClockMap map;     ///< of Unix ns
   double uncertainty = -1;  ///< ns, -1: not known
+  double drift_left = 0;    ///< ns per ns: fitted, within the fit's error, and not taken out
   std::string carried;      ///< JSON of an earlier merge's alignment
 
   std::int64_t operator()(std::int64_t unix_ns) const { return map(unix_ns); }
@@ -78,6 +79,8 @@ struct Source {
 class Opener {
  public:
   Result<std::unique_ptr<ByteSource>> open(const Source& source);
+  /// What the end of the merged file says of whose sections the last was opened.
+  read::MergedEnd end_of_merged(bool cut_is_known) { return merged_->end(cut_is_known); }
 
  private:
   std::string path_;

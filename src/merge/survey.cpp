@@ -48,9 +48,13 @@ void Survey::take(const EventText& event, std::int64_t at) {
     range.low = std::min(range.low, value);
     range.high = std::max(range.high, value);
   }
-  if (event.kind() == 'M') return take_names(event);
+  const char kind = event.kind();
+  if (kind == 'M') return take_names(event);
   std::int64_t time = 0;
-  if (read_time(event.time, time) && (first_time == trace::kNoTime || time < first_time)) first_time = time;
+  if (read_time(event.time, time)) {
+    rows += kind != 's' && kind != 't' && kind != 'f';
+    if (first_time == trace::kNoTime || time < first_time) first_time = time;
+  }
   const std::string_view category = event.category.bare();
   if (category != last_category_ && categories.size() < kMostCategories)
     categories.emplace(last_category_ = category);
@@ -74,11 +78,14 @@ void Survey::take_names(const EventText& event) {
 void Survey::lose(std::int64_t byte, std::int64_t bytes, std::string_view reason) {
   if (losses.size() < kMostLosses) losses.push_back({byte, bytes, std::string(reason)});
   ++lost;
+  lost_bytes += std::max<std::int64_t>(0, bytes);
 }
 
 void Survey::add(Survey&& block) {
   events += block.events;
+  rows += block.rows;
   lost += block.lost;
+  lost_bytes += block.lost_bytes;
   for (trace::Loss& loss : block.losses)
     if (losses.size() < kMostLosses) losses.push_back(std::move(loss));
   if (block.first_time != trace::kNoTime && (first_time == trace::kNoTime || block.first_time < first_time))

@@ -35,8 +35,10 @@ struct ProcessNames {
 };
 
 struct Survey {
-  std::int64_t events = 0, lost = 0;         ///< lost: damaged stretches
+  std::int64_t events = 0;                   ///< of every phase
+  std::int64_t lost = 0, lost_bytes = 0;     ///< lost: damaged stretches
   std::vector<trace::Loss> losses;           ///< the first few
+  std::int64_t rows = 0;                     ///< events at a usable time, without ends of arrows
   std::int64_t first_time = trace::kNoTime;  ///< ns, as the file has it
   std::array<IdRange, kSpaces> ids;
   std::unordered_map<LaneText, std::int64_t> lanes;  ///< where in the text each is met first

@@ -22,14 +22,10 @@ struct Section {
 
   Rewriter rewriter;
   std::string text;
-  Total total;
 
   Section(const Source& source, std::int64_t base_ns) : rewriter(source, base_ns) { text.reserve(kUsual); }
-  void take(const EventText& event, std::int64_t) {
-    ++total.events;
-    rewriter.append(event, text);
-  }
-  void lose(std::int64_t, std::int64_t, std::string_view) { ++total.damaged; }
+  void take(const EventText& event, std::int64_t) { rewriter.append(event, text); }
+  void lose(std::int64_t, std::int64_t, std::string_view) {}
 };
 
 std::string alignment_of(const Source& source) {
@@ -42,6 +38,8 @@ std::string alignment_of(const Source& source) {
                   map.shift + std::llround(map.offset), map.drift * 1e6, map.origin);
   if (source.place.uncertainty >= 0)
     text += fmt::format(",\"uncertainty_ns\":{:.0f}", source.place.uncertainty);
+  if (source.place.drift_left != 0)
+    text += fmt::format(",\"drift_left_ppm\":{}", source.place.drift_left * 1e6);
   return text + "}";
 }
 
@@ -50,6 +48,7 @@ std::string head_of(const Source& source) {
   std::string text;
   for (const auto& [key, value] : source.head)
     text += fmt::format("{}\"{}\":{}", text.empty() ? "" : ",", key, value);
+  escape_controls(text);
   return "{" + text + "}";
 }
 
@@ -106,20 +105,28 @@ std::string section_line(const Source& source, bool first) {
                      read::kSectionStart, source.processes.front().pid, json_text(source.name));
 }
 
-std::string document_tail(const Merged& merged) {
+/// What was read of a source and what could not be, for who reads the merged file.
+std::string total_of(const Source& source) {
+  const Survey& found = source.found;
+  std::string losses;
+  for (const trace::Loss& loss : found.losses)
+    losses += fmt::format(R"({}{{"byte":{},"bytes":{},"reason":{}}})", losses.empty() ? "" : ",", loss.byte,
+                          loss.bytes, json_text(loss.reason));
+  return fmt::format(
+      R"({{"source":{},"events":{},"damaged_stretches":{},"lost_bytes":{},"complete":{},"losses":[{}]}})",
+      json_text(source.name), found.events, found.lost, found.lost_bytes, source.walked.complete, losses);
+}
+
+std::string document_tail(const std::vector<Source>& sources) {
   std::string text(read::kSectionsEnd);
   text += ":[";
-  for (std::size_t i = 0; i < merged.totals.size(); ++i) {
-    const Total& t = merged.totals[i];
-    text += fmt::format(R"({}{{"source":{},"events":{},"damaged_stretches":{}}})", i == 0 ? "\n" : ",\n",
-                        json_text(merged.sources[i].name), t.events, t.damaged);
-  }
+  for (const Source& source : sources) text += (&source == sources.data() ? "\n" : ",\n") + total_of(source);
   return text + "\n]}\n";
 }
 
 /// Streams one source's events to the output.
 std::optional<Error> write_section(const Source& source, Opener& opener, std::int64_t base_ns,
-                                   unsigned threads, OrderedOutput& output, Total& total,
+                                   unsigned threads, OrderedOutput& output,
                                    const std::function<void(std::int64_t)>& progress) {
   auto bytes = opener.open(source);
   if (!bytes) return bytes.error();
@@ -127,10 +134,9 @@ std::optional<Error> write_section(const Source& source, Opener& opener, std::in
   const Walked walked = walk<Section>(
       **bytes, {threads, source.guess, source.lines, {}}, [&] { return Section(source, base_ns); },
       [&](Section&& block, std::uint32_t index, std::int64_t stored) {
+        escape_controls(block.text);
         output.write(index, block.text);
         const std::lock_guard lock(mutex);
-        total.events += block.total.events;
-        total.damaged += block.total.damaged;
         if (progress) progress(stored);
       },
       [&] { output.abandon(); });
@@ -147,7 +153,6 @@ std::optional<Error> write_chrome(Merged& merged, const MergeOptions& options, b
   OrderedOutput output(put, gzip);
   output.write(document_head(merged.sources, base_ns));
   Opener opener;
-  merged.totals.assign(merged.sources.size(), {});
   std::int64_t total = 0, done = 0;
   for (const Source& source : merged.sources) total += source.walked.text_bytes;
   for (std::size_t i = 0; i < merged.sources.size() && !output.closed(); ++i) {
@@ -156,12 +161,11 @@ std::optional<Error> write_chrome(Merged& merged, const MergeOptions& options, b
     const auto progress = [&](std::int64_t) {
       if (options.progress) options.progress(done, total);
     };
-    if (auto error = write_section(source, opener, base_ns, thread_count(options.threads), output,
-                                   merged.totals[i], progress))
+    if (auto error = write_section(source, opener, base_ns, thread_count(options.threads), output, progress))
       return error;
     done += source.walked.text_bytes;
   }
-  output.write(document_tail(merged));
+  output.write(document_tail(merged.sources));
   return std::nullopt;
 }
 

@@ -74,7 +74,6 @@ write::PerfettoLane lane_of(const Source& source, const Meaning& meaning, const 
 std::optional<Error> write_perfetto(Merged& merged, const MergeOptions& options,
                                     const std::function<bool(std::string_view)>& put) {
   Opener opener;
-  merged.totals.assign(merged.sources.size(), {});
   for (std::size_t i = 0; i < merged.sources.size(); ++i) {
     const Source& source = merged.sources[i];
     if (options.activity) options.activity("writing " + source.name);
@@ -92,7 +91,6 @@ std::optional<Error> write_perfetto(Merged& merged, const MergeOptions& options,
       return space && !meaning.rewritten ? source.id_shift[static_cast<std::size_t>(*space)] : 0;
     };
     const write::PerfettoCount count = write::perfetto(*trace, trace->ranks.front(), perfetto, put);
-    merged.totals[i] = {trace->ranks.front().reading.events, trace->ranks.front().reading.losses};
     if (count.loose_flows > 0)
       merged.notes.push_back(source.name + ": " + std::to_string(count.loose_flows) +
                              " ends of arrows lie where nothing runs, and are left out.");

@@ -19,6 +19,7 @@ namespace fs = std::filesystem;
 Result<Parsed> parse_merged(const std::string& path, MergedFile merged, const KinetoOptions& options) {
   Parsed parsed;
   std::optional<Error> first_error;
+  std::vector<std::size_t> indices;  // of the files' sources
   for (std::size_t i = 0; i < merged.sources().size(); ++i) {
     const MergedSource source = merged.sources()[i];
     if (source.foreign) {
@@ -34,7 +35,15 @@ Result<Parsed> parse_merged(const std::string& path, MergedFile merged, const Ki
     }
     restore_source(*file, source, merged.base_ns());
     parsed.files.push_back(std::move(*file));
+    indices.push_back(i);
   }
+  const bool cut_is_known =
+      !parsed.unread.empty() || std::any_of(parsed.files.begin(), parsed.files.end(),
+                                            [](const ParsedFile& f) { return !f.rank.reading.complete; });
+  const MergedEnd end = merged.end(cut_is_known);
+  for (std::size_t f = 0; f < indices.size(); ++f)
+    count_merged(parsed.files[f].rank.reading, end.totals[indices[f]]);
+  parsed.unread.insert(parsed.unread.end(), end.faults.begin(), end.faults.end());
   if (!parsed.files.empty()) return parsed;
   return first_error ? *first_error : Error{"holds no rank: none of its sources is a rank's trace", path};
 }
@@ -92,6 +101,7 @@ Result<Parsed> parse_file(const std::string& path, const KinetoOptions& options)
         "is a DFTracer file, which this version does not read; record the job with torch.profiler and give "
         "the file that its export_chrome_trace wrote; `stepscope merge` puts both on one time line",
         path};
+  if (const auto error = perfetto_error(head, path)) return *error;
   if (path != "-" && head.starts_with(kMergedStart)) {
     auto merged = MergedFile::open(path);
     if (!merged) return merged.error();

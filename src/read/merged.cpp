@@ -1,5 +1,7 @@
 #include "read/merged.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -10,17 +12,35 @@
 
 namespace stepscope::read {
 
+std::size_t find_control(std::string_view text) {
+  constexpr std::size_t kPiece = 4096;
+  for (std::size_t from = 0; from < text.size(); from += kPiece) {
+    const std::string_view piece = text.substr(from, kPiece);
+    unsigned found = 0;
+    for (const char c : piece) found |= static_cast<unsigned>(is_control(c));
+    if (found != 0)
+      return from +
+             static_cast<std::size_t>(std::find_if(piece.begin(), piece.end(), is_control) - piece.begin());
+  }
+  return std::string_view::npos;
+}
+
 /// The file's text from some place on, in which section starts are looked for.
 struct MergedFile::Stream {
   std::unique_ptr<ByteSource> source;
-  std::string text;     ///< read and not yet given out
-  std::size_t at = 0;   ///< of `text`: where it begins
-  bool ended = false;   ///< nothing stands behind `text`
-  std::size_t met = 0;  ///< sections that were begun
+  std::string text;          ///< read and not yet given out
+  std::size_t at = 0;        ///< of `text`: where it begins
+  bool ended = false;        ///< nothing stands behind `text`
+  std::string name;          ///< of the source whose section was begun last
+  bool begun = false;        ///< that section is still to be given out
+  std::int64_t dropped = 0;  ///< bytes of the file that stood in front of `text`
+
+  std::int64_t offset() const { return dropped + static_cast<std::int64_t>(at); }
 
   /// Reads on. False at the end.
   bool fetch() {
     constexpr std::size_t kChunk = std::size_t{1} << 20;
+    dropped += static_cast<std::int64_t>(at);
     text.erase(0, std::exchange(at, 0));
     const std::size_t size = text.size();
     text.resize(size + kChunk);
@@ -53,9 +73,11 @@ struct MergedFile::Stream {
     std::size_t line;
     while ((line = text.find('\n', at)) == std::string::npos)
       if (!fetch()) return false;
+    std::string_view event = std::string_view(text).substr(at, line - at);
+    event = event.substr(0, event.find_last_of('}') + 1);
+    name = text_of(member(members_of(member(members_of(event), "args")), "source"));
     at = line;
-    ++met;
-    return true;
+    return begun = true;
   }
 };
 
@@ -82,6 +104,7 @@ class SectionBytes : public ByteSource {
       if (done_) break;
       bool boundary = false;
       const std::size_t n = std::min(stream_->before_boundary(boundary), size - got);
+      look_for_damage(std::string_view(stream_->text).substr(stream_->at, n));
       std::memcpy(out + got, stream_->text.data() + stream_->at, n);
       stream_->at += n;
       got += n;
@@ -100,7 +123,18 @@ class SectionBytes : public ByteSource {
   std::int64_t position() const override { return stream_->source->position(); }
 
  private:
+  void look_for_damage(std::string_view text) {
+    const std::size_t found = damaged_ ? std::string_view::npos : find_control(text);
+    if (found == std::string_view::npos) return;
+    damaged_ = true;
+    add_fault(
+        stream_->offset() + static_cast<std::int64_t>(found),
+        "bytes stand here in the merged file that merging never writes: it was damaged since; merge the "
+        "ranks again");
+  }
+
   std::shared_ptr<MergedFile::Stream> stream_;
+  bool damaged_ = false;
   std::string frame_;  ///< text that stands before and behind the section
   std::size_t frame_at_ = 0;
   bool done_ = false;
@@ -143,7 +177,7 @@ std::string head_of(MergedFile::Stream& stream) {
   return head + "\n\"end\":0}";
 }
 
-std::string head_text(const MergedSource& source) {
+std::string document_start(const MergedSource& source) {
   std::string text = "{";
   for (const auto& [key, value] : source.head)
     if (key != "traceEvents") text += "\"" + key + "\":" + value + ",";
@@ -160,9 +194,16 @@ Result<std::optional<MergedFile>> MergedFile::open(const std::string& path) {
   stream->source = std::move(*bytes);
   MergedFile file;
   file.path_ = path;
-  const auto head = members_of(head_of(*stream));
-  for (const std::string& entry : elements_of(member(head, "ranks")))
+  const std::string head_text = head_of(*stream);
+  const auto head = members_of(head_text);
+  for (const std::string& entry : elements_of(member(head, "ranks"))) {
+    if (member(members_of(entry), "head").empty()) break;  // the last of its keys
     file.sources_.push_back(source_of(entry));
+  }
+  if (const std::size_t at = find_control(head_text); at != std::string::npos)
+    file.head_faults_.push_back(Error{"the head of the merged file is damaged here; merge the ranks again",
+                                      path, static_cast<std::int64_t>(at)}
+                                    .text());
   const auto alignments = elements_of(member(head, "stepscope.alignment"));
   for (std::size_t i = 0; i < std::min(alignments.size(), file.sources_.size()); ++i)
     file.sources_[i].alignment = alignments[i];
@@ -174,6 +215,18 @@ Result<std::optional<MergedFile>> MergedFile::open(const std::string& path) {
   return std::optional(std::move(file));
 }
 
+bool MergedFile::find_section(std::size_t index) {
+  const auto from = sources_.begin() + static_cast<std::ptrdiff_t>(index);
+  while (stream_->begun || stream_->enter_section()) {
+    const auto of = std::find_if(from, sources_.end(),
+                                 [&](const MergedSource& source) { return source.name == stream_->name; });
+    if (of != from && of != sources_.end()) return false;
+    stream_->begun = false;
+    if (of == from) return true;  // else of a source that the head lost
+  }
+  return false;
+}
+
 Result<std::unique_ptr<ByteSource>> MergedFile::section(std::size_t index) {
   if (index < next_) {
     auto again = open(path_);
@@ -181,12 +234,127 @@ Result<std::unique_ptr<ByteSource>> MergedFile::section(std::size_t index) {
     if (!*again) return Error{"changed while it was read", path_};
     *this = std::move(**again);
   }
-  while (stream_->met <= index)
-    if (!stream_->enter_section())
-      return Error{"the merged file ends before the events of " + sources_[index].name + ": it was cut",
-                   path_};
-  next_ = index + 1;
-  return std::unique_ptr<ByteSource>(std::make_unique<SectionBytes>(stream_, head_text(sources_[index])));
+  bool found = false;
+  while (next_ <= index) found = find_section(next_++);
+  const std::string& name = sources_[index].name;
+  if (!found && stream_->begun)
+    return Error{
+        "the merged file is damaged where the events of " + name + " should begin; merge the ranks again",
+        path_};
+  if (!found) return Error{"the merged file ends before the events of " + name + ": it was cut", path_};
+  return std::unique_ptr<ByteSource>(
+      std::make_unique<SectionBytes>(stream_, document_start(sources_[index])));
+}
+
+namespace {
+
+/// The text from the list of totals to the end of the document; "" when that does not come. The stream stands
+/// behind it then.
+std::string totals_text(MergedFile::Stream& stream) {
+  constexpr std::string_view kEnd = "\n]}";
+  while (stream.enter_section()) continue;
+  if (!std::string_view(stream.text).substr(stream.at).starts_with(kSectionsEnd)) return "";
+  std::size_t end;
+  while ((end = stream.text.find(kEnd, stream.at + kSectionsEnd.size())) == std::string::npos)
+    if (!stream.fetch()) return "";
+  const std::size_t from = stream.at + kSectionsEnd.size() + 1;
+  std::string text = stream.text.substr(from, end + 2 - from);
+  stream.at = end + kEnd.size();
+  return text;
+}
+
+/// Whether anything but space stands where the stream is.
+bool more_text(MergedFile::Stream& stream) {
+  for (;;) {
+    stream.at = std::min(stream.text.find_first_not_of(" \t\r\n", stream.at), stream.text.size());
+    if (stream.at < stream.text.size()) return true;
+    if (!stream.fetch()) return false;
+  }
+}
+
+MergedTotal total_of(std::string_view entry) {
+  const auto members = members_of(entry);
+  MergedTotal total;
+  total.name = text_of(member(members, "source"));
+  total.events = integer_of(member(members, "events"), -1);
+  trace::Reading& damage = total.damage;
+  damage.losses = integer_of(member(members, "damaged_stretches"), 0);
+  damage.lost_bytes = integer_of(member(members, "lost_bytes"), 0);
+  damage.complete = member(members, "complete") != "false";
+  for (const std::string& text : elements_of(member(members, "losses"))) {
+    const auto loss = members_of(text);
+    damage.first_losses.push_back({integer_of(member(loss, "byte"), -1),
+                                   integer_of(member(loss, "bytes"), -1), text_of(member(loss, "reason"))});
+  }
+  return total;
+}
+
+}  // namespace
+
+MergedEnd MergedFile::end(bool cut_is_known) {
+  MergedEnd end;
+  end.faults = head_faults_;
+  end.totals.resize(sources_.size());
+  const std::string text = totals_text(*stream_);
+  const auto entries = elements_of(text);
+  std::size_t next = 0;
+  for (const std::string& entry : entries) {
+    MergedTotal total = total_of(entry);
+    if (next < sources_.size() && total.name == sources_[next].name)
+      end.totals[next++] = std::move(total);
+    else
+      end.faults.push_back(
+          Error{fmt::format("its {} events are in the merged file, whose head is damaged and does not name "
+                            "it; merge the ranks again",
+                            total.events),
+                path_ + "/" + total.name}
+              .text());
+  }
+  const bool cut = next < sources_.size();
+  if (cut && !cut_is_known)
+    end.faults.push_back(
+        Error{"the end of the merged file, which says what it holds, is cut or damaged; merge "
+              "the ranks again",
+              path_}
+            .text());
+  if (!cut && more_text(*stream_))
+    end.faults.push_back(
+        Error{"text stands behind the end of the document; give what stands there as a file "
+              "of its own",
+              path_, stream_->offset()}
+            .text());
+  return end;
+}
+
+void count_merged(trace::Reading& reading, const std::optional<MergedTotal>& total) {
+  constexpr std::size_t kDescribed = 16;
+  if (!total) return;
+  const auto lose = [&](trace::Loss loss) {
+    if (reading.first_losses.size() < kDescribed) reading.first_losses.push_back(std::move(loss));
+  };
+  for (trace::Loss loss : total->damage.first_losses) {
+    const std::string since = "; so it was in " + total->name + " when that was merged";
+    if (!loss.reason.ends_with(since)) loss.reason += since;
+    lose(std::move(loss));
+  }
+  reading.losses += total->damage.losses;
+  reading.lost_bytes += total->damage.lost_bytes;
+  reading.complete &= total->damage.complete;
+  if (total->events < 0 || total->events == reading.events) return;
+  ++reading.losses;
+  lose({0, -1,
+        fmt::format(
+            "{} events of {} were merged and {} are here: the merged file was damaged since; merge the "
+            "ranks again",
+            total->events, total->name, reading.events)});
+}
+
+std::optional<Error> perfetto_error(std::string_view head, const std::string& path) {
+  const std::size_t text = head.find_first_not_of(" \t\r\n");
+  if (!head.starts_with('\n') || text == std::string_view::npos || head[text] == '{' || head[text] == '[')
+    return std::nullopt;  // a packet is field 1 with its length
+  return Error{"is a Perfetto trace, which only Perfetto reads; give the .json files that it was made of",
+               path};
 }
 
 std::optional<IdSpace> id_space_of(std::string_view key) {

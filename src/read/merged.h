@@ -20,6 +20,13 @@ inline constexpr std::string_view kMergedStart = "{\"stepscope.merge\":1,\n";
 inline constexpr std::string_view kSectionStart = "\n{\"name\":\"stepscope.section\"";
 inline constexpr std::string_view kSectionsEnd = "\n],\n\"stepscope.totals\"";
 
+/// Bytes that no merged file holds: those that JSON allows nowhere.
+inline bool is_control(char c) {
+  return static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\r' && c != '\t';
+}
+/// The first in `text`, npos without one.
+std::size_t find_control(std::string_view text);
+
 /// A number that was given to something, and what it was called in its source.
 struct Renamed {
   std::int64_t pid = 0, tid = 0;  ///< tid: of lanes only
@@ -53,6 +60,25 @@ struct MergedSource {
   std::string alignment;                ///< JSON object: how its clock was mapped
 };
 
+/// What merging knew of a source, from the end of the file.
+struct MergedTotal {
+  std::string name;
+  std::int64_t events = -1;  ///< -1: not told
+  trace::Reading damage;     ///< of the source's own file: its losses, and whether it was complete
+};
+
+struct MergedEnd {
+  std::vector<std::optional<MergedTotal>> totals;  ///< by source
+  std::vector<std::string> faults;  ///< sentences: sources that the head lost, text behind the end, no end
+};
+
+/// Adds to what reading a section counted what was lost before and since it was merged.
+void count_merged(trace::Reading& reading, const std::optional<MergedTotal>& total);
+
+/// Whether a file that begins with `head` is a Perfetto trace, which merging writes too; then why it cannot
+/// be read.
+std::optional<Error> perfetto_error(std::string_view head, const std::string& path);
+
 class MergedFile {
  public:
   /// Nothing when the file is not one.
@@ -63,13 +89,20 @@ class MergedFile {
   /// The text of source `index` as a document of its own. Indices must not decrease; asking again for one, or
   /// for an earlier one, opens the file again. What was returned before is used up then.
   Result<std::unique_ptr<ByteSource>> section(std::size_t index);
+  /// Reads on to the end; to be called when no section is wanted any more. `cut_is_known`: that the file has
+  /// no end need not be said.
+  MergedEnd end(bool cut_is_known);
 
   struct Stream;
 
  private:
+  /// Moves to where this source's section begins. False when it is not there.
+  bool find_section(std::size_t index);
+
   std::string path_;
   std::vector<MergedSource> sources_;
   std::int64_t base_ns_ = 0;
+  std::vector<std::string> head_faults_;
   std::shared_ptr<Stream> stream_;
   std::size_t next_ = 0;
 };

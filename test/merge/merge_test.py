@@ -5,6 +5,7 @@ import gzip
 import json
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -145,6 +146,76 @@ class Merge(unittest.TestCase):
         with open(perfetto, "rb") as file:
             count = check(file.read())
         self.assertEqual(next(iter(reader.query("select count(*) as n from slice"))).n, count["begins"] + count["instants"])
+
+    def test_drift_that_is_left_is_said(self):
+        folder, merged = self.generated("--ranks", "4", "--clock-skew", "5000", "--clock-drift", "20"), self.path("m.json")
+        fitted = json.loads(run(PROGRAM, "show", "clock_alignment", folder, "--format", "json").stdout)["tables"][0]
+        place = [column["name"] for column in fitted["columns"]].index("drift_ppm")
+        said = run(PROGRAM, "merge", folder, "-o", merged).stderr
+        with open(merged) as file:
+            alignment = json.load(file)["stepscope.alignment"]
+        for rank, source in enumerate(alignment):
+            left = source.get("drift_left_ppm", 0)
+            self.assertTrue(left == 0 or source["drift_ppm"] == 0)
+            self.assertAlmostEqual(left + source["drift_ppm"], fitted["rows"][rank][place], places=3)
+            if abs(left) >= 0.1:
+                self.assertIn(f"rank {rank} {left:+.1f} ppm", said)
+        self.assertTrue(any("drift_left_ppm" in source for source in alignment))
+
+    def test_damage_is_not_merged_away(self):
+        folder, merged = self.generated("--ranks", "2"), self.path("m.json")
+        path = os.path.join(folder, sorted(os.listdir(folder))[1])
+        os.truncate(path, os.path.getsize(path) // 2)
+        run(PROGRAM, "merge", folder, "-o", merged)
+        said = run(PROGRAM, "validate", merged, ok=(1,)).stdout
+        self.assertIn("1 of 2 files is damaged", said)
+        self.assertIn("it ends early", said)
+
+    def write(self, name, events):
+        with open(self.path(name), "w") as file:
+            json.dump({"traceEvents": events}, file)
+        return self.path(name)
+
+    def test_a_merge_that_fails_leaves_what_was_there(self):
+        folder, before = self.generated("--ranks", "2"), b"was there before"
+        for name in ("keep.json", "keep.json.gz", "keep.pftrace", "new.json"):
+            if name.startswith("keep"):
+                with open(self.path(name), "wb") as file:
+                    file.write(before)
+            done = subprocess.run([PROGRAM, "merge", folder, "-o", self.path(name)], capture_output=True, text=True,
+                                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000)))
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn("could not be written to the end", done.stderr)
+            if name.startswith("keep"):
+                with open(self.path(name), "rb") as file:
+                    self.assertEqual(file.read(), before)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["keep.json", "keep.json.gz", "keep.pftrace", "ranks"])
+        os.symlink(self.path("keep.json"), self.path("link.json"))
+        os.chmod(self.path("keep.json"), 0o640)
+        run(PROGRAM, "merge", folder, "-o", self.path("link.json"))
+        self.assertTrue(os.path.islink(self.path("link.json")))
+        self.assertEqual(os.stat(self.path("keep.json")).st_mode & 0o777, 0o640)
+        self.assertGreater(slices(self.path("keep.json")), 0)
+
+    def test_a_source_without_usable_times(self):
+        event = {"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 1, "dur": 1}
+        good = self.write("good.json", [{**event, "ts": 1}, {**event, "ts": 3}])
+        far = self.write("far.json", [{**event, "ts": 9e15}, {**event, "ts": -9.2e18}])
+        for name in ("m.json", "m.pftrace"):
+            said = run(PROGRAM, "merge", good, far, "-o", self.path(name)).stderr
+            self.assertIn("Not merged: far.json: none of its events has a usable time.", said)
+            self.assertIn("merged 1 rank: 2 events", said)
+
+    def test_nothing_to_merge(self):
+        empty, perfetto = self.path("empty.json"), self.path("p.pftrace")
+        open(empty, "w").close()
+        said = run(PROGRAM, "merge", empty, "-o", self.path("x.json"), ok=(1,)).stderr
+        self.assertIn("nothing was written. Not merged: empty.json: no event could be read", said)
+        self.assertNotIn("What could be read is merged", said)
+        self.assertFalse(os.path.exists(self.path("x.json")))
+        run(PROGRAM, "merge", self.generated("--ranks", "2"), "-o", perfetto)
+        for words in (("merge", perfetto, "-o", self.path("x.json")), ("validate", perfetto)):
+            self.assertIn("is a Perfetto trace, which only Perfetto reads", run(PROGRAM, *words, ok=(1, 2)).stderr)
 
     def test_alias(self):
         folder = self.generated("--ranks", "2")
