@@ -87,7 +87,7 @@ struct Rank {
   std::vector<Track> tracks;
   EventTable events;
   FlowTable flows;
-  Values values;            ///< of args, see EventTable::schema and args_at
+  Values values;                       ///< of args, see EventTable::schema and args_at
   std::vector<Step> steps;             ///< derived
   std::int64_t first_start = kNoTime;  ///< derived: of its first row; kNoTime without rows
   Reading reading;
