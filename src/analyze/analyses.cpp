@@ -1,5 +1,7 @@
 #include "analyze/analyses.h"
 
+#include <set>
+
 #include "analyze/derived.h"
 #include "analyze/list.h"
 #include "analyze/question.h"
@@ -41,14 +43,16 @@ const Analysis* find(std::string_view name) {
 std::string absent_step(const trace::Trace& trace, const report::Params& params) {
   const StepChoice choice(params);
   if (choice.all()) return "";
-  std::string has;
+  std::set<std::int64_t> numbers;
   for (const trace::Rank& rank : trace.ranks) {
     for (const trace::Step& step : rank.steps) {
       if (choice.includes(step)) return "";
-      if (step.row != trace::kNoRow && has.size() < 60)
-        has += (has.empty() ? "" : ", ") + std::to_string(step.number);
+      if (step.row != trace::kNoRow) numbers.insert(step.number);
     }
   }
+  std::string has;
+  for (auto number = numbers.begin(); number != numbers.end() && has.size() < 60; ++number)
+    has += (has.empty() ? "" : ", ") + std::to_string(*number);
   return "The trace has no step " + std::string(params.text("step")) +
          (has.empty() ? "; no steps are marked in it." : "; it has " + has + ".");
 }

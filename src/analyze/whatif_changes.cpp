@@ -54,6 +54,7 @@ constexpr std::array kWords = {
     Word{"straggler", What::straggler, true},
 };
 constexpr double kLargestFactor = 1000;
+constexpr std::size_t kMostScales = 100;
 
 std::string_view trimmed(std::string_view text) {
   while (text.starts_with(' ')) text.remove_prefix(1);
@@ -338,6 +339,8 @@ bool add_events(Matcher& match, const Rank& rank, const derive::ReplayPlan& plan
 Result<std::vector<Scale>> parse_scales(std::string_view text) {
   std::vector<Scale> scales;
   for (const std::string_view one : split(text, ';')) {
+    if (scales.size() == kMostScales)
+      return Error{fmt::format("more than {} changes; ask for fewer at once", kMostScales), "", -1};
     Result<Scale> scale = parse_scale(one);
     if (!scale) return scale.error();
     scales.push_back(std::move(scale).value());

@@ -28,9 +28,11 @@ std::string check_line(const Table& checks, std::size_t row) {
                      field(checks, "recorded", row), field(checks, "identity", row), error);
 }
 
+constexpr std::string_view kNotFound = "nothing of that kind in the recording";
+
 /// What the change makes of a step, "" when its replay was refused.
 std::string effect(const Table& changes, std::size_t row, const std::string& now) {
-  if (field(changes, "found", row) != "yes") return "nothing of that kind in the recording";
+  if (field(changes, "found", row) != "yes") return std::string(kNotFound);
   if (field(changes, "step", row).empty()) return "";
   return fmt::format("{} → {}, saves {} ({})", now, field(changes, "step", row),
                      field(changes, "saving", row), field(changes, "share", row));
@@ -61,28 +63,28 @@ class Names {
 };
 
 /// Of several ranks that were replayed together.
-std::string job_text(const report::Report& report, const Names& names) {
+std::string job_text(const report::Report& report, const Names& names, bool asked) {
   const Table &check = report.tables[2], &changes = report.tables[3];
   std::string out =
       fmt::format("job, step {}; replayed without changes {}, its ranks at most {} off.\n",
                   field(check, "recorded", 0), field(check, "identity", 0), field(check, "error", 0));
   for (std::size_t row = 0; row < changes.rows(); ++row) {
     const std::string change = field(changes, "change", row);
-    if (!finds(report.tables[1], change)) continue;
+    if (!finds(report.tables[1], change)) {
+      if (asked) out += fmt::format("  {}  {}\n", names.of(change), kNotFound);
+      continue;
+    }
     out +=
         fmt::format("  {}  {} → {} ({} to {}), saves {} ({}); next limit: {} ({})\n", names.of(change),
                     field(check, "identity", 0), field(changes, "step", row), field(changes, "low", row),
                     field(changes, "high", row), field(changes, "saving", row), field(changes, "share", row),
                     field(changes, "limit", row), field(changes, "limit_share", row));
   }
-  return out + '\n';
+  return out;
 }
 
-/// `asked`: by the user, who wants to know of each change.
-std::string as_text(const report::Report& report, bool asked) {
-  const Table &checks = report.tables[0], &changes = report.tables[1];
-  const Names names(changes);
-  std::string out = report.tables.size() > 2 ? job_text(report, names) : "";
+std::string ranks_text(const Table& checks, const Table& changes, const Names& names, bool asked) {
+  std::string out;
   for (std::size_t rank = 0; rank < checks.rows(); ++rank) {
     out += (rank == 0 ? "" : "\n") + check_line(checks, rank);
     for (std::size_t row = 0; row < changes.rows(); ++row) {
@@ -95,11 +97,22 @@ std::string as_text(const report::Report& report, bool asked) {
   return out;
 }
 
+/// `asked`: by the user, who wants to know of each change. Ranks that were replayed together end their steps
+/// together: the job's line says it all.
+std::string as_text(const report::Report& report, bool asked) {
+  const Table& changes = report.tables[1];
+  const Names names(changes);
+  return report.tables.size() > 2 ? job_text(report, names, asked)
+                                  : ranks_text(report.tables[0], changes, names, asked);
+}
+
 }  // namespace
 
 int run_whatif(const Call& call) {
   if (call.words.empty())
     return misuse(call, "whatif needs a trace: a file, a directory, or - for standard input");
+  if (call.params.has("scale") && call.params.text("scale").empty())
+    return misuse(call, "--scale needs what and a factor, e.g. --scale comm=0.5");
   if (const auto scales = analyze::parse_scales(call.params.text("scale")); !scales)
     return misuse(call, "--scale: " + scales.error().message);
   auto trace = open_trace(call, call.words);

@@ -33,7 +33,8 @@ struct ReplayPlan {
     trace::Row row;
     Waiting waiting = Waiting::no;
     std::int32_t until = kNone;   ///< the event whose end let it return
-    timeline::Time epilogue = 0;  ///< from that end, or from the call's start if later, to its return
+    bool until_start = false;     ///< its start did: that made room in the launch queue
+    timeline::Time epilogue = 0;  ///< from then, or from the call's start if later, to its return
   };
   /// A host time that is asked for: the same instant of the thread's work in the replay.
   struct Mark {
@@ -63,7 +64,8 @@ struct ReplayPlan {
 /// of another stream that was launched earlier: one that is in the last 2 % of its length, else the one that
 /// ended last, at most 50 µs before. A call that waits returned because of its own copy; else of the newest
 /// event of its thread, if that ended at most 50 µs before the return; else of the event that ended last,
-/// among those launched before the call.
+/// among those launched before the call. A launch that waited for room returned because of the event that
+/// started last, at most 50 µs before the return, one of its own stream if there is one.
 ///
 /// Empty for a rank that was recorded for over 11 days: its times are damaged.
 ReplayPlan replay_plan(const trace::Trace& trace, const trace::Rank& rank, const std::vector<Waiting>& waits,

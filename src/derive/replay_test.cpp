@@ -118,5 +118,33 @@ TEST(Replay, AQueueHidesTheWayOfALaunch) {
   EXPECT_EQ(replay(rank, plan, changes).start, (Column<std::int64_t>{10'000, 21'000, 32'000, 43'000}));
 }
 
+// The launch of d waits from 30 until a place in the queue is free: until c has begun at 130, which followed
+// b of another stream. With b as short as 20 µs c begins at 50, and d's launch returns 2 µs after that; by the
+// end of a, the last of c's stream before, it would have stayed until 130.
+TEST(Replay, ALaunchWaitsUntilTheQueueHasRoom) {
+  const trace::Trace trace = test::open_events(R"J(
+    {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 5, "tid": 5, "ts": 0, "dur": 4, "args": {"correlation": 1}},
+    {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 5, "tid": 5, "ts": 5, "dur": 4, "args": {"correlation": 2}},
+    {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 5, "tid": 5, "ts": 10, "dur": 4, "args": {"correlation": 3}},
+    {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 5, "tid": 5, "ts": 30, "dur": 102, "args": {"correlation": 4}},
+    {"ph": "X", "cat": "kernel", "name": "a", "pid": 0, "tid": 7, "ts": 10, "dur": 10, "args": {"correlation": 1}},
+    {"ph": "X", "cat": "kernel", "name": "b", "pid": 0, "tid": 8, "ts": 29, "dur": 100, "args": {"correlation": 2}},
+    {"ph": "X", "cat": "kernel", "name": "c", "pid": 0, "tid": 7, "ts": 130, "dur": 10, "args": {"correlation": 3}},
+    {"ph": "X", "cat": "kernel", "name": "d", "pid": 0, "tid": 7, "ts": 141, "dur": 10, "args": {"correlation": 4}})J");
+  ASSERT_EQ(trace.ranks.size(), 1u);
+  const trace::Rank& rank = trace.ranks[0];
+  std::vector<Waiting> waits(rank.events.size(), Waiting::no);
+  for (trace::Row row = 0; row < rank.events.size(); ++row)
+    if (rank.events.duration(row) == 102'000) waits[row] = Waiting::queue;
+  const ReplayPlan plan = replay_plan(trace, rank, waits, {});
+  ASSERT_EQ(plan.calls.size(), 4u);
+  EXPECT_EQ(event_name(trace, plan, plan.calls[3].until), "c");
+  EXPECT_EQ(plan.calls[3].epilogue, 2'000);
+  EXPECT_EQ(replay(rank, plan, {}).start, (Column<std::int64_t>{10'000, 29'000, 130'000, 141'000}));
+  Changes changes;
+  changes.device = {1, 0.2, 1, 1};  // a, b, c, d
+  EXPECT_EQ(replay(rank, plan, changes).start, (Column<std::int64_t>{10'000, 29'000, 50'000, 61'000}));
+}
+
 }  // namespace
 }  // namespace stepscope::derive

@@ -61,16 +61,14 @@ class Waits {
     for (std::size_t i = 0; i < plan_.calls.size(); ++i) {
       ReplayPlan::Call& call = plan_.calls[i];
       if (i > 0 && e_.track[call.row] != e_.track[plan_.calls[i - 1].row]) newest = ReplayPlan::kNone;
-      if (call.waiting != Waiting::no) {
-        call.until = awaited(call, recorded_.calls[i], own[i], newest);
-        call.epilogue = e_.end[call.row] - known_from(call, call.until);
-      }
+      if (call.waiting != Waiting::no) settle(call, recorded_.calls[i], own[i], newest);
       if (own[i] != ReplayPlan::kNone) newest = own[i];
     }
   }
 
  private:
   Row row(std::int32_t event) const { return plan_.events[static_cast<std::size_t>(event)].row; }
+  Time start(std::int32_t event) const { return e_.start[row(event)]; }
   Time end(std::int32_t event) const { return e_.end[row(event)]; }
   /// When its launch began; before everything for events whose launch is not in the file.
   Time launched(std::int32_t event) const {
@@ -138,9 +136,34 @@ class Waits {
            launched(other) <= launched(index);
   }
 
+  void settle(ReplayPlan::Call& call, std::int32_t stated, std::int32_t own, std::int32_t newest) const {
+    if (call.waiting == Waiting::queue && stated == ReplayPlan::kNone) call.until = made_room(call, own);
+    call.until_start = call.until != ReplayPlan::kNone;
+    if (!call.until_start) call.until = awaited(call, stated, own, newest);
+    call.epilogue =
+        e_.end[call.row] -
+        (call.until_start ? std::max(e_.start[call.row], start(call.until)) : known_from(call, call.until));
+  }
   /// The call's start, or the end of the event if that is later.
   Time known_from(const ReplayPlan::Call& call, std::int32_t event) const {
     return event == ReplayPlan::kNone ? e_.start[call.row] : std::max(e_.start[call.row], end(event));
+  }
+
+  /// The event that left the launch queue last before the call returned.
+  std::int32_t made_room(const ReplayPlan::Call& call, std::int32_t own) const {
+    const Time back = e_.end[call.row];
+    auto i = std::partition_point(plan_.events.begin(), plan_.events.end(),
+                                  [&](const ReplayPlan::Event& event) { return e_.start[event.row] < back; }) -
+             plan_.events.begin();
+    std::int32_t last = ReplayPlan::kNone;
+    for (int looked = 0; i > 0 && looked < kMostLooked; ++looked) {
+      const auto event = static_cast<std::int32_t>(--i);
+      if (start(event) < back - kEpilogue) break;
+      if (launched(event) >= e_.start[call.row]) continue;
+      if (own == ReplayPlan::kNone || e_.track[row(event)] == e_.track[row(own)]) return event;
+      if (last == ReplayPlan::kNone) last = event;
+    }
+    return last;
   }
 
   /// The event that let the call return: stated, its own, the newest of its thread if that explains the

@@ -73,7 +73,10 @@ void ReplayWalk::act(const Thing& thing) {
 
 /// Whether the ends of all that the thing waits for are known; the same whatever is changed.
 bool ReplayWalk::can_do(const Thing& thing) {
-  if (thing.kind == Thing::Kind::returns) return has_end(plan_.calls[thing.index].until);
+  if (thing.kind == Thing::Kind::returns) {
+    const ReplayPlan::Call& call = plan_.calls[thing.index];
+    return call.until_start || has_end(call.until);
+  }
   if (thing.kind != Thing::Kind::event) return true;
   const ReplayPlan::Event& event = plan_.events[thing.index];
   if (!has_end(event.before)) return false;
@@ -159,9 +162,10 @@ void ReplayWalk::come_back(std::size_t index) {
   const double factor = scale_.factor_at(thread, e_.start[call.row]);
   Time back = began;
   if (factor > 0) {
-    if (call.until != ReplayPlan::kNone)
-      back =
-          std::max(began, out_.end[static_cast<std::size_t>(call.until)] + std::min<Time>(0, call.epilogue));
+    if (call.until != ReplayPlan::kNone) {
+      const auto& times = call.until_start ? out_.start : out_.end;
+      back = std::max(began, times[static_cast<std::size_t>(call.until)] + std::min<Time>(0, call.epilogue));
+    }
     back += scaled(std::max<Time>(0, call.epilogue), factor);
     if (call.waiting == Waiting::work && changes_.waits != 1)
       back = began + scaled(back - began, changes_.waits);
