@@ -1,6 +1,7 @@
 """Is the slow rank found, and the part of its step in which it is slow? Simulates jobs with one slow rank, or none, and
 asks `stepscope show stragglers`. The advice must say the same to the ranks that wait (rule N05), and nothing of the kind
-where nothing is planted.
+where nothing is planted. Without the collectives in the files, nothing ties the ranks together: no clock may be called
+aligned and nobody blamed.
 
     check_stragglers.py STEPSCOPE MAKE_TRACE FOLDER [SEEDS [RANKS]]
 """
@@ -40,6 +41,29 @@ def simulate(make_trace, folder, ranks, seed, planted):
                     "--seed", str(seed), "--out", str(folder), *planted], check=True, stdout=subprocess.DEVNULL)
 
 
+def is_collective(event):
+    args = event.get("args", {})
+    return "nccl" in event.get("name", "").lower() or "Collective name" in args or event.get("name") == "record_param_comms"
+
+
+def remove_collectives(folder):
+    removed = 0
+    for file in sorted(folder.glob("*.json")):
+        trace = json.loads(file.read_text())
+        kept = [e for e in trace["traceEvents"] if not is_collective(e)]
+        removed += len(trace["traceEvents"]) - len(kept)
+        trace["traceEvents"] = kept
+        file.write_text(json.dumps(trace))
+    assert removed > 0
+
+
+def blames_without_collectives(stepscope, folder):
+    """What is said of ranks that nothing ties together, and must not be."""
+    remove_collectives(folder)
+    aligned = [row["rank"] for row in first_table(stepscope, "clock_alignment", folder) if row["state"] == "aligned"]
+    return aligned + first_table(stepscope, "stragglers", folder) + blamed(stepscope, folder)
+
+
 def main(stepscope, make_trace, folder, seeds="2", ranks="8"):
     folder, ranks, right, wrong = pathlib.Path(folder), int(ranks), 0, []
     for seed in range(1, int(seeds) + 1):
@@ -60,6 +84,8 @@ def main(stepscope, make_trace, folder, seeds="2", ranks="8"):
                 right += 1
             else:
                 wrong.append(f"seed {seed}: planted rank {rank} {phase}, found {found}, said {told}")
+            if phase == "input" and (said := blames_without_collectives(stepscope, folder)):
+                wrong.append(f"seed {seed}: without collectives {said}")
     print(f"{right} of {int(seeds) * len(PARTS)} slow ranks named with their part, of {ranks} ranks each")
     assert not wrong, "\n".join(wrong)
 

@@ -1,9 +1,11 @@
 // The meeting points of all ranks. A collective moves data from the moment its last rank has started, and
-// ends on all ranks together.
+// ends on all ranks together, or nearly so.
 #pragma once
 
 #include <cstdint>
 #include <vector>
+
+#include "make_trace/jitter.h"
 
 namespace stepscope::make_trace {
 
@@ -20,9 +22,16 @@ struct Meeting {
   std::int64_t end() const { return last_start + transfer_ns; }
 };
 
+/// How much later than its collective ends a rank sees that, at most.
+struct Leaving {
+  std::uint64_t seed = 0;
+  double jitter_us = 0;  ///< anew in each collective
+  double bias_us = 0;    ///< of the rank, always the same
+};
+
 class Collectives {
  public:
-  explicit Collectives(int ranks) : ranks_(ranks) {}
+  Collectives(int ranks, Leaving leaving) : ranks_(ranks), leaving_(leaving) {}
 
   /// The k-th collective of the step; the first rank that issues it defines it.
   Meeting& meeting(std::size_t k) {
@@ -47,6 +56,15 @@ class Collectives {
     }
   }
 
+  /// When the rank sees that the k-th one has ended, which is complete.
+  std::int64_t left(std::size_t k, int rank) const {
+    const auto who = static_cast<std::uint64_t>(rank);
+    const auto which = static_cast<std::uint64_t>(first_sequence_) + k + 1;
+    const double late_us = leaving_.jitter_us * unit(mix(mix(leaving_.seed, which), who)) +
+                           leaving_.bias_us * unit(mix(mix(leaving_.seed, 0), who));
+    return meetings_[k].end() + static_cast<std::int64_t>(late_us * 1e3);
+  }
+
   const std::vector<Meeting>& meetings() const { return meetings_; }
 
   /// Forgets the finished step. Its collectives have been numbered `first_sequence` onwards.
@@ -59,6 +77,7 @@ class Collectives {
 
  private:
   int ranks_;
+  Leaving leaving_;
   std::int64_t first_sequence_ = 0;
   std::int64_t arrivals_ = 0;
   std::vector<Meeting> meetings_;

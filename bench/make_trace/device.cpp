@@ -59,9 +59,8 @@ bool Device::settle_head(Stream& stream) {
   if (a.meeting >= 0) {
     const auto k = static_cast<std::size_t>(a.meeting);
     collectives_.arrive(k, rank_, a.start);
-    const Meeting& meeting = collectives_.meeting(k);
-    if (!meeting.complete()) return false;
-    a.end = meeting.end();
+    if (!collectives_.meeting(k).complete()) return false;
+    a.end = collectives_.left(k, rank_);
   } else {
     a.end = a.start + a.duration;
   }

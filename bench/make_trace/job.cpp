@@ -4,7 +4,7 @@
 
 namespace stepscope::make_trace {
 
-Job::Job(const Options& options, const Program& program) : o_(options), collectives_(options.ranks) {
+Job::Job(const Options& options, const Program& program) : o_(options), collectives_(options.ranks, {options.seed, options.end_jitter_us, options.end_bias_us}) {
   for (int rank = 0; rank < options.ranks; ++rank) {
     hosts_.push_back(std::make_unique<Host>(options, program, collectives_, rank));
   }

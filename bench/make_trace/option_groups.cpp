@@ -164,6 +164,12 @@ void add_problems(CLI::App& app, Options& o, std::vector<std::string>& straggler
   app.add_option("--clock-drift", o.clock_drift_ppm, "Clock drifts of the ranks, up to this many ppm")
       ->check(CLI::Range(0.0, 1000.0))
       ->group(group);
+  app.add_option("--end-jitter", o.end_jitter_us, "Ranks see the end of a collective up to this many µs late")
+      ->check(CLI::Range(0.0, 1e6))
+      ->group(group);
+  app.add_option("--end-bias", o.end_bias_us, "Likewise, but each rank always as late as before")
+      ->check(CLI::Range(0.0, 1e6))
+      ->group(group);
   app.add_option("--pageable-copy", pageable_mb,
                  "The batch has MB megabytes and is copied from pageable memory")
       ->check(CLI::Range(0.0, 1e5))

@@ -94,6 +94,8 @@ struct Options {
   std::vector<Straggler> stragglers;
   double clock_skew_us = 0;
   double clock_drift_ppm = 0;
+  double end_jitter_us = 0;
+  double end_bias_us = 0;
   double copy_mb = 0;  ///< input batch bytes / 1e6; 0: token ids
   bool pageable = false;
   int alloc_churn = 0;

@@ -132,21 +132,6 @@ class Merge(unittest.TestCase):
         with open(perfetto, "rb") as file:
             self.assertEqual(check(file.read())["begins"], count["begins"])
 
-    def test_perfetto_reads_it(self):
-        try:
-            from perfetto.trace_processor import TraceProcessor
-        except ImportError:
-            self.skipTest("the package perfetto is not installed")
-        perfetto = self.path("merged.pftrace")
-        run(PROGRAM, "merge", self.generated("--ranks", "2"), "-o", perfetto)
-        try:
-            reader = TraceProcessor(trace=perfetto)
-        except Exception as error:  # it fetches its engine when it is first used
-            self.skipTest(f"perfetto's trace processor does not start: {error}")
-        with open(perfetto, "rb") as file:
-            count = check(file.read())
-        self.assertEqual(next(iter(reader.query("select count(*) as n from slice"))).n, count["begins"] + count["instants"])
-
     def test_drift_that_is_left_is_said(self):
         folder, merged = self.generated("--ranks", "4", "--clock-skew", "5000", "--clock-drift", "20"), self.path("m.json")
         fitted = json.loads(run(PROGRAM, "show", "clock_alignment", folder, "--format", "json").stdout)["tables"][0]
