@@ -72,7 +72,7 @@ Report analyze(const Trace& trace, const std::string& name, const Given& given) 
   refuse(advise::lacking(asked, params));
   refuse_absent_step(trace, params);
   params.set("threads", std::to_string(trace.threads));
-  auto answer = std::make_shared<const report::Report>(analyze::run(asked, trace.trace, params));
+  auto answer = std::make_shared<const report::Report>(analyze::run(asked, *trace.derived(params), params));
   refuse(advise::sort_misfit(params, *answer));
   if (const std::string sentence = advise::not_found(asked, *answer); !sentence.empty())
     throw Refusal("Error", sentence);

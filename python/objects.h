@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyze/derived.h"
 #include "report/arrow.h"
 #include "report/page.h"
 #include "report/table.h"
@@ -18,9 +19,28 @@
 namespace stepscope::python {
 
 struct Trace {
-  trace::Trace trace;
-  std::vector<std::string> paths;  ///< as they were given
-  unsigned threads = 0;
+  Trace(trace::Trace read, std::vector<std::string> from, unsigned most_threads)
+      : trace(std::move(read)), paths(std::move(from)), threads(most_threads) {}
+
+  const trace::Trace trace;
+  const std::vector<std::string> paths;  ///< as they were given
+  const unsigned threads;
+
+  /// What analyses of the chosen steps share. That of the last choice is kept: who asks for one table mostly
+  /// asks for more.
+  std::shared_ptr<const analyze::Derived> derived(const report::Params& params) const {
+    const std::lock_guard lock(mutex_);
+    if (std::string step(params.text("step")); derived_ == nullptr || step != step_) {
+      step_ = std::move(step);
+      derived_ = std::make_shared<const analyze::Derived>(trace, params);
+    }
+    return derived_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  mutable std::string step_;
+  mutable std::shared_ptr<const analyze::Derived> derived_;
 };
 
 using Given = std::vector<std::pair<std::string, std::string>>;  ///< params by name, in the order given

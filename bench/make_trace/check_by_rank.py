@@ -13,7 +13,10 @@ import subprocess
 import sys
 
 ALONE = {"event"}  # needs to be told which
-TOGETHER = {"cost", "cost_low", "cost_high", "cost_by", "Imbalance"}  # from replaying all ranks at once
+# From replaying all ranks at once: tables and columns of `stragglers`, rules, and what depends on their savings.
+TOGETHER = {"cost", "cost_low", "cost_high", "cost_by", "Imbalance", "If transfers took less"}
+RULES = {"N01", "N05"}
+SAVINGS = {"rank", "after_low", "after_high", "together_low", "together_high"}
 
 
 def said(*words):
@@ -29,8 +32,12 @@ def analyses(stepscope):
 def without_replay(text):
     """The answer without what replays all ranks together, which needs all their events."""
     def kept(report):
+        advice = report["report"] != "stragglers"
         for table in report["tables"]:
-            keep = [i for i, column in enumerate(table["columns"]) if column["name"] not in TOGETHER]
+            names = [column["name"] for column in table["columns"]]
+            if advice and "id" in names:
+                table["rows"] = [row for row in table["rows"] if row[names.index("id")] not in RULES]
+            keep = [i for i, name in enumerate(names) if name not in (SAVINGS if advice else TOGETHER)]
             table["rows"] = [[row[i] for i in keep] for row in table["rows"]]
             table["columns"] = [table["columns"][i] for i in keep]
         report["tables"] = [table for table in report["tables"] if table["title"] not in TOGETHER]
@@ -39,7 +46,8 @@ def without_replay(text):
 
     answer = json.loads(text)
     reports = answer["reports"] if "reports" in answer else [answer]
-    return [kept(report) if report["report"] == "stragglers" else report for report in reports if report["report"] != "whatif"]
+    return [kept(report) if report["report"] in ("stragglers", "verdict", "findings") else report
+            for report in reports if report["report"] != "whatif"]
 
 
 def differing(stepscope, folder, names, flags=()):
@@ -50,7 +58,7 @@ def differing(stepscope, folder, names, flags=()):
         whole, by_rank = said(*asked), said(*asked, "--by-rank")
         if whole[0] != 0 or len(whole[1]) < 100:
             wrong.append(f"{name} {folder} {' '.join(flags)}: no answer at all: {whole[2].strip()}")
-        elif whole != by_rank and (name not in ("stragglers", "report") or whole[2] != by_rank[2]
+        elif whole != by_rank and (name not in ("stragglers", "report", "findings") or whole[2] != by_rank[2]
                                    or without_replay(whole[1]) != without_replay(by_rank[1])):
             wrong.append(f"{name} {folder} {' '.join(flags)}: {len(whole[1])} bytes as one, {len(by_rank[1])} by rank; {by_rank[2].strip()}")
     return wrong

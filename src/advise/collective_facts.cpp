@@ -1,6 +1,7 @@
 #include "advise/collective_facts.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "advise/cite.h"
 #include "advise/constants.h"
@@ -127,6 +128,19 @@ std::optional<double> waiting_share(const Evidence& e) {
     if (e.mine(*waits, row) && (*ints_of(*waits, "total"))[row] > 0)
       return (*reals_of(*waits, "wait_share"))[row];
   return std::nullopt;
+}
+
+std::optional<ShorterTransfers> shorter_transfers(const Evidence& e) {
+  const report::Table* table = table_of(e.reports().stragglers, "If transfers took less");
+  if (table == nullptr || table->rows() == 0) return std::nullopt;
+  const report::Reals& factor = *reals_of(*table, "factor");
+  const auto saving_at = [&](double shortened) {
+    std::size_t nearest = 0;
+    for (std::size_t row = 1; row < table->rows(); ++row)
+      if (std::abs(1 - factor[row] - shortened) < std::abs(1 - factor[nearest] - shortened)) nearest = row;
+    return (*ints_of(*table, "saving"))[nearest];
+  };
+  return ShorterTransfers{saving_at(kOverlapLeast), saving_at(kOverlapMost)};
 }
 
 std::optional<SlowRank> slowest_rank(const Evidence& e) {

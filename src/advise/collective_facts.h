@@ -46,6 +46,13 @@ struct SlowRank {
 };
 /// Of this rank's time in collectives: waiting for others. Empty for one rank, and where none is matched.
 std::optional<double> waiting_share(const Evidence& evidence);
+/// ns per step of the job, replayed together, with collectives at 1 - kOverlapLeast and 1 - kOverlapMost of
+/// their transfer time.
+struct ShorterTransfers {
+  std::int64_t least = 0, most = 0;
+};
+/// Empty for one rank, and where ranks cannot be replayed together.
+std::optional<ShorterTransfers> shorter_transfers(const Evidence& evidence);
 std::optional<SlowRank> slowest_rank(const Evidence& evidence);
 /// Empty for one rank, and for the slow rank itself.
 std::optional<SlowRank> slow_rank(const Evidence& evidence);

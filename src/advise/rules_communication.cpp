@@ -235,7 +235,7 @@ constexpr std::string_view kExposedDoc =
 confidence is low below `kCommunicationShare`. Silent when the host limits, since the collectives then
 fill time that would be idle, and when a cause explains it: many small collectives (N02), slow links (N03), a late start (N06), gathers without
 prefetch (N07). Saving: replay with collectives at 0.2 to 0.8 of their length. One rank's file cannot tell transfer from waiting for other ranks; of several ranks, the share of
-their time in collectives that is waiting (`stragglers`) is left out.)";
+their time in collectives that is waiting (`stragglers`) is left out, and the saving is that of the job: all ranks replayed together with transfers of 0.2 to 0.8 of their length.)";
 
 std::optional<Finding> exposed_communication(const Evidence& e, Bound bound) {
   const std::optional<double> waits = waiting_share(e);
@@ -253,8 +253,17 @@ std::optional<Finding> exposed_communication(const Evidence& e, Bound bound) {
       finding(e, "N01", "communication",
               fmt::format("{} of {} per step only communication runs ({} of it is hidden behind compute)",
                           ns(exposed / e.steps()), ns(e.step_length()), percent(hidden)));
-  save(f, exposed / e.steps(), kOverlapLeast, kOverlapMost);
-  change(f, fmt::format("comm={:.1f}", 1 - kOverlapMost), fmt::format("comm={:.1f}", 1 - kOverlapLeast));
+  if (const std::optional<ShorterTransfers> job = shorter_transfers(e)) {
+    f.saving_low = job->least;
+    f.saving_high = job->most;
+  } else {
+    save(f, exposed / e.steps(), kOverlapLeast, kOverlapMost);
+    const std::string ideal = fmt::format("comm={:.1f}", 1 - kOverlapMost);
+    if (waits)
+      change(f, ideal, 0.0);  // replayed alone, a rank also gains what it waits for others
+    else
+      change(f, ideal, fmt::format("comm={:.1f}", 1 - kOverlapLeast));
+  }
   f.confidence = e.share(exposed) < kCommunicationShare ? Confidence::low : Confidence::medium;
   f.because = waits ? fmt::format("waiting for other ranks, {} of its time in collectives, is left out",
                                   percent(*waits))

@@ -1,6 +1,7 @@
 // The longest chain of calls and device events of a step: what has to be faster for the step to be.
 #include <map>
 
+#include "analyze/derived.h"
 #include "analyze/device_spans.h"
 #include "analyze/hta_critical_path.h"
 #include "analyze/list.h"
@@ -19,7 +20,7 @@ using report::Unit;
 using timeline::Time;
 
 struct OfRank {
-  hta::Table rows;
+  const hta::Table& rows;
   PathGraph graph;
 };
 
@@ -161,16 +162,17 @@ anything else changes nothing. `annotation` and `instance` choose the range (a p
 With `--hta-compat` as HTA's critical_path_analysis: whole microseconds, only the launches and waits it knows.)",
     kParams, false};
 
-report::Report critical_path(const trace::Trace& trace, const report::Params& params) {
+report::Report critical_path(const Derived& derived, const report::Params& params) {
+  const trace::Trace& trace = derived.trace();
   const bool compat = params.flag("hta-compat");
   const std::string_view asked = params.text("annotation", "ProfilerStep");
   const std::string_view annotation = asked == "all" ? "" : asked;
+  std::vector<hta::Table> exact;
+  if (!compat)
+    for (const trace::Rank& rank : trace.ranks) exact.push_back(hta::exact_table(trace, rank));
   std::vector<OfRank> ranks;
-  if (compat)
-    for (hta::Table& table : hta::tables_of(trace, hta::keep_of(params)))
-      ranks.push_back({std::move(table), {}});
-  else
-    for (const trace::Rank& rank : trace.ranks) ranks.push_back({hta::exact_table(trace, rank), {}});
+  for (const hta::Table& table : compat ? derived.hta(hta::keep_of(params)) : exact)
+    ranks.push_back({table, {}});
   report::Report report{"critical_path", {}, {}};
   for (OfRank& of : ranks) {
     of.graph = hta::critical_path(trace, of.rows, annotation, params.integer("instance"), compat);

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <mutex>
 
+#include "analyze/hta_rows.h"
 #include "analyze/replayed_job.h"
 #include "analyze/replayed_rank.h"
 #include "report/statistics.h"
@@ -43,6 +45,7 @@ struct Derived::OfRank {
 struct Derived::OfAll {
   Once<derive::Collectives> collectives;
   Once<std::unique_ptr<ReplayedJob>> job;
+  std::array<Once<std::vector<hta::Table>>, hta::kKeeps> hta;
 };
 
 Derived::Derived(const trace::Trace& trace, const report::Params& params)
@@ -96,6 +99,10 @@ const derive::Collectives& Derived::collectives() const {
 
 const ReplayedJob& Derived::job() const {
   return *all_->job.get([&] { return std::make_unique<ReplayedJob>(*this); });
+}
+
+const std::vector<hta::Table>& Derived::hta(hta::Keep keep) const {
+  return all_->hta[static_cast<std::size_t>(keep)].get([&] { return hta::tables_of(trace_, keep); });
 }
 
 void note_whole_gaps(report::Report& report, const Derived& derived, const Rank& rank) {

@@ -16,6 +16,11 @@
 
 namespace stepscope::analyze {
 
+namespace hta {
+enum class Keep : std::uint8_t;
+struct Table;
+}  // namespace hta
+
 class ReplayedJob;
 class ReplayedRank;
 
@@ -42,6 +47,8 @@ class Derived {
   /// Of all ranks.
   const derive::Collectives& collectives() const;
   const ReplayedJob& job() const;
+  /// HTA's tables of all ranks.
+  const std::vector<hta::Table>& hta(hta::Keep keep) const;
   /// Whether ranks have no events, only digests.
   bool digested() const { return digested_; }
 

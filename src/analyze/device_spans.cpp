@@ -113,7 +113,7 @@ KernelType type_of(trace::Work work) {
 std::vector<DeviceSpans> device_spans(const Derived& derived, const report::Params& params) {
   std::vector<DeviceSpans> out;
   if (params.flag("hta-compat")) {
-    for (const hta::Table& table : hta::tables_of(derived.trace(), hta::keep_of(params)))
+    for (const hta::Table& table : derived.hta(hta::keep_of(params)))
       out.push_back(spans_of(derived.trace(), table));
   } else {
     for (const Rank& rank : derived.trace().ranks) add_devices(out, derived.trace(), rank, derived.choice());

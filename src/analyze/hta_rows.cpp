@@ -7,10 +7,10 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <unordered_map>
 
 #include "analyze/question.h"
 #include "analyze/tb_events.h"
+#include "base/sort_runs.h"
 #include "trace/asked_once.h"
 
 namespace stepscope::analyze::hta {
@@ -72,17 +72,42 @@ class OnDevice {
   trace::StringId waits_[2];
 };
 
+/// Numbers by key; of equal keys the one that was added last counts.
+class ByKey {
+ public:
+  void add(std::int64_t key, std::int64_t number) { entries_.push_back({key, number}); }
+  void sort() {
+    sort_runs(entries_, [](const Entry& a, const Entry& b) { return a.key < b.key; });
+  }
+  std::optional<std::int64_t> find(std::int64_t key) const {
+    const auto after = std::upper_bound(entries_.begin(), entries_.end(), key,
+                                        [](std::int64_t k, const Entry& entry) { return k < entry.key; });
+    if (after == entries_.begin() || std::prev(after)->key != key) return std::nullopt;
+    return std::prev(after)->number;
+  }
+  std::int64_t count(std::int64_t key) const {
+    const auto [first, last] = std::equal_range(entries_.begin(), entries_.end(), Entry{key, 0},
+                                                [](const Entry& a, const Entry& b) { return a.key < b.key; });
+    return last - first;
+  }
+
+ private:
+  struct Entry {
+    std::int64_t key, number;
+  };
+  std::vector<Entry> entries_;
+};
+
 void link(Table& table, const OnDevice& on_device) {
-  std::unordered_map<std::int64_t, std::int64_t> host, device;
+  ByKey host, device;
   for (const Event& event : table.events)
     if (event.correlation != -1)
-      (on_device(*table.rank, event) ? device : host)[event.correlation] = event.index;
-  for (Event& event : table.events) {
-    if (event.correlation == -1) continue;
-    const auto& others = on_device(*table.rank, event) ? host : device;
-    const auto found = others.find(event.correlation);
-    event.partner = found == others.end() ? 0 : found->second;
-  }
+      (on_device(*table.rank, event) ? device : host).add(event.correlation, event.index);
+  host.sort();
+  device.sort();
+  for (Event& event : table.events)
+    if (event.correlation != -1)
+      event.partner = (on_device(*table.rank, event) ? host : device).find(event.correlation).value_or(0);
 }
 
 struct StepRange {
@@ -155,17 +180,16 @@ class StepAt {
 void set_iterations(const Trace& trace, Table& table) {
   const StepAt step_at(steps_of(trace, table));
   const auto& e = table.rank->events;
-  std::unordered_map<std::int64_t, std::int64_t> of_index;
+  ByKey of_index;
   for (Event& event : table.events) {
     if (event.stream > 0) continue;
     event.iteration = event.stream < 0 || e.kind[event.row] == Kind::op ? step_at(event.start) : kNoIteration;
-    if (event.partner > 0) of_index[event.index] = event.iteration;
+    if (event.partner > 0) of_index.add(event.index, event.iteration);
   }
-  for (Event& event : table.events) {
-    if (event.stream <= 0 || event.partner <= 0) continue;
-    const auto found = of_index.find(event.partner);
-    if (found != of_index.end()) event.iteration = found->second;
-  }
+  of_index.sort();
+  for (Event& event : table.events)
+    if (event.stream > 0 && event.partner > 0)
+      event.iteration = of_index.find(event.partner).value_or(event.iteration);
 }
 
 Table table_of(const Trace& trace, const Rank& rank) {
@@ -179,8 +203,7 @@ Table table_of(const Trace& trace, const Rank& rank) {
     set_times(event, e.start[row], e.duration(row), fractions);
     table.events.push_back(event);
   }
-  std::sort(table.events.begin(), table.events.end(),
-            [](const Event& a, const Event& b) { return a.index < b.index; });
+  sort_runs(table.events, [](const Event& a, const Event& b) { return a.index < b.index; });
   return table;
 }
 
@@ -192,17 +215,17 @@ void drop_last_step(Table& table, const OnDevice& on_device, const std::vector<S
   Time last = std::numeric_limits<Time>::min();
   for (const StepRange& step : steps) last = std::max(last, step.start);
   std::vector<Event> host, device;
-  std::unordered_map<std::int64_t, std::int64_t> calls;
+  ByKey calls;
   for (const Event& event : table.events) {
     if (on_device(*table.rank, event) || (!include_last && event.start >= last)) continue;
     host.push_back(event);
-    ++calls[event.correlation];
+    calls.add(event.correlation, 0);
   }
+  calls.sort();
   for (const Event& event : table.events) {
     if (!on_device(*table.rank, event)) continue;
-    const auto found = calls.find(event.correlation);
-    if (found != calls.end())
-      device.insert(device.end(), static_cast<std::size_t>(std::min(found->second, kMostCopies)), event);
+    device.insert(device.end(),
+                  static_cast<std::size_t>(std::min(calls.count(event.correlation), kMostCopies)), event);
   }
   device.insert(device.end(), host.begin(), host.end());
   table.events = std::move(device);

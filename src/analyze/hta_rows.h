@@ -37,6 +37,7 @@ struct Table {
 /// What of a recording with several profiler steps is kept: HTA drops events on the host from the last step
 /// on, unless that is asked for, and device events whose call is not kept. Its TraceDiff keeps everything.
 enum class Keep : std::uint8_t { without_last_step, with_last_step, everything };
+inline constexpr std::size_t kKeeps = 3;
 /// The params "hta-last-step" and "everything".
 Keep keep_of(const report::Params& params);
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "analyze/derived.h"
 #include "analyze/hta_call_graph.h"
 #include "analyze/list.h"
 #include "analyze/question.h"
@@ -156,8 +157,9 @@ calls that hold nothing 1), and of the device events below it their number, the 
 **Ranks**: HTA's word for the device, the `earliest` time that was subtracted (in the file's time base), and the `base_time` of the file, ns.)",
     kParams, false, Needs::all_ranks};
 
-report::Report hta_trace(const trace::Trace& trace, const report::Params& params) {
-  const std::vector<hta::Table> ranks = hta::tables_of(trace, hta::keep_of(params));
+report::Report hta_trace(const Derived& derived, const report::Params& params) {
+  const trace::Trace& trace = derived.trace();
+  const std::vector<hta::Table>& ranks = derived.hta(hta::keep_of(params));
   report::Report report{"hta_trace", {}, {}};
   report.tables.push_back(facts(trace, ranks));
   if (params.flag("calls")) {

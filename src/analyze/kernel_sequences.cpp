@@ -169,7 +169,7 @@ report::Report kernel_sequences(const Derived& derived, const report::Params& pa
     }
   };
   if (params.flag("hta-compat"))
-    for (const hta::Table& of : hta::tables_of(trace, hta::keep_of(params))) add(hta_items(trace, of));
+    for (const hta::Table& of : derived.hta(hta::keep_of(params))) add(hta_items(trace, of));
   else
     for (const trace::Rank& of : trace.ranks) add(own_items(of, derived.choice()));
   if (table.rows() == 0)

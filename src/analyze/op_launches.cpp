@@ -183,8 +183,7 @@ report::Report op_launches(const Derived& derived, const report::Params& params)
     }
   };
   if (params.flag("hta-compat"))
-    for (const hta::Table& of : hta::tables_of(trace, hta::keep_of(params)))
-      add(*of.rank, hta_calls(trace, of));
+    for (const hta::Table& of : derived.hta(hta::keep_of(params))) add(*of.rank, hta_calls(trace, of));
   else
     for (const trace::Rank& of : trace.ranks) add(of, own_calls(of, derived.choice()));
   if (table.rows() == 0) report.notes.emplace_back(kNoLaunchNote);

@@ -123,6 +123,25 @@ Table imbalance(const ReplayedJob& job) {
   return table;
 }
 
+Table shorter_transfers(const Derived& derived) {
+  const ReplayedJob& job = derived.job();
+  Table table{"If transfers took less", Shape::table, {}};
+  auto& factor = table.reals("factor", Unit::none, Role::key);
+  auto& step = table.ints("step", Unit::ns);
+  auto& saving = table.ints("saving", Unit::ns);
+  const std::int64_t now = job.step(job.identity());
+  for (const double f : {0.8, 0.2}) {
+    const Scale collectives{"comm", Scale::What::comm, "", {}, f};
+    derive::JointChanges changes;
+    for (std::size_t r = 0; r < derived.trace().ranks.size(); ++r)
+      changes.ranks.push_back(job.rank(r).change_of({&collectives, 1}).changes);
+    factor.push_back(f);
+    step.push_back(std::min(now, job.step(job.lengths(changes))));
+    saving.push_back(now - step.back());
+  }
+  return table;
+}
+
 Table verdicts(const trace::Trace& trace, const derive::StragglerAnswer& answer,
                const std::vector<Cost>& costs, const std::vector<std::int64_t>& numbers) {
   Table table{"Stragglers", Shape::table, {}};
@@ -231,7 +250,9 @@ A collective's wait on a rank = its duration there - its shortest duration on an
 **Waiting in collectives**: all-reduces, all-gathers, reduce-scatters and all-to-alls that were matched across ranks (`clock_alignment`); `last`, `first`: of how many this rank
 came last, or first, by their durations; `wait`, `total`: sums of waits and of durations, ns; wait_share = wait / total.
 
-**Imbalance**, where ranks can be replayed together: the job's `step`; `balanced`: what it would be if each collective began when the median of its ranks came; `cost`: their difference; share = cost / step.)",
+**Imbalance**, where ranks can be replayed together: the job's `step`; `balanced`: what it would be if each collective began when the median of its ranks came; `cost`: their difference; share = cost / step.
+
+**If transfers took less**, likewise: the job's `step` if collectives took `factor` of their time once the last rank has come, and what that saves.)",
     {},
     true,
     Needs::digests};
@@ -275,6 +296,7 @@ report::Report stragglers(const Derived& derived, const report::Params&) {
   report.tables.push_back(std::move(waiting));
   if (!answer.beyond_median.empty() && derived.job().usable())
     report.tables.push_back(imbalance(derived.job()));
+  if (derived.job().usable()) report.tables.push_back(shorter_transfers(derived));
   return report;
 }
 

@@ -32,9 +32,9 @@ struct OfRank {
   std::vector<Placed> device_ranges, host_ranges, events;
 };
 
-std::vector<OfRank> hta_rows(const trace::Trace& trace, hta::Keep keep) {
+std::vector<OfRank> hta_rows(const Derived& derived, hta::Keep keep) {
   std::vector<OfRank> out;
-  for (const hta::Table& table : hta::tables_of(trace, keep)) {
+  for (const hta::Table& table : derived.hta(keep)) {
     OfRank of{table.rank, {}, {}, {}};
     for (const hta::Event& event : table.events) {
       const Kind kind = table.rank->events.kind[event.row];
@@ -218,7 +218,7 @@ With `--hta-compat` as HTA's get_gpu_user_annotation_breakdown and get_gpu_kerne
 
 report::Report user_annotations(const Derived& derived, const report::Params& params) {
   std::vector<OfRank> ranks =
-      params.flag("hta-compat") ? hta_rows(derived.trace(), hta::keep_of(params)) : own_rows(derived);
+      params.flag("hta-compat") ? hta_rows(derived, hta::keep_of(params)) : own_rows(derived);
   for (OfRank& of : ranks) place_all(of);
   report::Report report{"user_annotations", {}, {}};
   report.tables.push_back(durations(derived.trace(), ranks, params));

@@ -72,12 +72,13 @@ TEST(WhatifOfAJob, UnmatchedRanksAreReplayedAlone) {
 TEST(StragglersOfAJob, CostIsWhatTheOthersGain) {
   const trace::Trace trace = test::open_ranks(kLate);
   const report::Report report = test::answer("stragglers", trace);
-  ASSERT_EQ(report.tables.size(), 4u);
+  ASSERT_EQ(report.tables.size(), 5u);
   EXPECT_EQ(test::cells(report.tables[0], "rank"), Cells{"1"});
   EXPECT_EQ(test::cells(report.tables[0], "cost"), Cells{"90000"});
   EXPECT_EQ(test::cells(report.tables[0], "cost_by"), Cells{"replay"});
   EXPECT_EQ(test::cells(report.tables[3], "balanced"), Cells{"120000"});
   EXPECT_EQ(test::cells(report.tables[3], "cost"), Cells{"90000"});
+  EXPECT_EQ(test::cells(report.tables[4], "saving"), (Cells{"12000", "48000"}));  // of a transfer of 60 µs
 }
 
 TEST(WhatifOfAJob, AStragglerIsOnlyRemoved) {
