@@ -193,7 +193,9 @@ TEST(Communication, ExposedIsWaitAndTransfer) {
                        transfer = ints(ranks, "exposed_transfer"), whose = ints(ranks, "rank");
     for (std::size_t r = 0; r < exposed.size(); ++r) {
       by_ranks += exposed[r];
-      if (wait[r] != report::kNoInt) EXPECT_EQ(wait[r] + transfer[r], exposed[r]);
+      if (wait[r] != report::kNoInt) {
+        EXPECT_EQ(wait[r] + transfer[r], exposed[r]);
+      }
       Column<timeline::Interval> compute, communication;
       for (const Work& w : works[whose[r]])
         (w.collective.empty() ? compute : communication).push_back({w.start * 1'000, w.end * 1'000});
