@@ -1,5 +1,5 @@
 // What comparing the ranks of a job takes of each: nothing that grows with a rank's events but its
-// collectives.
+// collectives, and the pieces of them that nothing hid.
 #pragma once
 
 #include <cstdint>
