@@ -26,12 +26,6 @@ using report::Unit;
 
 std::int64_t whole(double ns) { return std::isfinite(ns) ? std::llround(ns) : kNoInt; }
 
-std::string host_of(const trace::Rank& rank) {
-  for (const auto& [key, json] : rank.metadata)
-    if (key == "host_name" && json.size() > 2 && json.front() == '"') return json.substr(1, json.size() - 2);
-  return "";
-}
-
 Table clocks_of(const trace::Trace& trace, const Alignment& alignment) {
   Table table{"Clocks", Shape::table, {}};
   auto& rank = table.ints("rank", Unit::none, Role::key);
@@ -207,7 +201,8 @@ report::Report clock_alignment(const Derived& derived, const report::Params&) {
   const trace::Trace& trace = derived.trace();
   report::Report report{"clock_alignment", {}, {}};
   const bool alone = trace.ranks.size() < 2;
-  const Alignment alignment = alone ? Alignment{} : derive::align_clocks(derived.collectives());
+  const Alignment none;
+  const Alignment& alignment = alone ? none : derived.alignment();
   report.notes = trace.doubts;
   report.notes.push_back(alone ? "Only one rank is open: name several files, or the folder that holds them."
                                : summary_of(trace, alignment));

@@ -34,13 +34,6 @@ struct Group {
 };
 using Key = std::tuple<Exchange, std::string_view, std::int64_t, std::int64_t>;  // dtype, group, bytes
 
-bool is_communication_range(std::string_view name) {
-  for (const std::string_view head :
-       {"c10d::", "nccl:", "rccl:", "xccl:", "record_param_comms", "_c10d_functional::"})
-    if (name.starts_with(head)) return true;
-  return false;
-}
-
 /// When one step's gradients were reduced.
 struct Reduction {
   std::int64_t first = trace::kNoTime;  ///< start of the step's first reduction
@@ -55,7 +48,7 @@ class Gatherer {
         rank_(rank),
         e_(rank.events),
         args_(trace, rank),
-        communicates_(trace.strings, is_communication_range),
+        communicates_(trace.strings, derive::is_communication_range),
         autograd_(trace.strings, derive::is_autograd_node) {
     for (const derive::DeviceBusy& busy : devices)
       alone_.emplace(busy.device, timeline::MeasuredSet(subtract(busy.communication, busy.compute)));
@@ -203,16 +196,16 @@ struct ReductionTable {
 
 constinit const About collectives_about = {
     R"(Kernels of collectives that start in the window: the complete steps (or those of `--step`); without step marks, the whole
-recording.
+recording. How long ranks wait for each other in them, and how fast data moves then, `communication` says.
 
 **Collectives by size**, longest total first
 
 | column | meaning |
 |---|---|
-| collective, dtype, group_size, bytes | what makes a row, as recorded beside the kernel; bytes: what this rank gives or gets, whichever is more. Without that record the kernel's name says which collective it is, and the rest is empty |
+| collective, dtype, group_size, bytes | what makes a row, as recorded beside the kernel or its operator; bytes: what this rank gives or gets, whichever is more, of an uneven all-to-all without its own part. Without that record the kernel's name says which collective it is, and the rest is empty |
 | count, total, p50, min, max | kernels, and the sum, median, shortest and longest of their durations, ns. A collective's duration holds the time in which it waits for other ranks; the shortest one waited least |
 | exposed | ns of them in which no compute kernel ran on the device |
-| bus_rate | bytes on each link / `min`: bytes × 2(n-1)/n of an all-reduce among n ranks, × (n-1)/n of all-gather, reduce-scatter and all-to-all, else bytes |
+| bus_rate | bytes on each link / `min`: bytes × 2(n-1)/n of an all-reduce among n ranks, × (n-1)/n of all-gather, reduce-scatter, even all-to-all, gather and scatter, else bytes |
 | host | sum of the host ranges that issued them (`c10d::…`, `nccl:…`), ns |
 
 **Reductions in the backward pass**, per step with gradients: `backward` = time of the compute kernels launched by autograd, ns; `before_first` =

@@ -61,5 +61,19 @@ TEST(Collectives, ByNames) {
   EXPECT_EQ(test::cells(table, "bytes"), (Cells{"-", "-", "-"}));
 }
 
+// An uneven all-to-all: of 400 floats rank 1 keeps the 300 of its own part. An older recorder says it beside
+// the operator only.
+TEST(Collectives, WhatStaysIsNotSent) {
+  const trace::Trace trace = test::open_events(R"J(
+{"ph": "X", "cat": "cpu_op", "name": "record_param_comms", "pid": 5, "tid": 5, "ts": 1, "dur": 9, "args": {"External id": 9, "Collective name": "all_to_allv", "dtype": "Float", "In msg nelems": 400, "Out msg nelems": 320, "Group size": 2, "In split size": "[1, 3]", "Out split size": "[200, 120]", "Rank": 1}},
+{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 5, "tid": 5, "ts": 2, "dur": 2, "args": {"correlation": 1}},
+{"ph": "X", "cat": "kernel", "name": "ncclDevKernel_SendRecv", "pid": 0, "tid": 8, "ts": 100, "dur": 10, "args": {"device": 0, "stream": 8, "correlation": 1, "External id": 9}}
+)J");
+  const report::Table table = test::answer("collectives", trace).tables[0];
+  EXPECT_EQ(test::cells(table, "collective"), Cells{"uneven all-to-all"});
+  EXPECT_EQ(test::cells(table, "bytes"), Cells{"800"});  // it gives 100 floats and takes 200
+  EXPECT_EQ(test::cells(table, "bus_rate"), Cells{"8e+07"});
+}
+
 }  // namespace
 }  // namespace stepscope

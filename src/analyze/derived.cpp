@@ -40,10 +40,12 @@ struct Derived::OfRank {
   Once<std::vector<derive::Waiting>> waits;
   Once<std::unique_ptr<ReplayedRank>> replayed;
   Once<RankSteps> steps;
+  Once<RankCommunication> communication;
 };
 
 struct Derived::OfAll {
   Once<derive::Collectives> collectives;
+  Once<derive::Alignment> alignment;
   Once<std::unique_ptr<ReplayedJob>> job;
   std::array<Once<std::vector<hta::Table>>, hta::kKeeps> hta;
 };
@@ -58,8 +60,10 @@ Derived::Derived(const trace::Trace& heads, const report::Params& params, std::v
     : Derived(heads, params) {
   CHECK(digests.size() == heads.ranks.size());
   digested_ = true;
-  for (std::size_t r = 0; r < digests.size(); ++r)
+  for (std::size_t r = 0; r < digests.size(); ++r) {
     ranks_[r].steps.get([&] { return std::move(digests[r].steps); });
+    ranks_[r].communication.get([&] { return std::move(digests[r].communication); });
+  }
   all_->collectives.get([&] { return collectives_of(digests); });
 }
 
@@ -91,6 +95,17 @@ const ReplayedRank& Derived::replayed(const Rank& rank) const {
 
 const RankSteps& Derived::steps(const Rank& rank) const {
   return of(rank).steps.get([&] { return rank_steps(*this, rank); });
+}
+
+const RankCommunication& Derived::communication(const Rank& rank) const {
+  return of(rank).communication.get([&] {
+    const auto index = static_cast<std::size_t>(&rank - trace_.ranks.data());
+    return rank_communication(*this, rank, collectives().rows[index]);
+  });
+}
+
+const derive::Alignment& Derived::alignment() const {
+  return all_->alignment.get([&] { return derive::align_clocks(collectives()); });
 }
 
 const derive::Collectives& Derived::collectives() const {

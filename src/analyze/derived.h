@@ -6,6 +6,7 @@
 
 #include "analyze/question.h"
 #include "analyze/rank_digest.h"
+#include "derive/clock_alignment.h"
 #include "derive/collective_match.h"
 #include "derive/device_busy.h"
 #include "derive/idle_cause.h"
@@ -44,8 +45,10 @@ class Derived {
   const std::vector<derive::Waiting>& waits(const trace::Rank& rank) const;
   const ReplayedRank& replayed(const trace::Rank& rank) const;
   const RankSteps& steps(const trace::Rank& rank) const;
+  const RankCommunication& communication(const trace::Rank& rank) const;
   /// Of all ranks.
   const derive::Collectives& collectives() const;
+  const derive::Alignment& alignment() const;
   const ReplayedJob& job() const;
   /// HTA's tables of all ranks.
   const std::vector<hta::Table>& hta(hta::Keep keep) const;

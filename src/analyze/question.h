@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <string>
 
 #include "report/params.h"
 #include "report/table.h"
@@ -50,6 +51,9 @@ class RankColumn {
 
 /// Earliest start of any timed row: the zero of every time an analysis prints.
 std::int64_t origin_of(const trace::Rank& rank);
+
+/// The name of the machine that it ran on; "" when the file does not say.
+std::string host_of(const trace::Rank& rank);
 
 /// The stretch that shares and averages are taken over: first chosen step's start to the last one's device
 /// end.

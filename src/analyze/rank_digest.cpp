@@ -45,6 +45,7 @@ RankDigest digest_of(const Derived& derived, const trace::Rank& rank) {
   digest.steps = rank_steps(derived, rank);
   digest.collectives = derive::collective_rows(derived.trace(), rank, digest.groups);
   digest.collectives.shrink_to_fit();
+  digest.communication = rank_communication(derived, rank, digest.collectives);
   return digest;
 }
 
@@ -54,7 +55,7 @@ derive::Collectives collectives_of(std::vector<RankDigest>& ranks) {
   for (RankDigest& rank : ranks) {
     std::vector<std::uint32_t> ids;
     for (std::uint32_t id = 0; id < rank.groups.size(); ++id)
-      ids.push_back(groups.id(rank.groups.members(id), rank.groups.name(id)));
+      ids.push_back(groups.id(rank.groups.members(id), rank.groups.name(id), rank.groups.description(id)));
     for (derive::CollectiveRow& row : rank.collectives) row.group = ids[row.group];
     rows.push_back(std::move(rank.collectives));
     rank.collectives.clear();

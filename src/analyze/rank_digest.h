@@ -1,10 +1,11 @@
 // What comparing the ranks of a job takes of each: nothing that grows with a rank's events but its
-// collectives.
+// collectives, and the pieces of them that nothing hid.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include "analyze/rank_communication.h"
 #include "derive/collective_match.h"
 #include "derive/stragglers.h"
 #include "timeline/interval.h"
@@ -28,6 +29,7 @@ struct RankDigest {
   RankSteps steps;
   derive::GroupNames groups;  ///< of the rank alone
   std::vector<derive::CollectiveRow> collectives;
+  RankCommunication communication;
 };
 RankDigest digest_of(const Derived& derived, const trace::Rank& rank);
 

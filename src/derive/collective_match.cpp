@@ -113,7 +113,7 @@ class Matcher {
   }
 
   bool same(Member a, Member b) const {
-    return at(a).exchange == at(b).exchange && at(a).bytes == at(b).bytes;
+    return at(a).exchange == at(b).exchange && (at(a).bytes == at(b).bytes || !is_even(at(a).exchange));
   }
 
   void by_subsequence(const std::vector<Part>& parts) {

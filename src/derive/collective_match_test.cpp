@@ -58,6 +58,15 @@ TEST(CollectiveMatch, WhatDiffersIsNoMatch) {
   EXPECT_EQ(matches.mismatches[2].what, Mismatch::What::exchange);
 }
 
+TEST(CollectiveMatch, SomeAreOfUnequalSizes) {
+  for (const Exchange uneven : {Exchange::all_to_all_v, Exchange::gather, Exchange::scatter}) {
+    const Matches matches =
+        match_collectives({{row(0, 1, 1, 8, uneven)}, {row(0, 1, 1, 64, uneven)}}, one_group());
+    EXPECT_EQ(pairs(matches), (Pairs{{0, 0}}));
+    EXPECT_TRUE(matches.mismatches.empty());
+  }
+}
+
 // Without numbers: the k-th of a step where both have equally many (step 1). Where one lost a row (step 2),
 // what is in the same order on both, if it is a run of three.
 TEST(CollectiveMatch, ByOrderAndBySimilarity) {

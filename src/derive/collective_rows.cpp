@@ -27,7 +27,9 @@ class Reader {
         name_(trace, rank, "Process Group Name"),
         size_(trace, rank, "Group size"),
         first_(trace, rank, "Global rank start"),
-        stride_(trace, rank, "Global rank stride") {}
+        stride_(trace, rank, "Global rank stride"),
+        description_(trace, rank, "Process Group Description"),
+        trace_(trace) {}
 
   CollectiveRow row_of(Row row) {
     const trace::EventTable& e = rank_.events;
@@ -40,7 +42,10 @@ class Reader {
     out.bytes = c.bytes;
     out.ranks = std::max<std::int64_t>(0, size_.integer_or(said, 0));
     out.sequence = sequence_.integer_or(row, op == kNoRow ? -1 : sequence_.integer_or(op, -1));
-    out.group = groups_.id(members(said, out.ranks), std::string(name_.text(said)));
+    const std::string members = members_of(said, out.ranks);
+    if (has_root(c.exchange) && c.place >= 0) out.root = member_at(members, c.place);
+    out.dtype = element_type(trace_.text(c.dtype)).name;
+    out.group = groups_.id(members, std::string(name_.text(said)), description_.text(said));
     const std::int32_t step = e.step[row];
     out.step = step < 0 ? -1 : rank_.steps[static_cast<std::size_t>(step)].number;
     out.start = rank_.base_ns + e.start[row];
@@ -51,7 +56,7 @@ class Reader {
 
  private:
   /// "[0, 1, ..., 63]" is a list cut by the writer: the first rank, the stride and the size say the same.
-  std::string members(Row row, std::int64_t size) {
+  std::string members_of(Row row, std::int64_t size) {
     std::string_view text = members_.text(row);
     if (text.starts_with('[')) text.remove_prefix(1);
     if (text.ends_with(']')) text.remove_suffix(1);
@@ -67,20 +72,31 @@ class Reader {
     return whole;
   }
 
+  static std::int64_t member_at(const std::string& members, std::int64_t place) {
+    const std::vector<std::int64_t> numbers = numbers_in(members);
+    return place < std::ssize(numbers) ? numbers[static_cast<std::size_t>(place)] : -1;
+  }
+
   const trace::Rank& rank_;
   GroupNames& groups_;
   const CollectiveArgs args_;
-  trace::ArgReader sequence_, members_, name_, size_, first_, stride_;
+  trace::ArgReader sequence_, members_, name_, size_, first_, stride_, description_;
+  const trace::Trace& trace_;
   std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, std::string>
       whole_;  // by first, stride, size
 };
 
 }  // namespace
 
-std::uint32_t GroupNames::id(std::string members, std::string name) {
+std::uint32_t GroupNames::id(std::string members, std::string name, std::string_view description) {
   const auto [found, added] =
       ids_.try_emplace({std::move(members), std::move(name)}, static_cast<std::uint32_t>(names_.size()));
-  if (added) names_.push_back(found->first);
+  if (added) {
+    names_.push_back(found->first);
+    descriptions_.emplace_back();
+  }
+  std::string& known = descriptions_[found->second];
+  if (known.empty()) known = description;
   return found->second;
 }
 
@@ -114,7 +130,12 @@ std::vector<CollectiveRow> collective_rows(const trace::Trace& trace, const trac
 
 bool synchronizes(Exchange exchange) {
   return exchange == Exchange::all_reduce || exchange == Exchange::all_gather ||
-         exchange == Exchange::reduce_scatter || exchange == Exchange::all_to_all;
+         exchange == Exchange::reduce_scatter || exchange == Exchange::all_to_all ||
+         exchange == Exchange::all_to_all_v || exchange == Exchange::barrier;
+}
+
+bool is_even(Exchange exchange) {
+  return exchange != Exchange::all_to_all_v && exchange != Exchange::gather && exchange != Exchange::scatter;
 }
 
 }  // namespace stepscope::derive

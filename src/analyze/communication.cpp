@@ -1,0 +1,223 @@
+// How long ranks wait for each other in collectives, how fast data moves, and which modules wait for either.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "analyze/collective_sizes.h"
+#include "analyze/derived.h"
+#include "analyze/exposed_communication.h"
+#include "analyze/list.h"
+#include "report/statistics.h"
+#include "report/units.h"
+
+namespace stepscope::analyze {
+namespace {
+
+using report::kNoInt;
+using report::Role;
+using report::Shape;
+using report::Table;
+using report::Unit;
+using timeline::Time;
+
+constexpr std::string_view kModulesHow = "Record with with_stack=True (TorchScript: with_modules=True).";
+
+std::string_view name_of(IssuePlace::Kind kind) {
+  constexpr std::string_view kNames[] = {"module", "module, backward", "operator", "annotation",
+                                         "not recorded"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+struct RankTable {
+  explicit RankTable(const trace::Trace& trace) : rank(table, trace) {}
+
+  void add(const trace::Rank& of, const RankCommunication& communication, const Exposed& sum) {
+    Time running = 0;
+    for (const RankCommunication::Device& device : communication.devices)
+      report::add_to(running, device.running.length());
+    const bool known = sum.known > 0;
+    rank.add(of);
+    collectives.push_back(sum.collectives);
+    total.push_back(running);
+    exposed.push_back(sum.all());
+    wait.push_back(known ? sum.wait : kNoInt);
+    transfer.push_back(known ? sum.transfer : kNoInt);
+    unknown.push_back(sum.unknown);
+    overlap.push_back(report::ratio(running - sum.all(), running));
+    transfer_overlap.push_back(known ? report::ratio(sum.moving - sum.transfer, sum.moving)
+                                     : report::kNoReal);
+  }
+
+  Table table{"Exposed communication", Shape::table, {}};
+  RankColumn rank;
+  report::Ints& collectives = table.ints("collectives", Unit::count);
+  report::Ints& total = table.ints("communication", Unit::ns);
+  report::Ints& exposed = table.ints("exposed", Unit::ns);
+  report::Ints& wait = table.ints("exposed_wait", Unit::ns);
+  report::Ints& transfer = table.ints("exposed_transfer", Unit::ns);
+  report::Ints& unknown = table.ints("unknown", Unit::ns, Role::detail);
+  report::Reals& overlap = table.reals("overlap", Unit::share);
+  report::Reals& transfer_overlap = table.reals("transfer_overlap", Unit::share);
+};
+
+struct OfPlace {
+  Exposed sum;
+  std::int64_t ranks = 0;
+};
+using Places = std::map<IssuePlace, OfPlace>;
+
+Table place_table(const Places& places) {
+  Table table{"Exposed communication by module", Shape::table, {}};
+  auto& name = table.texts("issued_by");
+  auto& kind = table.texts("kind");
+  auto& ranks = table.ints("ranks", Unit::count, Role::detail);
+  auto& collectives = table.ints("collectives", Unit::count);
+  auto& exposed = table.ints("exposed", Unit::ns);
+  auto& wait = table.ints("exposed_wait", Unit::ns);
+  auto& transfer = table.ints("exposed_transfer", Unit::ns);
+  auto& unknown = table.ints("unknown", Unit::ns, Role::detail);
+  auto& share = table.reals("share", Unit::share, Role::share);
+  std::vector<const Places::value_type*> order;
+  Time all = 0;
+  for (const auto& place : places) {
+    order.push_back(&place);
+    report::add_to(all, place.second.sum.all());
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto* a, const auto* b) { return a->second.sum.all() > b->second.sum.all(); });
+  for (const auto* place : order) {
+    const Exposed& sum = place->second.sum;
+    name.push_back(place->first.name);
+    kind.emplace_back(name_of(place->first.kind));
+    ranks.push_back(place->second.ranks);
+    collectives.push_back(sum.collectives);
+    exposed.push_back(sum.all());
+    wait.push_back(sum.known > 0 ? sum.wait : kNoInt);
+    transfer.push_back(sum.known > 0 ? sum.transfer : kNoInt);
+    unknown.push_back(sum.unknown);
+    share.push_back(report::ratio(sum.all(), all));
+  }
+  return table;
+}
+
+void note_what_is_known(report::Report& report, const std::vector<MatchedCollective>& matched,
+                        const Exposed& all, bool alone) {
+  const auto count = [](std::int64_t n) { return report::format_value(n, Unit::count); };
+  const auto number = [&](auto is) { return std::count_if(matched.begin(), matched.end(), is); };
+  if (alone) {
+    report.notes.emplace_back(
+        "Only one rank is open, so waiting for others cannot be told from moving data: name several files, "
+        "or the folder that holds them.");
+    return;
+  }
+  const auto by_durations = number([](const MatchedCollective& c) {
+    return c.time.skew != trace::kNoTime && c.time.error == trace::kNoTime;
+  });
+  if (by_durations > 0)
+    report.notes.push_back(fmt::format(
+        "Clocks are not known well enough in {} of {} matched collectives (`clock_alignment`): their skew is "
+        "the longest minus the shortest duration, right as far as ranks leave together.",
+        count(by_durations), count(std::ssize(matched))));
+  if (const auto partly = number([](const MatchedCollective& c) { return !c.whole; }); partly > 0)
+    report.notes.push_back(fmt::format(
+        "{} matched collectives have ranks that are not open: those who wait for them seem to move data, so "
+        "waits are at least, transfers at most, what is shown.",
+        count(partly)));
+  if (all.known < all.collectives)
+    report.notes.push_back(fmt::format(
+        "Of {} of {} collectives nobody knows how long they waited (no match on another rank, sends and "
+        "receives, or a root that is not recorded): all their time counts as transfer, column `unknown`.",
+        count(all.collectives - all.known), count(all.collectives)));
+}
+
+}  // namespace
+
+constinit const About communication_about = {
+    R"(Collectives that were matched across ranks (`clock_alignment` says how), those that began in the window of every rank that took part: the complete steps, or those of
+`--step`; without step marks, the whole recording. Of one rank alone only what is exposed can be told.
+
+D is a collective's duration on one rank. All-reduces, all-gathers, reduce-scatters, all-to-alls and barriers end on all ranks together, so
+**transfer** = the shortest D, and a rank's **wait** = its D - transfer, at its start; no clocks are compared. Broadcasts, reductions, gathers and scatters have a root: receivers wait
+for it to start, or it waits for the last of them, by aligned clocks; transfer = the median of what is left of D. Nothing is said of them where the root or the clocks are not known, nor of sends and receives.
+
+**Collectives across ranks**, by the sum of D; sizes of one kind have a row each, over 16 sizes are put together between powers of 4
+
+| column | meaning |
+|---|---|
+| group, group_size, span | what the program calls the process group (its description, else its name; groups that say the same are one), its ranks, and whether they run on one host; empty where it is not recorded |
+| collective, dtype, bytes, bytes_max | kind, type and size of a message: of an all-reduce and reduce-scatter what goes in, of an all-gather what comes out, of gather and scatter what the root has, of an uneven all-to-all the most that a rank gives or takes without its own part. `bytes_max` differs where sizes are put together |
+| count, total_bytes | collectives, each counted once, and the sum of their bytes |
+| total | sum of D over collectives and ranks, ns |
+| skew_p50, skew_p95, skew_max | ns between the first and the last rank's start. `skew_by` clocks: where all clocks are known within 200 µs; `skew_error` is the most that these can be off (95 %). By durations: longest - shortest D, right as far as ranks leave together |
+| wait | summed over collectives and ranks, ns |
+| transfer, transfer_p50 | sum over collectives, and their median, ns |
+| alg_rate | bytes / transfer: sum by sum, bytes/s (GB/s = 10⁹) |
+| bus_rate, bus_rate_p50 | alg_rate × 2(n-1)/n of an all-reduce among n ranks, × (n-1)/n of all-gather, reduce-scatter, all-to-all, gather and scatter, else × 1; the median of the collectives' own |
+| of_best | bus_rate / the best seen on such a span: what 95 % of the messages of at least 16 MiB do not exceed. Best seen, not what the links can do; empty without such messages |
+| no_rate | why there is none. `latency bound`: transfer is under 3 ticks of the recorder's clock or under skew_error |
+
+**Latency and rate of links**: transfer = latency + bytes on each link / bus_rate, the line through the median transfer of each size (medians of slopes, Theil and Sen), of kinds with at least 4 sizes that span a factor of 16; `off_p50`: median
+distance of a size from the line / its transfer. Empty latency: the line would begin below 0.
+
+**Exposed communication**, per rank and on its devices in the window
+
+| column | meaning |
+|---|---|
+| collectives | begun in the window |
+| communication | time in which a collective runs, ns |
+| exposed | of that, no compute kernel runs. exposed = exposed_wait + exposed_transfer |
+| exposed_wait, exposed_transfer | of that, all collectives that run wait for other ranks; at least one moves data. Both empty where nothing is known of waits |
+| unknown | of exposed_transfer: collectives of which nobody knows how long they waited |
+| overlap | (communication - exposed) / communication |
+| transfer_overlap | the same of transfer only: waiting under compute gains nothing |
+
+**Exposed communication by module**: the same, summed over ranks, by who issued the collective. `kind` module: the path of the nn.Module that was running; module, backward: the one whose forward operator the backward operator belongs to; else the
+innermost operator or annotation that does more than communicate; share = exposed / that of all ranks.)",
+    {},
+    true,
+    Needs::digests};
+
+report::Report communication(const Derived& derived, const report::Params&) {
+  const trace::Trace& trace = derived.trace();
+  report::Report report{"communication", {}, {}};
+  const bool alone = trace.ranks.size() < 2;
+  if (!alone) report.notes = trace.doubts;
+  const derive::CollectiveTimes times = derive::collective_times(trace, derived.alignment());
+  RankTable ranks(trace);
+  Places places;
+  Exposed all;
+  bool modules = false;
+  for (std::size_t r = 0; r < trace.ranks.size(); ++r) {
+    const RankCommunication& of = derived.communication(trace.ranks[r]);
+    const std::vector<Exposed> parts =
+        exposed_by_place(of, trace.ranks[r], derived.collectives().rows[r], times.wait[r]);
+    Exposed sum;
+    for (std::size_t p = 0; p < parts.size(); ++p) {
+      sum.add(parts[p]);
+      if (parts[p].collectives == 0 && parts[p].all() == 0) continue;
+      OfPlace& place = places[of.places[p]];
+      place.sum.add(parts[p]);
+      ++place.ranks;
+    }
+    modules = modules || of.modules;
+    if (!of.devices.empty()) ranks.add(trace.ranks[r], of, sum);
+    all.add(sum);
+  }
+  const std::vector<MatchedCollective> matched = matched_collectives(derived, times);
+  if (matched.empty() && places.empty())
+    report.notes.emplace_back("No collective is recorded.");
+  else
+    note_what_is_known(report, matched, all, alone);
+  if (!places.empty() && !modules)
+    report.notes.push_back(fmt::format(
+        "No nn.Module is recorded, so exposed communication is told by operators and annotations. {}",
+        kModulesHow));
+  report.tables.push_back(size_table(matched));
+  if (Table latency = latency_table(matched); latency.rows() > 0) report.tables.push_back(std::move(latency));
+  report.tables.push_back(std::move(ranks.table));
+  report.tables.push_back(place_table(places));
+  return report;
+}
+
+}  // namespace stepscope::analyze
