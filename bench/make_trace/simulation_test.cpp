@@ -15,21 +15,20 @@ namespace stepscope::make_trace {
 namespace {
 
 struct Recorded {
-  Program program;
+  Programs programs;
   std::vector<std::vector<StepRows>> ranks;  ///< [rank][step]
   std::vector<std::vector<Meeting>> meetings;
 };
 
 Recorded record(const Options& options) {
-  Recorded r{training_step(options),
-             std::vector<std::vector<StepRows>>(static_cast<std::size_t>(options.ranks)),
-             {}};
+  Recorded r{
+      programs_of(options), std::vector<std::vector<StepRows>>(static_cast<std::size_t>(options.ranks)), {}};
   Observer observer;
   observer.step = [&](int rank, const StepRows& rows) {
     r.ranks[static_cast<std::size_t>(rank)].push_back(rows);
   };
   observer.meetings = [&](int, std::int64_t, const std::vector<Meeting>& m) { r.meetings.push_back(m); };
-  Job(options, r.program).run(observer);
+  Job(options, r.programs).run(observer);
   return r;
 }
 
@@ -198,7 +197,7 @@ TEST(Simulation, RepairingLeavesTheNoiseOfTheRest) {
   const auto matmuls = [](const Recorded& r) {
     std::vector<std::int64_t> lengths;
     for (const DeviceRow& row : r.ranks[0][1].device) {
-      if (r.program.works[row.work].name.find("gemm") != std::string::npos)
+      if (r.programs.of(0).works[row.work].name.find("gemm") != std::string::npos)
         lengths.push_back(row.end - row.start);
     }
     return lengths;
