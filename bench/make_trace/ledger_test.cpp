@@ -64,9 +64,18 @@ TEST(Ledger, PartsAddUpAndStepsTile) {
   }
 }
 
+Options staged() {
+  Options o;
+  o.ranks = 6;
+  o.layers = 6;
+  o.stages = 3;
+  o.micro_batches = 3;
+  o.tokens = 12288;
+  return o;
+}
+
 /// Between two neighbouring boundaries nothing changes, so looking at each piece is enough.
-TEST(Ledger, AgreesWithLookingAtEveryPiece) {
-  const Options options = host_bound();
+void look_at_every_piece(const Options& options) {
   const Programs programs = programs_of(options);
   for (const Checked& c : steps_of(options, programs, 1)) {
     std::set<std::int64_t> cuts = {c.ledger.device_start, c.ledger.device_end};
@@ -74,13 +83,17 @@ TEST(Ledger, AgreesWithLookingAtEveryPiece) {
       cuts.insert(row.start);
       cuts.insert(row.end);
     }
-    std::int64_t compute = 0, comm = 0, copy = 0, idle = 0;
+    std::int64_t compute = 0, comm = 0, copy = 0, idle = 0, messages = 0;
     for (auto cut = cuts.begin(); std::next(cut) != cuts.end(); ++cut) {
       const std::int64_t length = *std::next(cut) - *cut;
       std::set<WorkKind> running;
+      bool own = false;
       for (const DeviceRow& row : c.rows.device) {
-        if (row.start <= *cut && row.end > *cut) running.insert(programs.of(1).works[row.work].kind);
+        if (row.start > *cut || row.end <= *cut) continue;
+        running.insert(programs.of(1).works[row.work].kind);
+        own = own || !programs.of(1).works[row.work].members.message;
       }
+      if (!running.empty() && !own) messages += length;
       (running.contains(WorkKind::kernel)       ? compute
        : running.contains(WorkKind::collective) ? comm
        : !running.empty()                       ? copy
@@ -90,7 +103,14 @@ TEST(Ledger, AgreesWithLookingAtEveryPiece) {
     EXPECT_EQ(c.ledger.exposed_comm, comm);
     EXPECT_EQ(c.ledger.exposed_copy, copy);
     EXPECT_EQ(c.ledger.idle_sum(), idle);
+    EXPECT_EQ(c.ledger.only_messages, messages);
+    EXPECT_EQ(messages > 0, options.stages > 0);
   }
+}
+
+TEST(Ledger, AgreesWithLookingAtEveryPiece) {
+  look_at_every_piece(host_bound());
+  look_at_every_piece(staged());
 }
 
 StepLedger third_step(const Options& options, int rank = 0) {

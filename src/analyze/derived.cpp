@@ -57,7 +57,7 @@ Derived::Derived(const trace::Trace& heads, const report::Params& params, std::v
   digested_ = true;
   for (std::size_t r = 0; r < digests.size(); ++r)
     ranks_[r].steps.get([&] { return std::move(digests[r].steps); });
-  all_->collectives.get([&] { return collectives_of(digests); });
+  all_->collectives.get([&] { return collectives_of(digests, derive::numbers_of(heads)); });
 }
 
 Derived::~Derived() = default;

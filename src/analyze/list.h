@@ -21,6 +21,7 @@
   DERIVED(copies, "which copies ran, for which operator, how fast, and how much of them nothing hid") \
   DERIVED(collectives, "which collectives ran, how large and how fast, and how much of them nothing hid") \
   DERIVED(stragglers, "which rank holds the others up, in which part of its step, and who waits") \
+  DERIVED(pipeline, "which ranks are stages of a pipeline, and what of their steps is bubble") \
   DERIVED(clock_alignment, \
           "how far the ranks' clocks are apart, how well that is known, and which collectives differ") \
   DERIVED(temporal_breakdown, "how each device's time divides into compute, other work and idling") \

@@ -73,7 +73,9 @@ CollectiveArgs::CollectiveArgs(const trace::Trace& trace, const trace::Rank& ran
 Collective CollectiveArgs::of(trace::Row kernel) const {
   Collective c;
   const bool named = name_.has(kernel);
-  c.exchange = exchange_of(named ? name_.text(kernel) : trace_.name(rank_, kernel));
+  // Several sends and receives in one kernel are "coalesced".
+  const bool says = named && name_.text(kernel) != "coalesced";
+  c.exchange = exchange_of(says ? name_.text(kernel) : trace_.name(rank_, kernel));
   if (!named) {
     const trace::Row op = rank_.events.op[kernel];
     if (c.exchange == Exchange::point_to_point) c.exchange = around(rank_.events.launch[kernel], c.exchange);

@@ -27,7 +27,9 @@ class Reader {
         name_(trace, rank, "Process Group Name"),
         size_(trace, rank, "Group size"),
         first_(trace, rank, "Global rank start"),
-        stride_(trace, rank, "Global rank stride") {}
+        stride_(trace, rank, "Global rank stride"),
+        from_(trace, rank, "Src Rank"),
+        to_(trace, rank, "Dst Rank") {}
 
   CollectiveRow row_of(Row row) {
     const trace::EventTable& e = rank_.events;
@@ -46,6 +48,11 @@ class Reader {
     out.start = rank_.base_ns + e.start[row];
     out.end = rank_.base_ns + e.end[row];
     out.row = row;
+    if (out.exchange == Exchange::point_to_point) {
+      const Row ends = to_.has(row) || from_.has(row) || op == kNoRow ? row : op;
+      out.sends = to_.has(ends);
+      out.peer = std::max<std::int64_t>(-1, (out.sends ? to_ : from_).integer_or(ends, -1));
+    }
     return out;
   }
 
@@ -70,7 +77,7 @@ class Reader {
   const trace::Rank& rank_;
   GroupNames& groups_;
   const CollectiveArgs args_;
-  trace::ArgReader sequence_, members_, name_, size_, first_, stride_;
+  trace::ArgReader sequence_, members_, name_, size_, first_, stride_, from_, to_;
   std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, std::string>
       whole_;  // by first, stride, size
 };
