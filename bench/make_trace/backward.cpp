@@ -10,35 +10,38 @@ namespace {
 constexpr const char* kEngine = "autograd::engine::evaluate_function: ";
 
 /// Lists of more than 30 ranks are cut in real traces.
-std::string rank_list(int ranks) {
+std::string rank_list(const Members& members) {
   std::string text = "[";
-  for (int r = 0; r < std::min(ranks, 30); ++r) text += fmt::format("{}{}", r > 0 ? ", " : "", r);
-  return text + (ranks > 30 ? ", ...]" : "]");
-}
-
-std::string comm_args(const char* name, const char* dtype, std::int64_t elements, int ranks) {
-  return fmt::format(
-      "\"Collective name\": \"{}\", \"dtype\": \"{}\", \"In msg nelems\": {}, \"Out msg nelems\": {}, "
-      "\"Group size\": {}, \"In split size\": \"[]\", \"Out split size\": \"[]\", \"Process Group Name\": "
-      "\"0\", "
-      "\"Process Group Description\": \"default_pg\", \"Process Group Ranks\": \"{}\", ",
-      name, dtype, elements, elements, ranks, rank_list(ranks));
+  for (int i = 0; i < std::min(members.count, 30); ++i)
+    text += fmt::format("{}{}", i > 0 ? ", " : "", members.at(i));
+  return text + (members.count > 30 ? ", ...]" : "]");
 }
 
 }  // namespace
 
-void Model::backward() {
+std::string comm_args(const char* name, const char* dtype, std::int64_t elements, const Group& group) {
+  return fmt::format(
+      "\"Collective name\": \"{}\", \"dtype\": \"{}\", \"In msg nelems\": {}, \"Out msg nelems\": {}, "
+      "\"Group size\": {}, \"In split size\": \"[]\", \"Out split size\": \"[]\", \"Process Group Name\": "
+      "\"{}\", "
+      "\"Process Group Description\": \"{}\", \"Process Group Ranks\": \"{}\", ",
+      name, dtype, elements, elements, group.members.count, group.name, group.description,
+      rank_list(group.members));
+}
+
+void Model::backward(bool reduces) {
   b_.on_thread(kBackwardThread);
   b_.think(14000);
-  {
+  reduces = reduces && share_.replicas.members.count > 1;
+  if (share_.last) {
     auto engine = b_.op(std::string(kEngine) + "MseLossBackward0", {}, {loss_node_});
     auto node = b_.op("MseLossBackward0", {tensor({})}, {loss_node_, true});
     auto op = b_.op("aten::mse_loss_backward", {tensor({}), tensor({t_, h_}), tensor({t_, h_}), scalar("1")});
     pointwise(v_.mse_back, t_ * h_, 3);
     b_.release(error_);
   }
-  for (int i = o_.layers; i > 0; --i) backward_block(i - 1);
-  if (o_.ranks > 1 && (o_.exposed_comm || o_.small_reduces > 0)) {
+  for (int i = o_.layers; i > 0; --i) backward_block(i - 1, reduces);
+  if (reduces && (o_.exposed_comm || o_.small_reduces > 0)) {
     const Builder::Part part(b_, Lane::collective);
     const int pieces = std::max(1, o_.small_reduces);
     for (int i = 0; i < pieces; ++i) {
@@ -52,7 +55,7 @@ void Model::backward() {
   b_.on_thread(kMainThread);
 }
 
-void Model::backward_block(int index) {
+void Model::backward_block(int index, bool reduces) {
   Block& block = block_of(index);
   if (o_.checkpointing) recompute(index);
   {
@@ -87,7 +90,7 @@ void Model::backward_block(int index) {
     b_.release(block.sum);
   }
   accumulate(2 * h_);
-  if (o_.ranks > 1 && !o_.exposed_comm && o_.small_reduces == 0) {
+  if (reduces && !o_.exposed_comm && o_.small_reduces == 0) {
     const Builder::Part part(b_, Lane::collective);
     all_reduce(parameters() / o_.layers);
   }
@@ -154,7 +157,7 @@ void Model::recompute(int index) {
 
 /// Each rank holds a part of every weight, so what a linear gives has to be added up before work goes on.
 void Model::reduce_activations() {
-  if (!o_.tensor_parallel || o_.ranks == 1) return;
+  if (!o_.tensor_parallel || share_.replicas.members.count == 1) return;
   const Builder::Part part(b_, Lane::collective);
   all_reduce(t_ * h_);
   b_.wait_event(0, reduced_);
@@ -162,16 +165,17 @@ void Model::reduce_activations() {
 
 void Model::all_reduce(std::int64_t elements) {
   const Args args = {tensor({elements})};
-  const std::string comm = comm_args("allreduce", o_.fp32 ? "Float" : "BFloat16", elements, o_.ranks);
+  const std::string comm = comm_args("allreduce", o_.fp32 ? "Float" : "BFloat16", elements, share_.replicas);
   auto c10d = b_.op("c10d::allreduce_", args);
-  auto op = b_.collective_op("record_param_comms", args, comm);
+  auto op = b_.collective_op("record_param_comms", args, comm, share_.replicas);
   b_.call(v_.stream_state, 700);
   for (const std::uint32_t event : unjoined_) b_.wait_event(b_.comm_stream(), event);
   b_.wait_event(b_.comm_stream(), b_.record_event(0));
   {
     auto annotation = b_.annotation("nccl:all_reduce", false, false, args);
     const auto bytes = elements * element_;
-    b_.all_reduce(bytes, all_reduce_ns(hw_, static_cast<double>(bytes), o_.ranks), comm);
+    b_.all_reduce(bytes, all_reduce_ns(hw_, static_cast<double>(bytes), share_.replicas.members.count), comm,
+                  share_.replicas);
   }
   reduced_ = b_.record_event(b_.comm_stream());
   any_reduced_ = true;

@@ -1,5 +1,6 @@
 #include "make_trace/builder.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace stepscope::make_trace {
@@ -73,9 +74,11 @@ Scope Builder::light_op(std::string_view name, const Args& args, Node node) {
   return open(op_info(name, args, node), kLightOpen, kLightClose);
 }
 
-Scope Builder::collective_op(std::string_view name, const Args& args, const std::string& comm_args) {
+Scope Builder::collective_op(std::string_view name, const Args& args, const std::string& comm_args,
+                             const Group& group) {
   SpanInfo span = op_info(name, args, {});
   span.comm_args = comm_args;
+  span.group = group;
   return open(std::move(span), kOpOpen, kOpClose);
 }
 
@@ -146,7 +149,7 @@ void Builder::call(const CallInfo& call, std::int64_t ns) {
 
 void Builder::queue(Act act, WorkInfo work, int stream, std::int64_t ns) {
   if (work.kind == WorkKind::kernel) program_.device_ns += work.device_ns;
-  if (work.kind == WorkKind::collective) program_.collective_bytes += work.bytes;
+  if (work.kind == WorkKind::collective && !work.members.message) program_.collective_bytes += work.bytes;
   const std::int64_t bytes = work.bytes;
   program_.works.push_back(std::move(work));
   const auto info = static_cast<std::uint32_t>(program_.works.size() - 1);
@@ -182,7 +185,8 @@ void Builder::fill(std::int64_t bytes) {
   queue(Act::launch, std::move(work), 0, kLaunch);
 }
 
-void Builder::all_reduce(std::int64_t bytes, std::int64_t device_ns, const std::string& comm_args) {
+void Builder::all_reduce(std::int64_t bytes, std::int64_t device_ns, const std::string& comm_args,
+                         const Group& group) {
   WorkInfo work;
   work.kind = WorkKind::collective;
   work.name = options_.fp32 ? vendor_.all_reduce_fp32 : vendor_.all_reduce;
@@ -191,7 +195,25 @@ void Builder::all_reduce(std::int64_t bytes, std::int64_t device_ns, const std::
   work.device_ns = device_ns;
   work.shape = {{24, 1, 1}, {544, 1, 1}, 96, 82264};
   work.comm_args = comm_args;
+  work.members = group.members;
+  work.salt = group.salt;
   queue(Act::launch, std::move(work), program_.comm_stream, kLaunch);
+}
+
+void Builder::message(int from, int to, std::int64_t bytes, const std::string& comm_args, const Group& group,
+                      int channel) {
+  WorkInfo work;
+  work.kind = WorkKind::collective;
+  work.name = vendor_.send_recv;
+  work.call = call_index(vendor_.launch_cooperative);
+  work.bytes = bytes;
+  work.device_ns = message_ns(hw_, static_cast<double>(bytes));
+  work.shape = {{2, 1, 1}, {544, 1, 1}, 96, 82264};
+  work.comm_args = comm_args;
+  work.members = {from, to - from, 2, true};
+  work.salt = group.salt;
+  program_.comm_streams = std::max(program_.comm_streams, channel + 1);
+  queue(Act::launch, std::move(work), comm_stream(channel), kLaunch);
 }
 
 std::uint32_t Builder::record_event(int stream) {

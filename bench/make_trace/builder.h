@@ -74,7 +74,8 @@ class Builder {
 
   Scope op(std::string_view name, const Args& args = {}, Node node = {});
   Scope light_op(std::string_view name, const Args& args = {}, Node node = {});
-  Scope collective_op(std::string_view name, const Args& args, const std::string& comm_args);
+  Scope collective_op(std::string_view name, const Args& args, const std::string& comm_args,
+                      const Group& group = {});
   Scope annotation(std::string_view name, bool numbered = false, bool loader = false, const Args& args = {});
   Scope frame(std::string_view python_function);
   Scope module(std::string_view class_name, int id);
@@ -85,7 +86,11 @@ class Builder {
   void kernel(const std::string& name, std::int64_t device_ns, const KernelShape& shape, int stream = 0);
   void copy(const std::string& name, std::int64_t bytes, double bytes_per_ns, bool blocking);
   void fill(std::int64_t bytes);
-  void all_reduce(std::int64_t bytes, std::int64_t device_ns, const std::string& comm_args);
+  void all_reduce(std::int64_t bytes, std::int64_t device_ns, const std::string& comm_args,
+                  const Group& group);
+  /// Its stream: the `channel`-th of those for communication.
+  void message(int from, int to, std::int64_t bytes, const std::string& comm_args, const Group& group,
+               int channel);
   std::uint32_t record_event(int stream);
   void wait_event(int stream, std::uint32_t event);
   void synchronize(int stream);
@@ -99,7 +104,7 @@ class Builder {
   void restart_workers(std::int64_t ns);
 
   int next_sequence() { return program_.sequences++; }
-  int comm_stream() const { return program_.comm_stream; }
+  int comm_stream(int channel = 0) const { return program_.comm_stream + channel; }
 
   /// What is built while a Part lives takes its jitter keys from a row of its own, so that adding or removing
   /// it leaves the noise of everything else as it was.

@@ -67,11 +67,13 @@ def differing(stepscope, folder, names, flags=()):
 def main(stepscope, make_trace, folder, *recorded):
     folder = pathlib.Path(folder)
     shutil.rmtree(folder, ignore_errors=True)
-    job, slow, nameless = folder / "job", folder / "slow", folder / "nameless"
+    job, slow, nameless, pipes = folder / "job", folder / "slow", folder / "nameless", folder / "pipes"
     nameless.mkdir(parents=True)
     for place, planted in (job, []), (slow, ["--straggler", "3:9:input"]):
         subprocess.run([make_trace, "--ranks", "5", "--ranks-per-host", "2", "--steps", "5", "--layers", "3", "--shapes", "--stacks",
                         "--memory", "--clock-skew", "20000", *planted, "--out", str(place)], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([make_trace, "--ranks", "6", "--stages", "2", "--micro-batches", "3", "--layers", "4", "--out", str(pipes)],
+                   check=True, stdout=subprocess.DEVNULL)
     for i, file in enumerate(sorted(job.iterdir())):
         trace = json.loads(file.read_text())
         trace["distributedInfo"]["rank"] = 0
@@ -91,6 +93,7 @@ def main(stepscope, make_trace, folder, *recorded):
     for place in (mixed, single):
         wrong += differing(stepscope, place, ["overview", "kernels", "steps", "findings"])
     wrong += differing(stepscope, slow, ["stragglers", "clock_alignment", "steps"])
+    wrong += differing(stepscope, pipes, ["pipeline", "stragglers", "clock_alignment", "report"])
     wrong += differing(stepscope, job, ["kernels", "steps", "report"], ["--step", "2-3"])
     wrong += differing(stepscope, job, ["kernels", "findings"], ["--top", "3"])
     wrong += differing(stepscope, job, ["operators"], ["--sort", "calls", "--top", "7"])

@@ -81,7 +81,7 @@ void EventWriter::device_args(const DeviceRow& row) {
   }
   if (d_.comm_metadata && row.collective >= 0) {
     out_ << ", ";
-    collective_ids(row.collective);
+    collective_ids(row.sequence, work.salt);
   }
 }
 

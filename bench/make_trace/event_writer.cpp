@@ -44,7 +44,8 @@ EventWriter::EventWriter(const Options& options, const Program& program, int ran
 }
 
 int EventWriter::stream_id(int stream) const {
-  return stream == program_.comm_stream ? v_.comm_stream_id : v_.stream_ids[static_cast<std::size_t>(stream)];
+  if (stream >= program_.comm_stream) return v_.comm_stream_id + stream - program_.comm_stream;
+  return v_.stream_ids[static_cast<std::size_t>(stream)];
 }
 
 void EventWriter::begin_event() { out_ << (events_++ > 0 ? ",\n  {\n    " : "\n  {\n    "); }
@@ -153,9 +154,10 @@ void EventWriter::span_args(const HostRow& row, const SpanInfo& info) {
          << (d_.record_function ? ",\"Record function id\": 0, " : ", ");
     if (d_.comm_metadata && !info.comm_args.empty()) {
       out_ << info.comm_args << "\"Rank\": " << who_.rank
-           << ", \"Global rank start\": 0, \"Global rank stride\": 1, ";
+           << ", \"Global rank start\": " << info.group.members.first
+           << ", \"Global rank stride\": " << info.group.members.stride << ", ";
       if (row.sequence >= 0) {
-        collective_ids(row.sequence);
+        collective_ids(row.sequence, info.group.salt);
         out_ << ", ";
       }
     }
@@ -167,8 +169,9 @@ void EventWriter::span_args(const HostRow& row, const SpanInfo& info) {
   }
 }
 
-void EventWriter::collective_ids(std::int64_t number) {
-  out_ << "\"Seq\": " << number << ", \"Comms Id\": " << mix(0x5eed, static_cast<std::uint64_t>(number));
+void EventWriter::collective_ids(std::int64_t sequence, std::uint64_t salt) {
+  out_ << "\"Seq\": " << sequence
+       << ", \"Comms Id\": " << mix(0x5eed + salt, static_cast<std::uint64_t>(sequence));
 }
 
 void EventWriter::python_call(const HostRow& row, const SpanInfo& info) {

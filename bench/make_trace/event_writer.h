@@ -58,7 +58,7 @@ class EventWriter {
   void device_args(const DeviceRow& row);
   void memory(const MemoryRow& row);
   void device_annotations(const StepRows& rows);
-  void collective_ids(std::int64_t number);
+  void collective_ids(std::int64_t sequence, std::uint64_t salt);
   void process(std::int64_t at, std::string_view pid, std::string_view name, std::string_view label,
                std::int64_t sort_index);
   void thread(std::int64_t at, std::string_view place, std::string_view name, std::int64_t sort_index);

@@ -106,6 +106,10 @@ std::int64_t all_reduce_ns(const Hardware& hw, double bytes, int ranks) {
   return hw.collective_floor_ns + static_cast<std::int64_t>(crossing / hw.link_bytes_per_ns);
 }
 
+std::int64_t message_ns(const Hardware& hw, double bytes) {
+  return hw.collective_floor_ns + static_cast<std::int64_t>(bytes / hw.link_bytes_per_ns);
+}
+
 int resident_blocks(const Hardware& hw, const KernelShape& shape) {
   const int threads = static_cast<int>(threads_of(shape));
   int blocks = std::min(32, hw.max_threads_per_sm / std::max(1, threads));

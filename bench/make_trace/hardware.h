@@ -53,6 +53,9 @@ std::int64_t stream_ns(const Hardware& hw, double bytes);
 /// ns of a ring all-reduce: 2(n−1)/n of the bytes cross the bus of each rank.
 std::int64_t all_reduce_ns(const Hardware& hw, double bytes, int ranks);
 
+/// ns of a message from one rank to another.
+std::int64_t message_ns(const Hardware& hw, double bytes);
+
 /// Blocks that fit on one SM by threads, registers and shared memory (block limit 32).
 int resident_blocks(const Hardware& hw, const KernelShape& shape);
 

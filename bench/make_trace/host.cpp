@@ -1,6 +1,7 @@
 #include "make_trace/host.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace stepscope::make_trace {
 namespace {
@@ -16,7 +17,7 @@ Host::Host(const Options& options, const Program& program, Collectives& collecti
       collectives_(collectives),
       rank_(rank),
       jitter_(options.seed, options.noise_pct),
-      device_(hw_, collectives, rank, program.comm_stream + 1),
+      device_(hw_, collectives, rank, program.comm_stream + program.comm_streams),
       allocator_(kDeviceHeap + (std::int64_t{rank} << 36), static_cast<std::int64_t>(options.held_gb * 1e9)),
       loader_(options.loader_workers, options.prefetch),
       addresses_(static_cast<std::size_t>(program.tensors), 0) {
@@ -39,7 +40,8 @@ void Host::begin_step(int step, bool recorded) {
   step_ = step;
   place_ = Jitter::place(rank_, step);
   recorded_ = recorded;
-  collectives_issued_ = 0;
+  for (auto& [members, issued] : issued_)
+    issued.before += static_cast<std::int64_t>(std::exchange(issued.in_step, 0));
   rows_.clear();
   rows_.step = step;
   rows_.host_start = now_;

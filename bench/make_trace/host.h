@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -97,7 +98,13 @@ class Host {
   std::array<std::vector<Open>, kThreads> open_;
   std::optional<std::size_t> awaited_;  ///< activity of a blocking copy that is under way
   std::int64_t blocked_since_ = 0;
-  std::size_t collectives_issued_ = 0;   ///< in this step
+  /// Collectives of these ranks that were issued in the steps before and in this one.
+  struct Issued {
+    std::int64_t before = 0;
+    std::size_t in_step = 0;
+  };
+  std::map<Members, Issued> issued_;
+  std::int64_t messages_ = 0;            ///< sent and received since the start
   std::vector<std::int64_t> addresses_;  ///< of tensors, 0 when dead
   double compute_factor_ = 1.0;
   StepRows rows_;

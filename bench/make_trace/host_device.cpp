@@ -19,9 +19,18 @@ void Host::describe(Meeting& meeting, const Instr& instr) const {
     if (s.phase == Phase::network) network_ms += s.ms;
   }
   const WorkInfo& work = program_.works[instr.info];
+  const Members& who = work.members;
+  meeting.bytes = work.bytes;
+  if (who.message) {  // either end may come first
+    const std::uint64_t key =
+        mix(static_cast<std::uint64_t>(who.first), static_cast<std::uint64_t>(who.at(1)));
+    const auto ns = static_cast<std::int64_t>(static_cast<double>(work.device_ns) * o_.network_scale);
+    meeting.transfer_ns =
+        std::max<std::int64_t>(1, jitter_.stretch(ns, Jitter::place(-1, step_), mix(key, meeting.index)));
+    return;
+  }
   const double share = static_cast<double>(work.bytes) / static_cast<double>(program_.collective_bytes);
   const auto slow_link = static_cast<std::int64_t>(network_ms * 1e6 * share);
-  meeting.bytes = work.bytes;
   const auto transfer =
       static_cast<std::int64_t>(static_cast<double>(work.device_ns + slow_link) * o_.network_scale);
   meeting.transfer_ns =
@@ -48,13 +57,15 @@ std::size_t Host::submit(const Instr& instr, std::int64_t launch_start) {
   const Open* annotation = innermost(SpanKind::annotation);
   row.annotation = annotation != nullptr ? static_cast<std::uint32_t>(annotation->row) + 1 : 0;
   if (work.kind == WorkKind::collective) {
-    const std::size_t k = collectives_issued_++;
-    activity.meeting = static_cast<int>(k);
-    row.collective = collectives_.first_sequence() + static_cast<std::int64_t>(k);
-    describe(collectives_.meeting(k), instr);
+    Issued& issued = issued_[work.members];
+    const std::size_t k = issued.in_step++, number = collectives_.number(work.members, k);
+    activity.meeting = static_cast<int>(number);
+    row.collective = collectives_.first_number() + static_cast<std::int64_t>(number);
+    row.sequence = work.members.message ? messages_++ : issued.before + static_cast<std::int64_t>(k);
+    describe(collectives_.meeting(number), instr);
     for (const Open& span : open_[thread_]) {
       if (!program_.spans[rows_.host[span.row].info].comm_args.empty()) {
-        rows_.host[span.row].sequence = row.collective;
+        rows_.host[span.row].sequence = row.sequence;
       }
     }
   } else {

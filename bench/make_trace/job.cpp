@@ -4,9 +4,10 @@
 
 namespace stepscope::make_trace {
 
-Job::Job(const Options& options, const Program& program) : o_(options), collectives_(options.ranks, {options.seed, options.end_jitter_us, options.end_bias_us}) {
+Job::Job(const Options& options, const Programs& programs)
+    : o_(options), collectives_({options.seed, options.end_jitter_us, options.end_bias_us}) {
   for (int rank = 0; rank < options.ranks; ++rank) {
-    hosts_.push_back(std::make_unique<Host>(options, program, collectives_, rank));
+    hosts_.push_back(std::make_unique<Host>(options, programs.of(rank), collectives_, rank));
   }
 }
 
@@ -22,7 +23,7 @@ void Job::run(const Observer& observer) {
   }
   for (int step = 0; step < o_.steps; ++step) {
     simulate_step(step, true);
-    if (observer.meetings) observer.meetings(step, collectives_.first_sequence(), collectives_.meetings());
+    if (observer.meetings) observer.meetings(step, collectives_.first_number(), collectives_.meetings());
     for (int rank = 0; rank < o_.ranks && observer.step; ++rank) {
       observer.step(rank, hosts_[static_cast<std::size_t>(rank)]->rows());
     }
@@ -41,9 +42,11 @@ void Job::simulate_step(int step, bool recorded) {
   while (!unfinished.empty()) {
     const std::int64_t before = progress();
     std::erase_if(unfinished, [](Host* host) { return host->run(); });
-    if (!unfinished.empty() && progress() == before) throw std::logic_error("the ranks wait for each other");
+    if (unfinished.empty() || progress() != before) continue;
+    for (const auto& host : hosts_) host->settle();  // those that have ended the step are waited for too
+    if (progress() == before) throw std::logic_error("the ranks wait for each other");
   }
-  // Each round completes at least the next collective on every rank.
+  // Each round lets at least one more rank come to a collective.
   for (bool settled = false; !settled;) {
     const std::int64_t before = progress();
     settled = true;

@@ -16,15 +16,15 @@ namespace stepscope::make_trace {
 /// numbered from 0 over the recorded ones.
 struct Observer {
   std::function<void(int rank, std::int64_t at)> begin;
-  std::function<void(int step, std::int64_t first_sequence, const std::vector<Meeting>& meetings)> meetings;
+  std::function<void(int step, std::int64_t first_number, const std::vector<Meeting>& meetings)> meetings;
   std::function<void(int rank, const StepRows& rows)> step;
   std::function<void(int rank, const HostRow& drain)> end;
 };
 
 class Job {
  public:
-  /// `options` and `program` must outlive the job; `program` is the step of exactly these options.
-  Job(const Options& options, const Program& program);
+  /// `options` and `programs` must outlive the job; `programs` are the step of exactly these options.
+  Job(const Options& options, const Programs& programs);
 
   void run(const Observer& observer);
 

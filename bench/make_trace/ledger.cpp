@@ -48,7 +48,7 @@ std::vector<const DeviceRow*> Ledger::by_start(const StepRows& rows) const {
 }
 
 StepLedger Ledger::add(const StepRows& rows, const std::vector<std::int64_t>& last_starts,
-                       std::int64_t first_sequence) {
+                       std::int64_t first_number) {
   StepLedger ledger;
   ledger.step = rows.step;
   ledger.host_start = rows.host_start;
@@ -58,21 +58,22 @@ StepLedger Ledger::add(const StepRows& rows, const std::vector<std::int64_t>& la
     if (s.doing != Doing::sync) ledger.host_work += s.end - s.start;
   segments_.insert(segments_.end(), rows.segments.begin(), rows.segments.end());
 
-  Union compute, busy, all, comm;
+  Union compute, busy, all, comm, own;
   std::int64_t reached = device_end_;
   for (const DeviceRow* row : by_start(rows)) {
     if (row->start < device_end_)
       throw std::logic_error("work of a step began before the step before it ended");
     if (row->start > reached) blame(reached, row->start, row->launch_start, ledger);
     reached = std::max(reached, row->end);
-    const WorkKind kind = program_.works[row->work].kind;
+    const WorkInfo& work = program_.works[row->work];
+    const WorkKind kind = work.kind;
     if (kind == WorkKind::kernel) compute.add(row->start, row->end);
     if (kind == WorkKind::collective) {
       comm.add(row->start, row->end);
-      ledger.comm_wait +=
-          last_starts[static_cast<std::size_t>(row->collective - first_sequence)] - row->start;
+      ledger.comm_wait += last_starts[static_cast<std::size_t>(row->collective - first_number)] - row->start;
     }
     if (kind == WorkKind::kernel || kind == WorkKind::collective) busy.add(row->start, row->end);
+    if (!work.members.message) own.add(row->start, row->end);
     all.add(row->start, row->end);
   }
   ledger.launches = static_cast<std::int64_t>(rows.device.size());
@@ -81,6 +82,7 @@ StepLedger Ledger::add(const StepRows& rows, const std::vector<std::int64_t>& la
   ledger.exposed_comm = busy.length() - compute.length();
   ledger.exposed_copy = all.length() - busy.length();
   ledger.comm = comm.length();
+  ledger.only_messages = all.length() - own.length();
   std::erase_if(segments_, [&](const Segment& s) { return s.end <= device_end_; });
   return ledger;
 }

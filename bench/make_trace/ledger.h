@@ -27,13 +27,15 @@ struct StepLedger {
   std::int64_t exposed_comm = 0;  ///< only collectives run
   std::int64_t exposed_copy = 0;  ///< only copies run
   std::array<std::int64_t, kIdleCauses> idle{};
-  std::int64_t comm = 0;       ///< some collective runs
-  std::int64_t comm_wait = 0;  ///< summed: own start to the start of the last rank
+  std::int64_t comm = 0;           ///< some collective runs
+  std::int64_t comm_wait = 0;      ///< summed: own start to the start of the last rank
+  std::int64_t only_messages = 0;  ///< nothing runs but sends and receives
   std::int64_t launches = 0;
   std::int64_t host_work = 0;  ///< what the host did besides waiting for the device
 
   std::int64_t length() const { return device_end - device_start; }
   std::int64_t idle_sum() const;
+  std::int64_t bubble() const { return only_messages + idle_sum(); }  ///< of a stage of a pipeline
 };
 
 class Ledger {
@@ -42,7 +44,7 @@ class Ledger {
   Ledger(const Program& program, std::int64_t window_start);
 
   StepLedger add(const StepRows& rows, const std::vector<std::int64_t>& last_starts,
-                 std::int64_t first_sequence);
+                 std::int64_t first_number);
 
  private:
   void blame(std::int64_t from, std::int64_t to, std::int64_t launch, StepLedger& ledger) const;

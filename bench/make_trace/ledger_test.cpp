@@ -19,13 +19,13 @@ struct Checked {
   StepRows rows;
 };
 
-std::vector<Checked> steps_of(const Options& options, const Program& program, int wanted_rank = 0) {
+std::vector<Checked> steps_of(const Options& options, const Programs& programs, int wanted_rank = 0) {
   std::vector<Ledger> ledgers;
   std::vector<std::int64_t> last_starts;
   std::int64_t first = 0;
   std::vector<Checked> checked;
   Observer observer;
-  observer.begin = [&](int, std::int64_t at) { ledgers.emplace_back(program, at); };
+  observer.begin = [&](int rank, std::int64_t at) { ledgers.emplace_back(programs.of(rank), at); };
   observer.meetings = [&](int, std::int64_t sequence, const std::vector<Meeting>& meetings) {
     first = sequence;
     last_starts.clear();
@@ -35,7 +35,7 @@ std::vector<Checked> steps_of(const Options& options, const Program& program, in
     const StepLedger l = ledgers[static_cast<std::size_t>(rank)].add(rows, last_starts, first);
     if (rank == wanted_rank) checked.push_back({l, rows});
   };
-  Job(options, program).run(observer);
+  Job(options, programs).run(observer);
   return checked;
 }
 
@@ -54,9 +54,8 @@ Options host_bound() {
 
 TEST(Ledger, PartsAddUpAndStepsTile) {
   const Options options = host_bound();
-  const Program program = training_step(options);
   std::int64_t reached = -1;
-  for (const Checked& c : steps_of(options, program)) {
+  for (const Checked& c : steps_of(options, programs_of(options))) {
     const StepLedger& l = c.ledger;
     EXPECT_EQ(l.length(), l.compute + l.exposed_comm + l.exposed_copy + l.idle_sum());
     EXPECT_EQ(l.device_start, reached >= 0 ? reached : l.device_start);
@@ -65,23 +64,36 @@ TEST(Ledger, PartsAddUpAndStepsTile) {
   }
 }
 
+Options staged() {
+  Options o;
+  o.ranks = 6;
+  o.layers = 6;
+  o.stages = 3;
+  o.micro_batches = 3;
+  o.tokens = 12288;
+  return o;
+}
+
 /// Between two neighbouring boundaries nothing changes, so looking at each piece is enough.
-TEST(Ledger, AgreesWithLookingAtEveryPiece) {
-  const Options options = host_bound();
-  const Program program = training_step(options);
-  for (const Checked& c : steps_of(options, program, 1)) {
+void look_at_every_piece(const Options& options) {
+  const Programs programs = programs_of(options);
+  for (const Checked& c : steps_of(options, programs, 1)) {
     std::set<std::int64_t> cuts = {c.ledger.device_start, c.ledger.device_end};
     for (const DeviceRow& row : c.rows.device) {
       cuts.insert(row.start);
       cuts.insert(row.end);
     }
-    std::int64_t compute = 0, comm = 0, copy = 0, idle = 0;
+    std::int64_t compute = 0, comm = 0, copy = 0, idle = 0, messages = 0;
     for (auto cut = cuts.begin(); std::next(cut) != cuts.end(); ++cut) {
       const std::int64_t length = *std::next(cut) - *cut;
       std::set<WorkKind> running;
+      bool own = false;
       for (const DeviceRow& row : c.rows.device) {
-        if (row.start <= *cut && row.end > *cut) running.insert(program.works[row.work].kind);
+        if (row.start > *cut || row.end <= *cut) continue;
+        running.insert(programs.of(1).works[row.work].kind);
+        own = own || !programs.of(1).works[row.work].members.message;
       }
+      if (!running.empty() && !own) messages += length;
       (running.contains(WorkKind::kernel)       ? compute
        : running.contains(WorkKind::collective) ? comm
        : !running.empty()                       ? copy
@@ -91,11 +103,18 @@ TEST(Ledger, AgreesWithLookingAtEveryPiece) {
     EXPECT_EQ(c.ledger.exposed_comm, comm);
     EXPECT_EQ(c.ledger.exposed_copy, copy);
     EXPECT_EQ(c.ledger.idle_sum(), idle);
+    EXPECT_EQ(c.ledger.only_messages, messages);
+    EXPECT_EQ(messages > 0, options.stages > 0);
   }
 }
 
+TEST(Ledger, AgreesWithLookingAtEveryPiece) {
+  look_at_every_piece(host_bound());
+  look_at_every_piece(staged());
+}
+
 StepLedger third_step(const Options& options, int rank = 0) {
-  return steps_of(options, training_step(options), rank)[2].ledger;
+  return steps_of(options, programs_of(options), rank)[2].ledger;
 }
 
 std::int64_t step_ns_of(const Options& options) { return step_lengths_of(options).median(); }

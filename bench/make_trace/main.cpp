@@ -22,14 +22,14 @@ namespace {
 std::int64_t events_per_step(Options options) {
   options.steps = 1;
   options.warmup = 1;
-  const Program program = training_step(options);
+  const Programs programs = programs_of(options);
   Text text;
-  EventWriter writer(options, program, 0, text);
+  EventWriter writer(options, programs.of(0), 0, text);
   Observer observer;
   observer.step = [&](int rank, const StepRows& rows) {
     if (rank == 0) writer.rows(rows);
   };
-  Job(options, program).run(observer);
+  Job(options, programs).run(observer);
   return writer.events();
 }
 
@@ -59,12 +59,12 @@ int write(Options options) {
   choose_steps(options);
   create_folder(options);
   allow_many_files();
-  const Program program = training_step(options);
+  const Programs programs = programs_of(options);
   std::vector<std::unique_ptr<TraceFile>> files;
   for (int rank = 0; rank < options.ranks; ++rank) {
-    files.push_back(std::make_unique<TraceFile>(options, program, rank));
+    files.push_back(std::make_unique<TraceFile>(options, programs.of(rank), rank));
   }
-  Truth truth(options, program);
+  Truth truth(options, programs);
   const bool wanted = !options.truth.empty();
   Observer observer;
   observer.begin = [&](int rank, std::int64_t at) {
@@ -79,7 +79,7 @@ int write(Options options) {
     if (wanted) truth.step(rank, rows);
   };
   observer.end = [&](int rank, const HostRow& drain) { files[static_cast<std::size_t>(rank)]->end(drain); };
-  Job(options, program).run(observer);
+  Job(options, programs).run(observer);
   if (wanted) {
     Sink sink(options.truth, false);
     sink.write(truth.finish());

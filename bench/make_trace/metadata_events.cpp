@@ -45,7 +45,7 @@ void EventWriter::metadata(std::int64_t at) {
   const auto quoted = [&](std::string_view text) {
     return d_.string_tids ? fmt::format("\"{}\"", text) : std::string(text);
   };
-  const int streams = o_.ranks > 1 ? program_.comm_stream + 1 : program_.streams;
+  const int streams = o_.ranks > 1 ? program_.comm_stream + program_.comm_streams : program_.streams;
   for (int stream = 0; stream < streams; ++stream) {
     const int id = stream_id(stream);
     const std::string tid = d_.string_tids ? fmt::format("\"stream {}\"", id) : fmt::format("{}", id);

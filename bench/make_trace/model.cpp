@@ -1,6 +1,7 @@
 #include "make_trace/model.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace stepscope::make_trace {
 
@@ -11,11 +12,12 @@ constexpr std::int64_t kVocabulary = 50304;
 
 }  // namespace
 
-Model::Model(Builder& builder, const Options& options, const Hardware& hw, const Vendor& vendor)
+Model::Model(Builder& builder, const Options& options, const Hardware& hw, const Vendor& vendor, Share share)
     : b_(builder),
       o_(options),
       hw_(hw),
       v_(vendor),
+      share_(std::move(share)),
       t_(options.tokens),
       h_(options.hidden),
       element_(options.fp32 ? 4 : 2) {
@@ -60,11 +62,11 @@ KernelShape Model::matmul_shape(std::int64_t m, std::int64_t n) const {
   return {{tiles(n), tiles(m), 1}, {256, 1, 1}, 230, 81920};
 }
 
-void Model::forward() {
+void Model::forward(int micro_batch) {
   auto module = b_.module("Model", 0);
   b_.think(9000);
-  b_.lag(Phase::host);
-  embed();
+  if (micro_batch == 0) b_.lag(Phase::host);
+  if (share_.first) embed();
   project_features();
   pointwise_chain();
   for (int i = 0; i < o_.layers; ++i) {

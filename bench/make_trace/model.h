@@ -11,13 +11,23 @@
 
 namespace stepscope::make_trace {
 
+/// What a rank has of the model: all of it, or the blocks of a stage.
+struct Share {
+  bool first = true, last = true;  ///< with the embedding, with the loss
+  Group replicas;                  ///< ranks that have the same
+};
+
+/// A collective's metadata as JSON members, with a comma behind.
+std::string comm_args(const char* name, const char* dtype, std::int64_t elements, const Group& group);
+
 class Model {
  public:
-  Model(Builder& builder, const Options& options, const Hardware& hw, const Vendor& vendor);
+  Model(Builder& builder, const Options& options, const Hardware& hw, const Vendor& vendor, Share share);
 
-  void forward();
+  void forward(int micro_batch = 0);
   void loss();
-  void backward();  ///< runs on the backward thread, collectives included
+  /// Runs on the backward thread, collectives included. `reduces`: gradients are complete.
+  void backward(bool reduces = true);
   void zero_grad();
   void optimizer_step();
 
@@ -56,7 +66,7 @@ class Model {
   void reduce_activations();
 
   void backward_node(const char* name, int sequence, const char* op);
-  void backward_block(int index);
+  void backward_block(int index, bool reduces);
   void backward_linear(Linear& linear, int index);
   void accumulate(std::int64_t elements);
   void recompute(int index);
@@ -76,6 +86,7 @@ class Model {
   const Options& o_;
   const Hardware& hw_;
   const Vendor& v_;
+  const Share share_;
   std::int64_t t_;        ///< tokens
   std::int64_t h_;        ///< hidden
   std::int64_t element_;  ///< bytes

@@ -48,6 +48,17 @@ void add_more_job(CLI::App& app, Options& o) {
   app.add_flag("--inference", o.inference, "Forward only, no gradients")->group(group);
   app.add_flag("--tensor-parallel", o.tensor_parallel, "Add up activations over the ranks after each linear")
       ->group(group);
+  app.add_option(
+         "--stages", o.stages,
+         "Ranks hold one of P stages of the model each; a multiple of P ranks makes replicas of the pipeline")
+      ->check(CLI::Range(2, 256))
+      ->group(group);
+  app.add_option("--micro-batches", o.micro_batches, "With --stages: a step's tokens pass in N pieces")
+      ->check(CLI::Range(1, 4096))
+      ->group(group);
+  app.add_option("--last-stage-layers", o.last_stage_layers, "With --stages: the last one has N blocks more")
+      ->check(CLI::Range(0, 512))
+      ->group(group);
   app.add_flag("--checkpointing", o.checkpointing, "Backward computes activations again")->group(group);
   app.add_option("--held-gb", o.held_gb, "Device memory in use from the start (see --memory)")
       ->check(CLI::Range(0.0, 60.0e3))

@@ -13,7 +13,8 @@ namespace stepscope::make_trace {
 namespace {
 
 constexpr const char* kAbout =
-    "Simulates asynchronous data-parallel training and writes what a profiler would have recorded.\n"
+    "Simulates asynchronous training, data-parallel or as a pipeline, and writes what a profiler would have "
+    "recorded.\n"
     "\n"
     "Each rank has a main thread and a backward thread that run ops and queue kernels, device streams that\n"
     "execute in order, collectives that start when the last rank arrives, and a data loader. Times come out\n"
@@ -35,13 +36,15 @@ constexpr const char* kLesson =
     "  make_trace --ranks 8 --straggler 3:6:compute --clock-skew 500 --clock-drift 20 --out run/ --truth "
     "run.json\n"
     "      eight files; rank 3 computes 6 ms longer; every rank has its own clock\n"
+    "  make_trace --ranks 4 --stages 4 --micro-batches 4 --tokens 65536 --out run/ --truth run.json\n"
+    "      a pipeline that is mostly filling and draining; run.json has every stage's bubble\n"
     "  make_trace --events-target 3000000 --shapes --stacks --memory --out big.json\n"
     "      a big file, written in constant memory\n"
     "\n"
     "Names for --without: slow_input item_sync tiny_kernels exposed_comm straggler pageable_copy "
     "alloc_churn\n"
     "unfused_optimizer zero_grad_fill worker_restart bursts preprocess contention python row_loop callback\n"
-    "gc_pause slow_clock nonzero fp64 fp32 pointwise_chain small_reduces recompile all";
+    "gc_pause slow_clock nonzero fp64 fp32 pointwise_chain small_reduces recompile few_micro_batches all";
 
 std::string check_together(const Options& o) {
   if (o.dialect == DialectKind::y2021 && o.vendor != VendorKind::cuda)
@@ -57,6 +60,12 @@ std::string check_together(const Options& o) {
     return "--worker-restart needs --epoch and --loader-workers";
   if (o.burst_ms > 0 && o.loader_workers == 0) return "--bursts needs --loader-workers";
   if (o.fp64 && o.features == 0) return "--fp64 needs --features";
+  if (o.stages > 0) {
+    if (o.ranks % o.stages != 0) return "--ranks must be a multiple of --stages";
+    if (o.layers % o.stages != 0) return "--layers must be a multiple of --stages";
+    if (o.tokens < o.micro_batches) return "--tokens must not be fewer than --micro-batches";
+    if (o.inference || o.tensor_parallel) return "--stages knows neither --inference nor --tensor-parallel";
+  }
   if (o.inference && o.checkpointing) return "--inference computes no gradients to recompute for";
   if (o.alloc_churn < 0 || o.alloc_churn > 100000) return "--alloc-churn must lie between 0 and 100000";
   return {};

@@ -61,12 +61,15 @@ struct Options {
   bool inference = false;
   bool tensor_parallel = false;
   bool checkpointing = false;
-  double held_gb = 0;        ///< device memory held from the start
-  int features = 0;          ///< width of an untrained first projection
-  int python_calls = 0;      ///< trivial Python calls per step; they cost only when --stacks records them
-  double cold_start_ms = 0;  ///< the first recorded step sets the device up
-  double drop_device = 0;    ///< share of device records that are not written
-  double sample = 0;         ///< share of runtime and device records that are not written
+  int stages = 0;             ///< of a pipeline, 0: every rank holds the whole model
+  int micro_batches = 32;     ///< per step and pipeline
+  int last_stage_layers = 0;  ///< blocks that the last stage has beyond its share
+  double held_gb = 0;         ///< device memory held from the start
+  int features = 0;           ///< width of an untrained first projection
+  int python_calls = 0;       ///< trivial Python calls per step; they cost only when --stacks records them
+  double cold_start_ms = 0;   ///< the first recorded step sets the device up
+  double drop_device = 0;     ///< share of device records that are not written
+  double sample = 0;          ///< share of runtime and device records that are not written
 
   double slow_input_ms = 0;
   int loader_workers = 0;  ///< with slow_input: 0 loads in the training process

@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "make_trace/pipeline.h"
+
 namespace stepscope::make_trace {
 namespace {
 
@@ -71,6 +73,11 @@ const std::array kProblems = std::to_array<Problem>({
     {"small_reduces", "collectives per step", "N02", "each gradient is reduced on its own",
      [](const Options& o) { return o.ranks > 1 ? static_cast<double>(o.small_reduces) : 0.0; },
      [](Options& o) { o.small_reduces = 0; }},
+    {"few_micro_batches", "micro-batches", "N08", "the pipeline fills and drains with few micro-batches",
+     [](const Options& o) {
+       return o.micro_batches < kManyPerStage * o.stages ? static_cast<double>(o.micro_batches) : 0.0;
+     },
+     [](Options& o) { o.micro_batches = std::max(o.micro_batches, kManyPerStage * o.stages); }},
     {"recompile", "ms per step", "G01", "each step has a shape that is compiled first",
      [](const Options& o) { return o.recompile_ms; }, [](Options& o) { o.recompile_ms = 0; }},
 });

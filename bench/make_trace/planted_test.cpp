@@ -26,15 +26,15 @@ struct Seen {
 
 /// Rank 0 of a job without noise, two blocks unless said otherwise.
 Seen look(const Options& options) {
-  const Program program = training_step(options);
+  const Programs programs = programs_of(options);
   std::vector<Ledger> ledgers;
   std::vector<std::int64_t> last_starts;
   std::int64_t first = 0;
   Seen seen;
   Text text;
-  EventWriter writer(options, program, 0, text);
+  EventWriter writer(options, programs.of(0), 0, text);
   Observer observer;
-  observer.begin = [&](int, std::int64_t at) { ledgers.emplace_back(program, at); };
+  observer.begin = [&](int rank, std::int64_t at) { ledgers.emplace_back(programs.of(rank), at); };
   observer.meetings = [&](int, std::int64_t sequence, const std::vector<Meeting>& meetings) {
     first = sequence;
     last_starts.clear();
@@ -47,10 +47,10 @@ Seen look(const Options& options) {
     seen.steps.push_back(ledger);
     writer.rows(rows);
     seen.kernels.clear();
-    for (const DeviceRow& row : rows.device) seen.kernels.push_back(program.works[row.work].name);
+    for (const DeviceRow& row : rows.device) seen.kernels.push_back(programs.of(0).works[row.work].name);
     if (!rows.memory.empty()) seen.held = rows.memory.front().reserved;
   };
-  Job(options, program).run(observer);
+  Job(options, programs).run(observer);
   seen.text = text.view();
   return seen;
 }

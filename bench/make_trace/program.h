@@ -1,10 +1,14 @@
-// One training step as a flat list of instructions. The same program runs on every rank in every step; what
-// differs (noise, stragglers, waiting) is decided when it is executed. A flat list can be left at any
-// instruction and resumed there, which is how a host waits for a device time that is not known yet.
+// One training step as a flat list of instructions. The same program runs in every step, on every rank or on
+// those that hold the same stage of the model; what differs (noise, stragglers, waiting) is decided when it
+// is executed. A flat list can be left at any instruction and resumed there, which is how a host waits for a
+// device time that is not known yet.
 #pragma once
 
+#include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "make_trace/hardware.h"
@@ -40,6 +44,23 @@ struct Steps {
   int every = 0;
 };
 
+/// Ranks that do something together: `count` of them from `first` on, `stride` apart.
+struct Members {
+  int first = 0, stride = 1, count = 1;
+  bool message = false;  ///< from the first of two to the second
+
+  int at(int i) const { return first + i * stride; }
+  std::size_t place(int rank) const { return static_cast<std::size_t>((rank - first) / stride); }
+  friend auto operator<=>(const Members&, const Members&) = default;
+};
+
+/// A process group as a trace tells of it.
+struct Group {
+  std::string name = "0", description = "default_pg";
+  Members members;
+  std::uint64_t salt = 0;  ///< tells its ids from those of other groups
+};
+
 struct Instr {
   Act act = Act::think;
   std::int16_t stream = 0;
@@ -58,6 +79,7 @@ struct SpanInfo {
   std::string name;        ///< JSON-escaped
   std::string shape_args;  ///< JSON members, empty or ending in a comma
   std::string comm_args;   ///< members of a collective, empty or ending in a comma
+  Group group;             ///< of a collective
   std::string call_stack;  ///< JSON-escaped, innermost first
   int sequence = -1;       ///< number of the autograd node within the step, −1 none
   int module = -1;         ///< nn.Module call: its id
@@ -82,6 +104,8 @@ struct WorkInfo {
   std::int64_t bytes = 0;
   KernelShape shape;
   std::string comm_args;
+  Members members;         ///< of a collective: who meet
+  std::uint64_t salt = 0;  ///< of its group
 };
 
 struct Program {
@@ -91,12 +115,23 @@ struct Program {
   std::vector<WorkInfo> works;
   int streams = 1;  ///< compute streams 0 … streams−1; `comm_stream` follows
   int comm_stream = 1;
+  int comm_streams = 1;
   int sequences = 0;              ///< autograd nodes per step
   int events = 0;                 ///< event slots
   int tensors = 0;                ///< tensor slots
   std::uint32_t device_sync = 0;  ///< call: wait for the whole device
   std::int64_t device_ns = 0;     ///< sum of all kernels
   std::int64_t collective_bytes = 0;
+};
+
+/// Of all ranks: one for all, or one for each.
+class Programs {
+ public:
+  explicit Programs(std::vector<Program> programs) : programs_(std::move(programs)) {}
+  const Program& of(int rank) const { return programs_[static_cast<std::size_t>(rank) % programs_.size()]; }
+
+ private:
+  std::vector<Program> programs_;
 };
 
 }  // namespace stepscope::make_trace

@@ -33,7 +33,8 @@ struct DeviceRow {
   std::uint32_t correlation = 0;
   std::uint32_t external = 0;    ///< id of the innermost op
   std::uint32_t annotation = 0;  ///< 1 + index into StepRows::host of the innermost annotation on that thread
-  std::int64_t collective = -1;
+  std::int64_t collective = -1;  ///< number in the whole run
+  std::int64_t sequence = -1;    ///< of the collective, as its process group counts
 };
 
 struct MemoryRow {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "make_trace/job.h"
@@ -15,21 +16,20 @@ namespace stepscope::make_trace {
 namespace {
 
 struct Recorded {
-  Program program;
+  Programs programs;
   std::vector<std::vector<StepRows>> ranks;  ///< [rank][step]
   std::vector<std::vector<Meeting>> meetings;
 };
 
 Recorded record(const Options& options) {
-  Recorded r{training_step(options),
-             std::vector<std::vector<StepRows>>(static_cast<std::size_t>(options.ranks)),
-             {}};
+  Recorded r{
+      programs_of(options), std::vector<std::vector<StepRows>>(static_cast<std::size_t>(options.ranks)), {}};
   Observer observer;
   observer.step = [&](int rank, const StepRows& rows) {
     r.ranks[static_cast<std::size_t>(rank)].push_back(rows);
   };
   observer.meetings = [&](int, std::int64_t, const std::vector<Meeting>& m) { r.meetings.push_back(m); };
-  Job(options, r.program).run(observer);
+  Job(options, r.programs).run(observer);
   return r;
 }
 
@@ -71,6 +71,13 @@ std::vector<Options> jobs() {
   o.slow_input_ms = 30;
   o.loader_workers = 2;
   all.push_back(o);
+  o = small(4);  // two pipelines of two stages
+  o.stages = 2;
+  o.micro_batches = 6;
+  o.tokens = 24576;
+  o.last_stage_layers = 1;
+  o.memory = true;
+  all.push_back(o);
   return all;
 }
 
@@ -107,11 +114,12 @@ TEST(Simulation, CollectivesEndTogetherAfterTheLastRankStarts) {
     const Recorded r = record(options);
     std::map<std::int64_t, std::set<std::int64_t>> ends;
     std::map<std::int64_t, std::int64_t> last_start;
-    std::map<std::int64_t, int> members;
-    for (const auto& steps : r.ranks) {
-      for (const StepRows& rows : steps) {
+    std::map<std::int64_t, int> members, wanted;
+    for (int rank = 0; rank < options.ranks; ++rank) {
+      for (const StepRows& rows : r.ranks[static_cast<std::size_t>(rank)]) {
         for (const DeviceRow& row : rows.device) {
           if (row.collective < 0) continue;
+          wanted[row.collective] = r.programs.of(rank).works[row.work].members.count;
           ends[row.collective].insert(row.end);
           last_start[row.collective] = std::max(last_start[row.collective], row.start);
           ++members[row.collective];
@@ -122,8 +130,33 @@ TEST(Simulation, CollectivesEndTogetherAfterTheLastRankStarts) {
     for (const auto& [number, set] : ends) {
       EXPECT_EQ(set.size(), 1U);
       EXPECT_GT(*set.begin(), last_start[number]);
-      EXPECT_EQ(members[number], options.ranks);
+      EXPECT_EQ(members[number], wanted[number]);
     }
+  }
+}
+
+/// 4 micro-batches through 3 stages, counted: what each stage sends and receives, and how far it is ahead.
+TEST(Simulation, StagesWorkOneForwardOneBackward) {
+  Options options = small(3);
+  options.layers = 3;
+  options.stages = 3;
+  options.micro_batches = 4;
+  options.tokens = 16384;
+  const Recorded r = record(options);
+  const std::vector<std::string> wanted = {"FFFBFBBB", "FFBFBFBB", "FBFBFBFB"};
+  for (int rank = 0; rank < 3; ++rank) {
+    const Program& program = r.programs.of(rank);
+    std::string passes;
+    int sent = 0, received = 0;
+    for (const DeviceRow& row : r.ranks[static_cast<std::size_t>(rank)][2].device) {
+      const WorkInfo& work = program.works[row.work];
+      if (work.members.message) ++(work.members.first == rank ? sent : received);
+      if (work.name.find("vectorized_layer_norm") != std::string::npos) passes += 'F';
+      if (work.name.find("layer_norm_grad_input") != std::string::npos) passes += 'B';
+    }
+    EXPECT_EQ(passes, wanted[static_cast<std::size_t>(rank)]);
+    EXPECT_EQ(sent, rank == 1 ? 8 : 4);
+    EXPECT_EQ(received, rank == 1 ? 8 : 4);
   }
 }
 
@@ -198,7 +231,7 @@ TEST(Simulation, RepairingLeavesTheNoiseOfTheRest) {
   const auto matmuls = [](const Recorded& r) {
     std::vector<std::int64_t> lengths;
     for (const DeviceRow& row : r.ranks[0][1].device) {
-      if (r.program.works[row.work].name.find("gemm") != std::string::npos)
+      if (r.programs.of(0).works[row.work].name.find("gemm") != std::string::npos)
         lengths.push_back(row.end - row.start);
     }
     return lengths;

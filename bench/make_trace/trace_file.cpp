@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "make_trace/hardware.h"
+#include "make_trace/pipeline.h"
 
 namespace stepscope::make_trace {
 namespace {
@@ -110,11 +111,18 @@ void TraceFile::distributed_info() {
   text_ << "  \"distributedInfo\": {\"backend\": \"" << backend << "\", \"rank\": " << who_.rank
         << ", \"world_size\": " << o_.ranks;
   if (o_.dialect == DialectKind::ns) {
-    text_ << ", \"pg_count\": 1, \"pg_config\": [{\"pg_name\": \"0\", \"pg_desc\": \"default_pg\", "
-          << "\"backend_config\": \"" << (o_.vendor == VendorKind::xpu ? "xpu:xccl" : "cuda:nccl")
-          << "\", \"pg_size\": " << o_.ranks << ", \"ranks\": [";
-    for (int r = 0; r < o_.ranks; ++r) text_ << (r > 0 ? ", " : "") << r;
-    text_ << "]}]";
+    const std::vector<Group> groups = groups_of(o_, who_.rank);
+    text_ << ", \"pg_count\": " << static_cast<std::int64_t>(groups.size()) << ", \"pg_config\": [";
+    const char* separator = "";
+    for (const Group& group : groups) {
+      text_ << separator << "{\"pg_name\": \"" << group.name << "\", \"pg_desc\": \"" << group.description
+            << "\", \"backend_config\": \"" << (o_.vendor == VendorKind::xpu ? "xpu:xccl" : "cuda:nccl")
+            << "\", \"pg_size\": " << group.members.count << ", \"ranks\": [";
+      for (int i = 0; i < group.members.count; ++i) text_ << (i > 0 ? ", " : "") << group.members.at(i);
+      text_ << "]}";
+      separator = ", ";
+    }
+    text_ << "]";
     if (o_.vendor != VendorKind::xpu) text_ << ", \"nccl_version\": \"2.27.3\"";
   }
   text_ << "},\n";

@@ -46,6 +46,36 @@ void next_epoch(Builder& b, const Options& o) {
   b.restart_workers(whole - whole / 10);
 }
 
+void load_batch(Builder& b, const Options& o) {
+  const auto batch_ns = static_cast<std::int64_t>(o.slow_input_ms * 1e6);
+  const bool own = batch_ns > 0 && o.loader_workers == 0;
+  auto frame = b.frame("torch/utils/data/dataloader.py(733): __next__");
+  const Builder::Part part(b, Lane::loader);
+  auto fetch = b.annotation(loader_range(o), false, true);
+  b.lag(Phase::input);
+  if (!own) {
+    b.take_batch(70000, batch_ns, o.loader_workers);
+    return;
+  }
+  auto decode = b.frame("data.py(28): __getitem__");
+  b.take_batch(batch_ns, 0, 0);
+  auto stack = b.op("aten::stack", {none(), scalar("0")});
+  b.think(30000);
+}
+
+void copy_batch(Builder& b, const Options& o, const Hardware& hw, const Model& model) {
+  auto frame = b.frame("train.py(41): to_device");
+  const Args args = {model.batch(), scalar("15"), none(), none()};
+  auto to = b.op("aten::to", args);
+  auto to_copy = b.op("aten::_to_copy", args);
+  auto copy = b.op("aten::copy_", {model.batch(), model.batch(), scalar("True")});
+  if (o.pageable) {
+    b.copy("Memcpy HtoD (Pageable -> Device)", model.batch_bytes(), hw.pageable_bytes_per_ns, true);
+  } else {
+    b.copy("Memcpy HtoD (Pinned -> Device)", model.batch_bytes(), hw.pinned_bytes_per_ns, false);
+  }
+}
+
 void preprocess(Builder& b, const Options& o) {
   if (o.preprocess_ms <= 0) return;
   const Builder::Part part(b, Lane::preprocess);

@@ -2,48 +2,20 @@
 
 #include "make_trace/builder.h"
 #include "make_trace/model.h"
+#include "make_trace/pipeline.h"
 #include "make_trace/training_loop.h"
 
 namespace stepscope::make_trace {
 namespace {
 
-void load_batch(Builder& b, const Options& o) {
-  const auto batch_ns = static_cast<std::int64_t>(o.slow_input_ms * 1e6);
-  const bool own = batch_ns > 0 && o.loader_workers == 0;
-  auto frame = b.frame("torch/utils/data/dataloader.py(733): __next__");
-  const Builder::Part part(b, Lane::loader);
-  auto fetch = b.annotation(loader_range(o), false, true);
-  b.lag(Phase::input);
-  if (!own) {
-    b.take_batch(70000, batch_ns, o.loader_workers);
-    return;
-  }
-  auto decode = b.frame("data.py(28): __getitem__");
-  b.take_batch(batch_ns, 0, 0);
-  auto stack = b.op("aten::stack", {none(), scalar("0")});
-  b.think(30000);
-}
-
-void copy_batch(Builder& b, const Options& o, const Hardware& hw, const Model& model) {
-  auto frame = b.frame("train.py(41): to_device");
-  const Args args = {model.batch(), scalar("15"), none(), none()};
-  auto to = b.op("aten::to", args);
-  auto to_copy = b.op("aten::_to_copy", args);
-  auto copy = b.op("aten::copy_", {model.batch(), model.batch(), scalar("True")});
-  if (o.pageable) {
-    b.copy("Memcpy HtoD (Pageable -> Device)", model.batch_bytes(), hw.pageable_bytes_per_ns, true);
-  } else {
-    b.copy("Memcpy HtoD (Pinned -> Device)", model.batch_bytes(), hw.pinned_bytes_per_ns, false);
-  }
-}
-
-}  // namespace
-
+/// Of ranks that each hold the whole model.
 Program training_step(const Options& options) {
   const Hardware& hw = hardware_of(options.vendor);
   const Vendor& vendor = vendor_of(options.vendor);
   Builder b(options, hw, vendor);
-  Model model(b, options, hw, vendor);
+  Share whole;
+  whole.replicas.members.count = options.ranks;
+  Model model(b, options, hw, vendor, whole);
   {
     auto step = b.annotation("ProfilerStep#", true);
     auto frame = b.frame("train.py(36): train_step");
@@ -73,6 +45,15 @@ Program training_step(const Options& options) {
   }
   b.think(4000);
   return b.take();
+}
+
+}  // namespace
+
+Programs programs_of(const Options& options) {
+  if (options.stages == 0) return Programs({training_step(options)});
+  std::vector<Program> programs;
+  for (int rank = 0; rank < options.ranks; ++rank) programs.push_back(pipeline_step(options, rank));
+  return Programs(std::move(programs));
 }
 
 }  // namespace stepscope::make_trace

@@ -7,6 +7,6 @@
 namespace stepscope::make_trace {
 
 /// The step of the job that `options` (already repaired) describe.
-Program training_step(const Options& options);
+Programs programs_of(const Options& options);
 
 }  // namespace stepscope::make_trace

@@ -48,49 +48,52 @@ std::int64_t StepLengths::mean() const {
 }
 
 StepLengths step_lengths_of(const Options& options) {
-  const Program program = training_step(options);
+  const Programs programs = programs_of(options);
   std::vector<Ledger> ledgers;
   std::vector<std::int64_t> last_starts;
-  std::int64_t first_sequence = 0;
+  std::int64_t first_number = 0;
   StepLengths lengths;
   Observer observer;
-  observer.begin = [&](int, std::int64_t at) { ledgers.emplace_back(program, at); };
+  observer.begin = [&](int rank, std::int64_t at) { ledgers.emplace_back(programs.of(rank), at); };
   observer.meetings = [&](int, std::int64_t first, const std::vector<Meeting>& meetings) {
-    first_sequence = first;
+    first_number = first;
     last_starts.clear();
     for (const Meeting& m : meetings) last_starts.push_back(m.last_start);
   };
   observer.step = [&](int rank, const StepRows& rows) {
-    lengths.add(ledgers[static_cast<std::size_t>(rank)].add(rows, last_starts, first_sequence));
+    lengths.add(ledgers[static_cast<std::size_t>(rank)].add(rows, last_starts, first_number));
   };
-  Job(options, program).run(observer);
+  Job(options, programs).run(observer);
   return lengths;
 }
 
-Truth::Truth(const Options& options, const Program& program) : o_(options), program_(program) {}
+Truth::Truth(const Options& options, const Programs& programs) : o_(options), programs_(programs) {}
 
-void Truth::begin(int, std::int64_t at) {
-  ledgers_.emplace_back(program_, at);
+void Truth::begin(int rank, std::int64_t at) {
+  ledgers_.emplace_back(programs_.of(rank), at);
   window_starts_.push_back(at);
 }
 
-void Truth::meetings(int step, std::int64_t first_sequence, const std::vector<Meeting>& meetings) {
-  first_sequence_ = first_sequence;
+void Truth::meetings(int step, std::int64_t first_number, const std::vector<Meeting>& meetings) {
+  first_number_ = first_number;
   last_starts_.clear();
   for (const Meeting& m : meetings) {
-    collectives_ << (collectives_.size() > 0 ? ",\n    " : "    ")
-                 << "{\"seq\": " << first_sequence + static_cast<std::int64_t>(last_starts_.size())
-                 << ", \"step\": " << step << ", \"bytes\": " << m.bytes
-                 << ", \"transfer_ns\": " << m.transfer_ns << ", \"last_rank\": " << m.last_rank
-                 << ", \"end\": " << m.end() << ", \"starts\": [";
-    for (std::size_t r = 0; r < m.starts.size(); ++r) collectives_ << (r > 0 ? ", " : "") << m.starts[r];
-    collectives_ << "]}";
+    Text& out = m.members.message ? messages_ : collectives_;
+    out << (out.size() > 0 ? ",\n    " : "    ");
+    if (m.members.message)
+      out << "{\"from\": " << m.members.at(0) << ", \"to\": " << m.members.at(1) << ", \"k\": " << m.index;
+    else
+      out << "{\"seq\": " << first_number + static_cast<std::int64_t>(last_starts_.size());
+    out << ", \"step\": " << step << ", \"bytes\": " << m.bytes << ", \"transfer_ns\": " << m.transfer_ns
+        << ", \"last_rank\": " << m.last_rank << ", \"end\": " << m.end() << ", \"starts\": [";
+    for (std::size_t r = 0; r < m.starts.size(); ++r) out << (r > 0 ? ", " : "") << m.starts[r];
+    out << "]}";
     last_starts_.push_back(m.last_start);
   }
 }
 
 void Truth::step(int rank, const StepRows& rows) {
-  const StepLedger l = ledgers_[static_cast<std::size_t>(rank)].add(rows, last_starts_, first_sequence_);
+  const StepLedger l = ledgers_[static_cast<std::size_t>(rank)].add(rows, last_starts_, first_number_);
   lengths_.add(l);
   steps_ << (steps_.size() > 0 ? ",\n    " : "    ") << "{\"rank\": " << rank << ", \"step\": " << l.step
          << ", \"number\": " << l.step + o_.warmup << ", \"length\": " << l.length()
@@ -102,7 +105,11 @@ void Truth::step(int rank, const StepRows& rows) {
     steps_ << (cause > 0 ? ", \"" : "\"") << idle_name(static_cast<Idle>(cause)) << "\": " << l.idle[cause];
   }
   steps_ << "}, \"comm\": " << l.comm << ", \"comm_wait\": " << l.comm_wait
-         << ", \"launches\": " << l.launches << ", \"host_work\": " << l.host_work << '}';
+         << ", \"launches\": " << l.launches << ", \"host_work\": " << l.host_work;
+  if (o_.stages > 0)
+    steps_ << ", \"stage\": " << rank % o_.stages << ", \"only_messages\": " << l.only_messages
+           << ", \"bubble\": " << l.bubble();
+  steps_ << '}';
 }
 
 void Truth::write_options(Text& out) const {
@@ -111,7 +118,9 @@ void Truth::write_options(Text& out) const {
       << ", \"layers\": " << o_.layers << ", \"hidden\": " << o_.hidden << ", \"tokens\": " << o_.tokens
       << ", \"seed\": " << o_.seed << ", \"noise_pct\": ";
   out.decimal(o_.noise_pct) << ", \"host_cost\": ";
-  out.decimal(o_.host_cost) << "},\n";
+  out.decimal(o_.host_cost);
+  if (o_.stages > 0) out << ", \"stages\": " << o_.stages << ", \"micro_batches\": " << o_.micro_batches;
+  out << "},\n";
   out << "  \"without\": [";
   for (std::size_t i = 0; i < o_.without.size(); ++i) out << (i > 0 ? ", \"" : "\"") << o_.without[i] << '"';
   out << "],\n";
@@ -169,6 +178,10 @@ std::string Truth::finish() {
   out << kDefinitions << "  \"steps\": [\n"
       << steps_.view() << "\n  ],\n  \"collectives\": [\n"
       << collectives_.view() << "\n  ],\n";
+  if (o_.stages > 0)
+    out << "  \"bubble\": \"only_messages, when nothing runs but sends and receives, + all of idle\",\n  "
+           "\"messages\": [\n"
+        << messages_.view() << "\n  ],\n";
   write_savings(out);
   out << "}\n";
   return std::string(out.view());

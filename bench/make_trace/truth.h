@@ -33,10 +33,10 @@ StepLengths step_lengths_of(const Options& options);
 
 class Truth {
  public:
-  Truth(const Options& options, const Program& program);
+  Truth(const Options& options, const Programs& programs);
 
   void begin(int rank, std::int64_t at);
-  void meetings(int step, std::int64_t first_sequence, const std::vector<Meeting>& meetings);
+  void meetings(int step, std::int64_t first_number, const std::vector<Meeting>& meetings);
   void step(int rank, const StepRows& rows);
 
   /// The JSON text; simulates the repaired jobs.
@@ -49,13 +49,13 @@ class Truth {
   void write_savings(Text& out) const;
 
   const Options& o_;
-  const Program& program_;
+  const Programs& programs_;
   std::vector<Ledger> ledgers_;
   std::vector<std::int64_t> window_starts_;
   std::vector<std::int64_t> last_starts_;  ///< of the step's collectives
-  std::int64_t first_sequence_ = 0;
+  std::int64_t first_number_ = 0;
   StepLengths lengths_;
-  Text steps_, collectives_;
+  Text steps_, collectives_, messages_;
 };
 
 }  // namespace stepscope::make_trace

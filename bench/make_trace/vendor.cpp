@@ -87,6 +87,7 @@ Vendor cuda() {
   v.matmul_fp64 = "ampere_dgemm_64x64_tn";
   v.all_reduce = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
   v.all_reduce_fp32 = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
+  v.send_recv = "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)";
   v.stream_ids = stream_ids(7, 28, 4);
   v.comm_stream_id = 20;
   return v;
@@ -116,7 +117,7 @@ Vendor rocm() {
   v.matmul_fp32 = "Cijk_Alik_Bljk_SB_MT128x64x16_SE_K1_VAW1";
   v.matmul_split_fp32 = "Cijk_Ailk_Bjlk_SB_MT128x64x16_SE_K1_VAW1";
   v.matmul_fp64 = "Cijk_Alik_Bljk_DB_MT64x64x16_SE_K1_VAW1";
-  v.all_reduce = v.all_reduce_fp32 = "ncclDevKernel_Generic(ncclDevKernelArgsStorage<4096ul>)";
+  v.all_reduce = v.all_reduce_fp32 = v.send_recv = "ncclDevKernel_Generic(ncclDevKernelArgsStorage<4096ul>)";
   v.stream_ids = stream_ids(0, 8, 1);
   v.comm_stream_id = 4;
   return v;
@@ -146,6 +147,7 @@ Vendor xpu() {
   v.matmul_fp32 = v.matmul_fp64 = "gemm_kernel";
   v.matmul_split_fp32 = "gemm_kernel_split";
   v.all_reduce = v.all_reduce_fp32 = "oneccl_allreduce_kernel";
+  v.send_recv = "oneccl_sendrecv_kernel";
   v.stream_ids = stream_ids(1, 8, 1);
   v.comm_stream_id = 3;
   return v;

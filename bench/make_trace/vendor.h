@@ -16,7 +16,7 @@ struct Vendor {
   CallInfo launch, launch_cooperative, copy_async, fill_async, stream_sync, device_sync, event_record,
       event_wait, stream_state, device_malloc, device_free, load_code, stream_create, stream_priority;
   std::string matmul, matmul_split, add, gelu, gelu_back, embedding, norm, norm_back, norm_weights, sum, fill,
-      mse, mse_back, mul, sqrt, addcdiv, addcmul, lerp, fused_step, all_reduce;
+      mse, mse_back, mul, sqrt, addcdiv, addcmul, lerp, fused_step, all_reduce, send_recv;
   std::string matmul_fp32, matmul_split_fp32, matmul_fp64, all_reduce_fp32;
   std::string nonzero_count, nonzero_select, gather, compare, cast_fp64, mul_fp64, fused_chain;
   std::vector<int> stream_ids;  ///< as written: compute streams, then more of them

@@ -36,6 +36,7 @@ Result<RankAnswers> ask(RankByRank ranks, std::span<const analyze::Analysis* con
   RankAnswers answers;
   const report::Params whole = uncut(params);
   const Report stragglers = judged ? analyze::find("stragglers")->run(job, whole) : Report{};
+  const Report pipeline = judged ? analyze::find("pipeline")->run(job, whole) : Report{};
   std::vector<std::vector<Report>> of_ranks(analyses.size(), std::vector<Report>(count));
   std::vector<Report> steps(judged ? count : 0), overviews(steps.size());
   std::vector<RankVerdict> verdicts(steps.size());
@@ -44,6 +45,7 @@ Result<RankAnswers> ask(RankByRank ranks, std::span<const analyze::Analysis* con
     if (judged) {
       Reports reports = gather(derived, whole, 1);
       reports.stragglers = stragglers;
+      reports.pipeline = pipeline;
       verdicts[rank] = verdict_of(derived, reports, one.ranks.front(), 1, all);
       steps[rank] = std::move(reports.steps);
       overviews[rank].notes = std::move(reports.overview.notes);

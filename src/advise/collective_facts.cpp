@@ -165,6 +165,25 @@ std::optional<SlowRank> slowest_rank(const Evidence& e) {
   return found;
 }
 
+std::optional<PipelineStage> pipeline_stage(const Evidence& e) {
+  const Table* stages = table_of(e.reports().pipeline, "Stages");
+  if (stages == nullptr) return std::nullopt;
+  const auto number = [&](std::string_view column, std::size_t row) {
+    return (*ints_of(*stages, column))[row];
+  };
+  for (std::size_t row = 0; row < stages->rows(); ++row)
+    if (e.mine(*stages, row))
+      return PipelineStage{number("stage", row),
+                           number("stages", row),
+                           number("micro_batches", row),
+                           number("length", row),
+                           number("bubble", row),
+                           number("waiting", row),
+                           (*reals_of(*stages, "bubble_share"))[row],
+                           (*reals_of(*stages, "ideal_share"))[row]};
+  return std::nullopt;
+}
+
 std::optional<SlowRank> slow_rank(const Evidence& e) {
   const std::optional<SlowRank> slowest = slowest_rank(e);
   return slowest && slowest->rank != e.rank() ? slowest : std::nullopt;

@@ -57,6 +57,14 @@ std::optional<SlowRank> slowest_rank(const Evidence& evidence);
 /// Empty for one rank, and for the slow rank itself.
 std::optional<SlowRank> slow_rank(const Evidence& evidence);
 
+/// The rank's stage of a pipeline, by `pipeline`; times are ns per step.
+struct PipelineStage {
+  std::int64_t stage = 0, stages = 0, micro_batches = 0;
+  std::int64_t length = 0, bubble = 0, waiting = 0;
+  double share = 0, ideal = 0;  ///< of the step: the bubble, and what filling and draining takes
+};
+std::optional<PipelineStage> pipeline_stage(const Evidence& evidence);
+
 /// Reductions of gradients that begin when the backward pass is nearly over; means over steps, ns.
 struct LateReduction {
   double before = 0;  ///< median share of the backward pass that is over

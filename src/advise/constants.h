@@ -157,6 +157,9 @@ namespace stepscope::advise {
   X(double, kWaitingShare, 0.03, "of the step: what a slow rank costs the others", "chosen: three times what ranks differ by chance") \
   X(double, kWaitingPessimism, 0.5, "of a slow rank's cost: saved at least", "chosen") \
   X(double, kPacePessimism, 0.8, "of what the job gains in the replay without a slow rank: saved at least", "chosen: a replay gives mean steps, and the first one recorded is often longer") \
+  X(double, kBubbleShare, 0.10, "of the step: the bubble of a pipeline's stage", "chosen: as idle time is judged") \
+  X(double, kBubbleFit, 0.3, "of the ideal bubble: what a bubble that few micro-batches explain differs from it at most", "chosen") \
+  X(double, kHalvedLeast, 0.5, "of half the bubble: saved at least by twice as many micro-batches", "chosen: smaller kernels are less efficient") \
   X(double, kOverlapLeast, 0.2, "of exposed communication: hidden or shrunk, at least", "chosen") \
   X(double, kOverlapMost, 0.8, "of exposed communication: hidden or shrunk, at most", "chosen") \
   X(double, kFullSet, 0.9, "calls of a reduction per forward: gradients are reduced each time", "chosen: the last forward of a recording may be cut") \

@@ -18,7 +18,7 @@ struct Reports {
   report::Report overview, steps, idle, ledger, devices, kernels, products, copies, collectives, input_wait,
       memory_events, synchronizations, launches, operators,
       host_time,                                         // these two: only where some rank has no device
-      stragglers;                                        // only of several ranks
+      stragglers, pipeline;                              // these two: only of several ranks
   std::vector<std::vector<analyze::Launched>> launched;  ///< by rank's place in the trace and kAskedRanges
 };
 

@@ -235,13 +235,16 @@ constexpr std::string_view kExposedDoc =
 confidence is low below `kCommunicationShare`. Silent when the host limits, since the collectives then
 fill time that would be idle, and when a cause explains it: many small collectives (N02), slow links (N03), a late start (N06), gathers without
 prefetch (N07). Saving: replay with collectives at 0.2 to 0.8 of their length. One rank's file cannot tell transfer from waiting for other ranks; of several ranks, the share of
-their time in collectives that is waiting (`stragglers`) is left out, and the saving is that of the job: all ranks replayed together with transfers of 0.2 to 0.8 of their length.)";
+their time in collectives that is waiting (`stragglers`) is left out, and so is the time in which a pipeline's stage only sends and receives (`pipeline`); the saving is that of the
+job: all ranks replayed together with transfers of 0.2 to 0.8 of their length.)";
 
 std::optional<Finding> exposed_communication(const Evidence& e, Bound bound) {
   const std::optional<double> waits = waiting_share(e);
+  const std::optional<PipelineStage> stage = pipeline_stage(e);
   const double transfer = 1 - waits.value_or(0);
+  const std::int64_t alone = e.fact("exposed_communication") - (stage ? stage->waiting * e.steps() : 0);
   const auto exposed =
-      static_cast<std::int64_t>(transfer * static_cast<double>(e.fact("exposed_communication")));
+      static_cast<std::int64_t>(transfer * static_cast<double>(std::max<std::int64_t>(0, alone)));
   const std::optional<LateReduction> late = late_reduction(e);
   if (e.share(exposed) < kInformedShare || bound == Bound::host || tiny_collectives(e) || slow_links(e) ||
       (late && e.share(late->exposed * e.steps()) >= kInformedShare) || waited_gathers(e))

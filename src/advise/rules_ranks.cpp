@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <string>
 
@@ -71,8 +72,42 @@ std::optional<Finding> waiting_for_rank(const Evidence& e, Bound) {
   return f;
 }
 
+constexpr std::string_view kBubbleDoc =
+    R"(Looks at `pipeline`: a stage whose bubble, the time in which it neither computes nor copies nor reduces, is at least `kBubbleShare` of its step and differs by at most `kBubbleFit` from the
+(p-1)/(v·m+p-1) that filling and draining p stages with m micro-batches takes (v chunks per stage).
+
+Saving: the bubble now minus that with 2·m micro-batches of half the size, which is half of it, at most half of what filling and draining takes; at least `kHalvedLeast` of that, as smaller
+kernels are less efficient.
+
+Silent on: one rank, and a larger bubble, which has other causes: stages of unequal work, messages that nothing hides, a late host.)";
+
+std::optional<Finding> pipeline_bubble(const Evidence& e, Bound) {
+  const std::optional<PipelineStage> stage = pipeline_stage(e);
+  if (!stage || stage->share < kBubbleShare ||
+      std::abs(stage->share - stage->ideal) > kBubbleFit * stage->ideal)
+    return std::nullopt;
+  Finding f = finding(e, "N08", "communication",
+                      fmt::format("Stage {} idles {} of the step: {} micro-batches for {} stages",
+                                  stage->stage, percent(stage->share), stage->micro_batches, stage->stages));
+  const auto filling = static_cast<std::int64_t>(stage->ideal * static_cast<double>(stage->length));
+  save(f, std::min(stage->bubble, filling) / 2, kHalvedLeast, 1);
+  f.confidence = Confidence::medium;
+  f.because = fmt::format("filling and draining the stages takes {} with so few micro-batches",
+                          percent(stage->ideal));
+  f.evidence = fmt::format("pipeline: bubble {} per step, {} of it in sends and receives", ns(stage->bubble),
+                           ns(stage->waiting));
+  f.remedy =
+      "Cut the batch into more micro-batches: twice as many halve the bubble, 8 per stage leave a tenth; "
+      "an interleaved or zero-bubble schedule (torch.distributed.pipelining: ScheduleInterleaved1F1B, "
+      "ScheduleZBVZeroBubble); balance the layers between the stages.";
+  f.verify = "pipeline: bubble_share under 10 %.";
+  f.effort = Effort::option;
+  return f;
+}
+
 constexpr Rule kRules[] = {
     {"N05", "communication", "one rank holds the others up", true, waiting_for_rank, kWaitingDoc},
+    {"N08", "communication", "a pipeline has few micro-batches", true, pipeline_bubble, kBubbleDoc},
 };
 
 }  // namespace

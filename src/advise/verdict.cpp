@@ -209,7 +209,8 @@ Reports gather(const analyze::Derived& derived, const report::Params& params, un
   const std::vector<trace::Rank>& ranks = derived.trace().ranks;
   if (std::any_of(ranks.begin(), ranks.end(), has_no_device_work))
     wanted.insert(wanted.end(), {{"operators", &reports.operators}, {"host_time", &reports.host_time}});
-  if (ranks.size() > 1) wanted.emplace_back("stragglers", &reports.stragglers);
+  if (ranks.size() > 1)
+    wanted.insert(wanted.end(), {{"stragglers", &reports.stragglers}, {"pipeline", &reports.pipeline}});
   reports.launched.resize(ranks.size());
   parallel_for(wanted.size() + ranks.size(), thread_count(threads), [&](std::size_t i) {
     if (i < ranks.size())

@@ -189,7 +189,7 @@ and message) has its own scatter; the collectives' own times are eliminated. Zer
 | shift_low, shift_high | ns by which this clock alone could still be shifted: no rank can end a collective before the last one has come. A check that rests on no statistics; it holds 0 where the fit is right |
 
 **Collectives matched across ranks**: per process group (its ranks and its name; names alone repeat) how many were matched by the sequence number that newer
-recorders write, by order within each profiler step where all members have equally many, and by similarity (longest common subsequence of operation and size) elsewhere;
+recorders write, by order within each profiler step where all members have equally many, as are messages from one rank to another, and by similarity (longest common subsequence of operation and size) elsewhere;
 `mismatched`: rows that should be one collective and differ; `contradicting`: matched, but one rank would have ended before another began: left out.
 
 **Collectives that differ**: two ranks that at one place of a group do different things, or one that has nothing there.)",

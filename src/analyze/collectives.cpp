@@ -192,6 +192,8 @@ struct ReductionTable {
   report::Ints& exposed;
 };
 
+constexpr std::string_view kNoCollective = "No collective runs on a device in this recording.";
+
 }  // namespace
 
 constinit const About collectives_about = {
@@ -210,7 +212,10 @@ recording. How long ranks wait for each other in them, and how fast data moves t
 
 **Reductions in the backward pass**, per step with gradients: `backward` = time of the compute kernels launched by autograd, ns; `before_first` =
 of that, before the step's first all-reduce or reduce-scatter began; `before_share` = before_first / backward; `exposed` of these reductions, ns.)",
-    {}};
+    {},
+    true,
+    Needs::one_rank,
+    [](report::Report& report) { take_back(report, kNoCollective); }};
 
 report::Report collectives(const Derived& derived, const report::Params&) {
   const trace::Trace& trace = derived.trace();
@@ -227,7 +232,7 @@ report::Report collectives(const Derived& derived, const report::Params&) {
     for (auto* group : order) out.add(rank, group->first, group->second);
     for (const auto& [step, reduction] : gatherer.steps()) reductions.add(rank, step, reduction);
   }
-  if (out.table.rows() == 0) report.notes.emplace_back("No collective runs on a device in this recording.");
+  if (out.table.rows() == 0) report.notes.emplace_back(kNoCollective);
   report.tables.push_back(std::move(out.table));
   report.tables.push_back(std::move(reductions.table));
   return report;

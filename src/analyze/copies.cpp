@@ -158,6 +158,8 @@ struct Columns {
   report::Reals& rate;
 };
 
+constexpr std::string_view kNoCopy = "No copy is recorded.";
+
 }  // namespace
 
 constinit const About copies_about = {
@@ -174,7 +176,10 @@ Longest total first.
 | small | copies below 64 KiB |
 | created | copies by aten::to of a tensor that the operator right before it made (aten::zeros, arange, …) |
 | large, large_rate | copies of at least 8 MB, and the median of their bytes / time |)",
-    {}};
+    {},
+    true,
+    Needs::one_rank,
+    [](report::Report& report) { take_back(report, kNoCopy); }};
 
 report::Report copies(const Derived& derived, const report::Params&) {
   const trace::Trace& trace = derived.trace();
@@ -191,7 +196,7 @@ report::Report copies(const Derived& derived, const report::Params&) {
     }
     for (Group& group : std::move(gatherer).sorted()) out.add(trace, rank, group);
   }
-  if (out.table.rows() == 0) report.notes.emplace_back("No copy is recorded.");
+  if (out.table.rows() == 0) report.notes.emplace_back(kNoCopy);
   report.tables.push_back(std::move(out.table));
   return report;
 }

@@ -203,6 +203,11 @@ void add_waits(LoaderTable& loaders, WaitTable& each, const Rank& rank, const St
   }
 }
 
+constexpr std::string_view kNoLoading =
+    "No data loading is recorded. A torch DataLoader marks itself when its loop runs inside the recording "
+    "with "
+    "ProfilerActivity.CPU; put other loaders in record_function(\"enumerate(DataLoader)#name.__next__\").";
+
 }  // namespace
 
 constinit const About input_wait_about = {
@@ -223,7 +228,10 @@ of `dataloader.py`. With `num_workers=0` it is the loading itself.
 **Loaders**: the waits by name and `kind` (single-process, multi-process, or empty when not known): how many, their `total`, and the
 `mean`, `p50` (nearest rank), `min` and `max` of their lengths, ns. **Each wait**: one row each with its `length`; `start` from the first
 event of the file, `step` the one it began in. In both, `exposed` is the part of the waits themselves in which no device worked.)",
-    {}};
+    {},
+    true,
+    Needs::one_rank,
+    [](report::Report& report) { take_back(report, kNoLoading); }};
 
 report::Report input_wait(const Derived& derived, const report::Params&) {
   const trace::Trace& trace = derived.trace();
@@ -244,11 +252,7 @@ report::Report input_wait(const Derived& derived, const report::Params&) {
     add_waits(loaders, each, rank, choice, waits);
   }
   if (!any) {
-    report.notes.emplace_back(
-        "No data loading is recorded. A torch DataLoader marks itself when its loop runs inside the "
-        "recording with "
-        "ProfilerActivity.CPU; put other loaders in "
-        "record_function(\"enumerate(DataLoader)#name.__next__\").");
+    report.notes.emplace_back(kNoLoading);
   } else if (!device) {
     report.notes.emplace_back(
         "No device activity is recorded, so exposed waits are not known: all waits may be.");

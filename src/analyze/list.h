@@ -22,6 +22,7 @@
   DERIVED(collectives, "which collectives ran, how large and how fast, and how much of them nothing hid") \
   DERIVED(communication, "how long ranks wait for each other, how fast data moves, and which modules nothing hides it for") \
   DERIVED(stragglers, "which rank holds the others up, in which part of its step, and who waits") \
+  DERIVED(pipeline, "which ranks are stages of a pipeline, and what of their steps is bubble") \
   DERIVED(clock_alignment, \
           "how far the ranks' clocks are apart, how well that is known, and which collectives differ") \
   DERIVED(temporal_breakdown, "how each device's time divides into compute, other work and idling") \

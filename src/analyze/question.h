@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <string_view>
 
 #include "report/params.h"
 #include "report/table.h"
@@ -48,6 +49,9 @@ class RankColumn {
  private:
   report::Ints* values_;
 };
+
+/// Takes back that nothing is recorded, which ranks say of themselves, where others have rows.
+void take_back(report::Report& report, std::string_view note);
 
 /// Earliest start of any timed row: the zero of every time an analysis prints.
 std::int64_t origin_of(const trace::Rank& rank);

@@ -37,6 +37,7 @@ RankSteps rank_steps(const Derived& derived, const trace::Rank& rank) {
   derive::StepParts parts = derive::step_parts(devices[device], pieces, of.spans);
   of.parts = std::move(parts.steps);
   of.communication = std::move(parts.communication);
+  of.bubbles = derive::bubbles(derived.trace(), rank, devices[device], of.spans);
   return of;
 }
 
@@ -49,7 +50,7 @@ RankDigest digest_of(const Derived& derived, const trace::Rank& rank) {
   return digest;
 }
 
-derive::Collectives collectives_of(std::vector<RankDigest>& ranks) {
+derive::Collectives collectives_of(std::vector<RankDigest>& ranks, std::vector<std::int64_t> numbers) {
   derive::GroupNames groups;
   std::vector<std::vector<derive::CollectiveRow>> rows;
   for (RankDigest& rank : ranks) {
@@ -61,7 +62,7 @@ derive::Collectives collectives_of(std::vector<RankDigest>& ranks) {
     rank.collectives.clear();
     rank.groups = {};
   }
-  return derive::matched(std::move(groups), std::move(rows));
+  return derive::matched(std::move(groups), std::move(rows), std::move(numbers));
 }
 
 }  // namespace stepscope::analyze

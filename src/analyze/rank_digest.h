@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analyze/rank_communication.h"
+#include "derive/bubble.h"
 #include "derive/collective_match.h"
 #include "derive/stragglers.h"
 #include "timeline/interval.h"
@@ -22,6 +23,7 @@ struct RankSteps {
   /// By step, on the device with most compute, its communication all as transfer; empty without device work.
   std::vector<derive::PartsOfStep> parts;
   timeline::IntervalSet communication;  ///< on that device, when no compute runs
+  std::vector<derive::Bubble> bubbles;  ///< by step, likewise; empty without sends and receives
 };
 RankSteps rank_steps(const Derived& derived, const trace::Rank& rank);
 
@@ -33,7 +35,7 @@ struct RankDigest {
 };
 RankDigest digest_of(const Derived& derived, const trace::Rank& rank);
 
-/// Takes the collectives out of the digests of all ranks and matches them.
-derive::Collectives collectives_of(std::vector<RankDigest>& ranks);
+/// Takes the collectives out of the digests of all ranks and matches them. `numbers`: of the ranks.
+derive::Collectives collectives_of(std::vector<RankDigest>& ranks, std::vector<std::int64_t> numbers);
 
 }  // namespace stepscope::analyze

@@ -143,6 +143,13 @@ ReplayedJob::Prediction ReplayedJob::predicted(const std::vector<std::int64_t>& 
   return out;
 }
 
+bool ReplayedJob::does_without(std::size_t rank) const {
+  return std::none_of(meetings_.members.begin(), meetings_.members.end(),
+                      [&](const Meetings::Member& member) {
+                        return member.rank == rank && meetings_.meetings[member.meeting].message;
+                      });
+}
+
 ReplayedJob::Prediction ReplayedJob::cost_of(std::size_t rank) const {
   JointChanges changes;
   changes.absent.resize(ranks_.size());

@@ -43,6 +43,8 @@ class ReplayedJob {
   /// `lengths`: of these changes; `moved`: whether they move host work to other processes.
   Prediction predicted(const std::vector<std::int64_t>& lengths, const derive::JointChanges& changes,
                        bool moved = false) const;
+  /// Whether others can be replayed without the rank; not where it sends them what they work on.
+  bool does_without(std::size_t rank) const;
   /// ns per step that others wait for a rank: the step now, less that without it. `low` and `high` as above.
   Prediction cost_of(std::size_t rank) const;
   /// The job's step if each collective began with the median of its ranks, ns.

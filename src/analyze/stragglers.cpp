@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "analyze/derived.h"
 #include "analyze/list.h"
 #include "analyze/replayed_job.h"
 #include "derive/collective_match.h"
+#include "derive/pipeline.h"
 #include "derive/step_parts.h"
 #include "report/statistics.h"
 #include "report/units.h"
@@ -92,6 +94,50 @@ std::vector<derive::PartsOfStep> parts_of(const RankSteps& rank, Waiting& waitin
   return chosen;
 }
 
+/// Ranks by what they do: those of a pipeline by its stage, all others together.
+std::vector<std::vector<std::uint32_t>> peers_of(const std::vector<derive::Stage>& stages) {
+  std::map<std::pair<std::int64_t, std::int32_t>, std::vector<std::uint32_t>> peers;
+  for (std::uint32_t r = 0; r < stages.size(); ++r) peers[{stages[r].stages, stages[r].number}].push_back(r);
+  std::vector<std::vector<std::uint32_t>> out;
+  for (auto& [place, ranks] : peers) out.push_back(std::move(ranks));
+  return out;
+}
+
+bool few(const std::vector<std::vector<std::uint32_t>>& peers) {
+  return std::all_of(peers.begin(), peers.end(),
+                     [](const auto& ranks) { return ranks.size() < derive::kFewestRanks; });
+}
+
+/// Each rank compared with its peers; `beyond_median` is empty of ranks with fewer than two of them.
+struct Judged {
+  std::vector<Straggler> stragglers;
+  std::vector<std::optional<derive::PartsOfStep>> beyond_median;  ///< by rank
+  bool any() const {
+    return std::any_of(beyond_median.begin(), beyond_median.end(),
+                       [](const auto& of) { return of.has_value(); });
+  }
+};
+Judged judged(const std::vector<std::vector<std::uint32_t>>& peers,
+              const std::vector<std::vector<derive::PartsOfStep>>& parts) {
+  Judged out;
+  out.beyond_median.resize(parts.size());
+  for (const std::vector<std::uint32_t>& ranks : peers) {
+    std::vector<std::vector<derive::PartsOfStep>> theirs;
+    for (const std::uint32_t r : ranks) theirs.push_back(parts[r]);
+    derive::StragglerAnswer answer = derive::find_stragglers(theirs);
+    for (Straggler& s : answer.stragglers) {
+      s.rank = ranks[s.rank];
+      out.stragglers.push_back(s);
+    }
+    for (std::size_t i = 0; i < answer.beyond_median.size(); ++i)
+      out.beyond_median[ranks[i]] = answer.beyond_median[i];
+  }
+  std::stable_sort(out.stragglers.begin(), out.stragglers.end(), [](const Straggler& a, const Straggler& b) {
+    return a.persistent != b.persistent ? a.persistent : a.persistent && a.excess > b.excess;
+  });
+  return out;
+}
+
 /// ns per step; of a single step, in it.
 struct Cost {
   Time low, cost, high;
@@ -99,10 +145,10 @@ struct Cost {
 };
 
 /// What each straggler costs: by replay, else by the parts alone.
-std::vector<Cost> costs_of(const Derived& derived, const derive::StragglerAnswer& answer) {
+std::vector<Cost> costs_of(const Derived& derived, const Judged& answer) {
   std::vector<Cost> costs;
   for (const Straggler& s : answer.stragglers) {
-    if (!derived.job().usable()) {
+    if (!derived.job().usable() || !derived.job().does_without(s.rank)) {
       costs.push_back({kNoInt, s.cost, kNoInt, "parts"});
       continue;
     }
@@ -142,8 +188,8 @@ Table shorter_transfers(const Derived& derived) {
   return table;
 }
 
-Table verdicts(const trace::Trace& trace, const derive::StragglerAnswer& answer,
-               const std::vector<Cost>& costs, const std::vector<std::int64_t>& numbers) {
+Table verdicts(const trace::Trace& trace, const Judged& answer, const std::vector<Cost>& costs,
+               const std::vector<std::int64_t>& numbers) {
   Table table{"Stragglers", Shape::table, {}};
   auto& rank = table.ints("rank", Unit::none, Role::key);
   auto& when = table.texts("when");
@@ -172,15 +218,16 @@ Table verdicts(const trace::Trace& trace, const derive::StragglerAnswer& answer,
   return table;
 }
 
-Table matrix(const trace::Trace& trace, const derive::StragglerAnswer& answer) {
+Table matrix(const trace::Trace& trace, const Judged& answer) {
   Table table{"Beyond the median rank, per step", Shape::table, {}};
   auto& rank = table.ints("rank", Unit::none, Role::key);
   std::vector<report::Ints*> parts;
   for (std::size_t p = 0; p < derive::kStepParts; ++p)
     parts.push_back(&table.ints(std::string(derive::name_of(static_cast<StepPart>(p))), Unit::ns));
   for (std::size_t r = 0; r < answer.beyond_median.size(); ++r) {
+    if (!answer.beyond_median[r]) continue;
     rank.push_back(trace.ranks[r].rank);
-    for (std::size_t p = 0; p < derive::kStepParts; ++p) parts[p]->push_back(answer.beyond_median[r][p]);
+    for (std::size_t p = 0; p < derive::kStepParts; ++p) parts[p]->push_back((*answer.beyond_median[r])[p]);
   }
   return table;
 }
@@ -226,7 +273,8 @@ std::string sentence(const trace::Trace& trace, const Straggler& s, Time cost,
 constinit const About stragglers_about = {
     R"(In steady state all ranks of a job take equally long for a step, because they wait for each other in collectives: a rank that waits
 less has more of something else, and that is the cause. So each rank's step is cut into ten parts on its own clock, and the parts are compared
-with the median rank's. Only steps that all ranks recorded whole count; at least 3 ranks.
+with the median rank's. Only steps that all ranks recorded whole count; at least 3 ranks. Stages of a pipeline (`pipeline`) differ by design: a rank is compared
+with those of the same stage.
 
 Parts, ns, of the device with most compute, in this order of precedence: `compute`; `transfer` and `wait`: a collective runs and no compute, after and before the last
 rank has come; `copy`; and while nothing runs, by cause (`idle`): `input`; `alloc`; `sync`; `host` (ops, launches, runtime calls, refilling the queue after a blocking call); `python` (Python, user ranges, nothing
@@ -241,7 +289,7 @@ A collective's wait on a rank = its duration there - its shortest duration on an
 | when | `every step`: the median over steps of the excess is at least 1 % of the step and 4.5 robust standard deviations of the ranks (3 if it is the largest in 80 % of at least 5 steps). `step N`: in that one at least 5 % of the step and 8 deviations over all ranks and steps |
 | part, also | of which it has most more than the median rank; a second one of at least 40 % of the first |
 | excess | ns per step of its own work (all parts but wait and transfer) beyond the median rank's |
-| cost | ns per step (of `step N`: in it) that the job would gain if this rank kept pace, from replaying the others without it (`whatif --scale straggler:RANK=0`). Where replay is refused (`cost_by`: parts): by which the longest own work of any rank is longer because of this one. Nothing behind the next slowest rank is gained by mending one |
+| cost | ns per step (of `step N`: in it) that the job would gain if this rank kept pace, from replaying the others without it (`whatif --scale straggler:RANK=0`). Where replay is refused, and of a stage of a pipeline, whose others cannot do without it (`cost_by`: parts): by which the longest own work of any rank is longer because of this one. Nothing behind the next slowest rank is gained by mending one |
 | cost_low, cost_high | its range, as `whatif` gives one |
 | z | excess / robust standard deviation over the ranks (1.4826 × median distance, at least 0.1 % of the step) |
 
@@ -272,12 +320,15 @@ report::Report stragglers(const Derived& derived, const report::Params&) {
   std::vector<std::vector<derive::PartsOfStep>> parts;
   for (std::size_t r = 0; r < trace.ranks.size(); ++r)
     parts.push_back(parts_of(derived.steps(trace.ranks[r]), waits[r], numbers));
-  const derive::StragglerAnswer answer = derive::find_stragglers(parts);
+  const auto peers = peers_of(derive::stages_of(derived.collectives()));
+  const Judged answer = judged(peers, parts);
   const std::vector<Cost> costs = costs_of(derived, answer);
-  if (answer.beyond_median.empty())
+  if (!answer.any())
     report.notes.emplace_back(
-        trace.ranks.size() < 3
-            ? "Two ranks cannot tell which of them is unusual: give at least three."
+        trace.ranks.size() < 3 ? "Two ranks cannot tell which of them is unusual: give at least three."
+        : few(peers)
+            ? "These ranks are stages of a pipeline, at most two of each stage: as stages differ by design "
+              "(`pipeline`), at least three of one are needed to tell which is unusual."
             : "No step was recorded whole by all ranks with device work, so their steps cannot be compared.");
   else if (answer.stragglers.empty())
     report.notes.emplace_back("No rank holds the others up by more than ranks differ by chance.");
@@ -294,8 +345,7 @@ report::Report stragglers(const Derived& derived, const report::Params&) {
   report.tables.push_back(verdicts(trace, answer, costs, numbers));
   report.tables.push_back(matrix(trace, answer));
   report.tables.push_back(std::move(waiting));
-  if (!answer.beyond_median.empty() && derived.job().usable())
-    report.tables.push_back(imbalance(derived.job()));
+  if (answer.any() && derived.job().usable()) report.tables.push_back(imbalance(derived.job()));
   if (derived.job().usable()) report.tables.push_back(shorter_transfers(derived));
   return report;
 }

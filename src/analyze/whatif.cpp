@@ -69,7 +69,13 @@ Answered answer_together(const Derived& derived, const Asked& asked) {
   Answered out;
   const ReplayedJob& job = derived.job();
   std::vector<bool> absent = stragglers_in(asked.scales, derived.trace());
-  if (std::find(absent.begin(), absent.end(), false) != absent.end()) out.changes.absent = std::move(absent);
+  for (std::size_t r = 0; r < absent.size(); ++r)
+    if (absent[r] && !job.does_without(r))
+      out.refused =
+          fmt::format("The others cannot be replayed without rank {}: it sends them what they work on.",
+                      derived.trace().ranks[r].rank);
+  if (out.refused.empty() && std::find(absent.begin(), absent.end(), false) != absent.end())
+    out.changes.absent = std::move(absent);
   for (std::size_t r = 0; r < derived.trace().ranks.size(); ++r) {
     Change change = job.rank(r).change_of(asked.scales);
     out.found.push_back(change.found || !out.changes.absent.empty());
@@ -124,7 +130,7 @@ without changes, per step, so a change that nothing waits for saves 0.
 | device:NAME | device events launched inside host ranges of that name |
 | op:NAME | both: host:NAME and device:NAME |
 | call:NAME | host time in the calls that launched device events of that name |
-| straggler:RANK | what others wait for that rank, with several ranks; only 0, as if it kept pace with them |
+| straggler:RANK | what others wait for that rank, with several ranks; only 0, as if it kept pace with them; not of stages of a pipeline |
 
 NAME is the exact name, or `/a|b/` for names that contain a or b.
 
@@ -180,7 +186,9 @@ report::Report whatif(const Derived& derived, const report::Params& params) {
   for (std::size_t i = 0; params.has("scale") && devices > 0 && scales && i < scales->size(); ++i)
     if (std::find(answers[i].found.begin(), answers[i].found.end(), true) == answers[i].found.end())
       report.notes.push_back(
-          fmt::format("Nothing in the recording is what {} speaks of.", (*scales)[i].text));
+          answers[i].refused.empty()
+              ? fmt::format("Nothing in the recording is what {} speaks of.", (*scales)[i].text)
+              : answers[i].refused);
   if (devices == 0 && scales)
     report.notes.emplace_back(
         "There is nothing to replay: no device activity is recorded. Record with ProfilerActivity.CUDA (or "

@@ -20,6 +20,7 @@ struct Answered {
   std::vector<std::int64_t> lengths;
   std::vector<bool> found;
   derive::JointChanges changes;
+  std::string refused;  ///< why nothing was changed
 };
 
 /// Tables of the job's step, recorded and with each change.

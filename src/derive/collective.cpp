@@ -154,7 +154,9 @@ trace::Row CollectiveArgs::named(trace::Row kernel) const {
 Collective CollectiveArgs::of(trace::Row kernel) const {
   Collective c;
   const trace::Row said = named(kernel);
-  c.exchange = exchange_of(said != trace::kNoRow ? name_.text(said) : trace_.name(rank_, kernel));
+  // Several sends and receives in one kernel are "coalesced".
+  const bool says = said != trace::kNoRow && name_.text(said) != "coalesced";
+  c.exchange = exchange_of(says ? name_.text(said) : trace_.name(rank_, kernel));
   if (said == trace::kNoRow) {
     const trace::Row op = rank_.events.op[kernel];
     if (c.exchange == Exchange::point_to_point) c.exchange = around(rank_.events.launch[kernel], c.exchange);

@@ -34,7 +34,13 @@ class Matcher {
     if (counted)
       by_sequence(parts);
     else
-      by_step(parts);
+      by_step(parts, false);
+  }
+
+  /// The messages from one rank to another, as each of the two has them.
+  void match_messages(const std::vector<Part>& ends) {
+    known_ = true;
+    if (ends.size() == 2) by_step(ends, true);
   }
 
  private:
@@ -83,7 +89,7 @@ class Matcher {
     }
   }
 
-  void by_step(const std::vector<Part>& parts) {
+  void by_step(const std::vector<Part>& parts, bool messages) {
     std::map<std::int64_t, std::vector<Part>> steps;
     for (const Part& part : parts)
       for (const std::uint32_t row : part.rows) {
@@ -93,10 +99,11 @@ class Matcher {
       }
     for (const auto& [number, step] : steps) {
       if (step.size() < 2) continue;
-      const bool equal = known_ && number >= 0 && step.size() == parts.size() &&
-                         std::all_of(step.begin(), step.end(), [&](const Part& part) {
-                           return part.rows.size() == step.front().rows.size();
-                         });
+      const bool equal =
+          known_ && number >= 0 && step.size() == parts.size() &&
+          std::all_of(step.begin(), step.end(), [&](const Part& part) {
+            return part.rows.size() == step.front().rows.size() && (!messages || alike(part, step.front()));
+          });
       if (equal)
         in_order(step);
       else
@@ -110,6 +117,13 @@ class Matcher {
       for (const Part& part : parts) members.push_back({part.rank, part.rows[k]});
       add(members, Match::by_order, -1);
     }
+  }
+
+  /// Of equally many rows.
+  bool alike(const Part& a, const Part& b) const {
+    for (std::size_t k = 0; k < a.rows.size(); ++k)
+      if (!same({a.rank, a.rows[k]}, {b.rank, b.rows[k]})) return false;
+    return true;
   }
 
   bool same(Member a, Member b) const {
@@ -204,7 +218,30 @@ std::string_view name_of(Match match) {
   return kNames[static_cast<std::size_t>(match)];
 }
 
-Matches match_collectives(const Rows& rows, const GroupNames& groups) {
+namespace {
+
+/// The messages of each group by the numbers of the ranks that send and receive them; the sender's part comes
+/// first.
+std::map<std::tuple<std::uint32_t, std::int64_t, std::int64_t>, std::vector<Part>> messages_of(
+    const Rows& rows, std::span<const std::int64_t> numbers) {
+  std::map<std::tuple<std::uint32_t, std::int64_t, std::int64_t>, std::vector<Part>> messages;
+  for (const bool senders : {true, false})
+    for (std::uint32_t rank = 0; rank < numbers.size(); ++rank)
+      for (std::uint32_t i = 0; i < rows[rank].size(); ++i) {
+        const CollectiveRow& row = rows[rank][i];
+        if (row.peer < 0 || row.sends != senders) continue;
+        const std::int64_t from = senders ? numbers[rank] : row.peer;
+        const std::int64_t to = senders ? row.peer : numbers[rank];
+        std::vector<Part>& ends = messages[{row.group, from, to}];
+        if (ends.empty() || ends.back().rank != rank) ends.push_back({rank, {}});
+        ends.back().rows.push_back(i);
+      }
+  return messages;
+}
+
+}  // namespace
+
+Matches match_collectives(const Rows& rows, const GroupNames& groups, std::span<const std::int64_t> numbers) {
   std::vector<std::vector<Part>> of_group(groups.size());
   for (std::uint32_t rank = 0; rank < rows.size(); ++rank)
     for (std::uint32_t row = 0; row < rows[rank].size(); ++row) {
@@ -217,6 +254,7 @@ Matches match_collectives(const Rows& rows, const GroupNames& groups) {
   Matcher matcher(rows, out);
   for (std::uint32_t group = 0; group < of_group.size(); ++group)
     matcher.match(of_group[group], groups.known(group));
+  for (const auto& [ends, parts] : messages_of(rows, numbers)) matcher.match_messages(parts);
   std::sort(out.crowded.begin(), out.crowded.end());
   out.crowded.erase(std::unique(out.crowded.begin(), out.crowded.end()), out.crowded.end());
   return out;
@@ -228,16 +266,23 @@ timeline::Time Collectives::transfer(const Instance& instance) const {
   return least;
 }
 
-Collectives matched(GroupNames groups, std::vector<std::vector<CollectiveRow>> rows) {
-  Matches matches = match_collectives(rows, groups);
-  return {std::move(groups), std::move(rows), std::move(matches)};
+Collectives matched(GroupNames groups, std::vector<std::vector<CollectiveRow>> rows,
+                    std::vector<std::int64_t> numbers) {
+  Matches matches = match_collectives(rows, groups, numbers);
+  return {std::move(groups), std::move(rows), std::move(matches), std::move(numbers)};
+}
+
+std::vector<std::int64_t> numbers_of(const trace::Trace& trace) {
+  std::vector<std::int64_t> numbers;
+  for (const trace::Rank& rank : trace.ranks) numbers.push_back(rank.rank);
+  return numbers;
 }
 
 Collectives collectives_of(const trace::Trace& trace) {
   GroupNames groups;
   std::vector<std::vector<CollectiveRow>> rows;
   for (const trace::Rank& rank : trace.ranks) rows.push_back(collective_rows(trace, rank, groups));
-  return matched(std::move(groups), std::move(rows));
+  return matched(std::move(groups), std::move(rows), numbers_of(trace));
 }
 
 }  // namespace stepscope::derive

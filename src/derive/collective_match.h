@@ -22,7 +22,7 @@ struct Member {
   std::uint32_t row;   ///< index into its collective rows
 };
 
-/// One collective over the ranks that recorded it, at least two.
+/// One collective over the ranks that recorded it, at least two; or a message with its two ends.
 struct Instance {
   std::uint32_t group;
   Exchange exchange;
@@ -56,14 +56,20 @@ inline constexpr std::size_t kMostRows = 100'000;
 /// `rows`: of each rank, by start. Groups whose members are equal in name are matched by sequence number
 /// where all rows have one; else by order in each profiler step, where all members have equally many; else by
 /// the longest common subsequence with the member that has most rows, at most kMostRows, of which runs of at
-/// least 3 are believed. Rows whose exchange or size differ are no match. Sends and receives are left out.
-Matches match_collectives(const std::vector<std::vector<CollectiveRow>>& rows, const GroupNames& groups);
+/// least 3 are believed. Rows whose exchange or size differ are no match.
+///
+/// `numbers`: of the ranks, by which messages name their ends; without them none is matched. Sequence numbers
+/// of messages count a rank's own, so the k-th of a step from one rank to another in a group is the k-th that
+/// arrives, where both ends have equally many of the same sizes; else by the longest common subsequence.
+Matches match_collectives(const std::vector<std::vector<CollectiveRow>>& rows, const GroupNames& groups,
+                          std::span<const std::int64_t> numbers = {});
 
 /// The collectives of all ranks of a trace.
 struct Collectives {
   GroupNames groups;
   std::vector<std::vector<CollectiveRow>> rows;  ///< of each rank
   Matches matches;
+  std::vector<std::int64_t> numbers;  ///< of each rank; empty: not known
 
   const CollectiveRow& row(const Member& member) const { return rows[member.rank][member.row]; }
   std::span<const Member> members(const Instance& instance) const {
@@ -73,8 +79,11 @@ struct Collectives {
   /// waited: who came last did not wait. No clocks are compared.
   timeline::Time transfer(const Instance& instance) const;
 };
-/// `rows`: of each rank, of these groups.
-Collectives matched(GroupNames groups, std::vector<std::vector<CollectiveRow>> rows);
+/// `rows`: of each rank, of these groups; `numbers`: see match_collectives.
+Collectives matched(GroupNames groups, std::vector<std::vector<CollectiveRow>> rows,
+                    std::vector<std::int64_t> numbers = {});
+/// Of the ranks of a trace.
+std::vector<std::int64_t> numbers_of(const trace::Trace& trace);
 /// Of all ranks of the trace.
 Collectives collectives_of(const trace::Trace& trace);
 

@@ -103,5 +103,29 @@ TEST(CollectiveMatch, GroupsAndMessagesStayApart) {
   EXPECT_EQ(pairs(match_collectives(rows, groups)), (Pairs{{1, 0}}));
 }
 
+CollectiveRow message(std::int64_t peer, bool sends, std::int64_t bytes) {
+  CollectiveRow out = row(0, 1, 1, bytes, Exchange::point_to_point);
+  out.peer = peer;
+  out.sends = sends;
+  return out;
+}
+
+// As many at both ends, but the second of rank 0 was not recorded, nor the last of rank 1: what is in the
+// same order at both ends.
+TEST(CollectiveMatch, MessagesOfOtherSizesAreFoundAgain) {
+  const Rows rows = {
+      {message(7, true, 1), message(7, true, 3), message(7, true, 4), message(7, true, 5)},
+      {message(6, false, 1), message(6, false, 2), message(6, false, 3), message(6, false, 4)}};
+  const std::vector<std::int64_t> numbers = {6, 7};
+  EXPECT_TRUE(match_collectives(rows, one_group(), numbers).instances.empty());  // 3 and 4 are no run of 3
+  const Rows more = {
+      {message(7, true, 1), message(7, true, 3), message(7, true, 4), message(7, true, 5)},
+      {message(6, false, 2), message(6, false, 3), message(6, false, 4), message(6, false, 5)}};
+  const Matches matches = match_collectives(more, one_group(), numbers);
+  EXPECT_EQ(pairs(matches), (Pairs{{1, 1}, {2, 2}, {3, 3}}));
+  EXPECT_EQ(matches.instances[0].match, Match::partial);
+  EXPECT_TRUE(match_collectives(more, one_group()).instances.empty());
+}
+
 }  // namespace
 }  // namespace stepscope::derive

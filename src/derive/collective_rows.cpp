@@ -29,6 +29,8 @@ class Reader {
         first_(trace, rank, "Global rank start"),
         stride_(trace, rank, "Global rank stride"),
         description_(trace, rank, "Process Group Description"),
+        from_(trace, rank, "Src Rank"),
+        to_(trace, rank, "Dst Rank"),
         trace_(trace) {}
 
   CollectiveRow row_of(Row row) {
@@ -51,6 +53,11 @@ class Reader {
     out.start = rank_.base_ns + e.start[row];
     out.end = rank_.base_ns + e.end[row];
     out.row = row;
+    if (out.exchange == Exchange::point_to_point) {
+      const Row ends = to_.has(row) || from_.has(row) || op == kNoRow ? row : op;
+      out.sends = to_.has(ends);
+      out.peer = std::max<std::int64_t>(-1, (out.sends ? to_ : from_).integer_or(ends, -1));
+    }
     return out;
   }
 
@@ -80,7 +87,7 @@ class Reader {
   const trace::Rank& rank_;
   GroupNames& groups_;
   const CollectiveArgs args_;
-  trace::ArgReader sequence_, members_, name_, size_, first_, stride_, description_;
+  trace::ArgReader sequence_, members_, name_, size_, first_, stride_, description_, from_, to_;
   const trace::Trace& trace_;
   std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, std::string>
       whole_;  // by first, stride, size

@@ -185,6 +185,47 @@ TEST(JointReplay, ACollectiveFollowsTheKernelThatMadeItsInput) {
   EXPECT_EQ(alone.ranks[0].end, (Column<Time>{50'000, 120'000, 70'000, 140'000}));
 }
 
+// Rank 0 computes x until 50 and sends it, which takes 40 once rank 1 has come at 150; rank 1 works on it.
+// Both ends wait for each other, at any pace.
+TEST(JointReplay, AMessageJoinsItsTwoEnds) {
+  const auto file = [](bool sends, int start) {
+    std::string text;
+    const char* names[] = {"x", "M", "y"};
+    const int starts[] = {30, start, 190}, ends[] = {start, 190, 200};
+    for (int i = 0; i < 3; ++i)
+      text += fmt::format(
+          R"({}{{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 5, "tid": 5, "ts": {}, "dur": 1, "args": {{"correlation": {}}}}},{{"ph": "X", "cat": "kernel", "name": "{}", "pid": 0, "tid": 7, "ts": {}, "dur": {}, "args": {{"stream": 7, "correlation": {}{}}}}})",
+          i == 0 ? "" : ",", 15 + 3 * i, i + 1, i == 1 ? "ncclDevKernel_SendRecv" : names[i], starts[i],
+          ends[i] - starts[i], i + 1,
+          i != 1
+              ? ""
+              : fmt::format(
+                    R"(, "Collective name": "{}", "In msg nelems": 1000000, "dtype": "Float", "Group size": 2, "Process Group Name": "1", "Process Group Ranks": "[0, 1]", "{} Rank": {})",
+                    sends ? "send" : "recv", sends ? "Dst" : "Src", sends ? 1 : 0));
+    return text +
+           R"(,{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 5, "tid": 5, "ts": 0, "dur": 28})";
+  };
+  const trace::Trace trace = test::open_ranks({file(true, 50), file(false, 150)});
+  std::vector<ReplayPlan> plans;
+  for (const trace::Rank& rank : trace.ranks)
+    plans.push_back(replay_plan(trace, rank, waiting_calls(trace, rank, launch_queue(trace, rank)), {}));
+  const std::vector<const ReplayPlan*> of_ranks = {&plans[0], &plans[1]};
+  const Meetings meetings = meetings_of(trace, collectives_of(trace), of_ranks);
+  ASSERT_EQ(meetings.meetings.size(), 1u);
+  EXPECT_TRUE(meetings.meetings[0].message);
+  EXPECT_EQ(meetings.meetings[0].transfer, 40'000);
+  JointChanges changes;
+  changes.ranks.resize(2);
+  changes.ranks[1].device = {0.5, 1, 1};  // it comes at 90
+  const auto ends = [&](std::size_t rank) {
+    return joint_replay(trace, of_ranks, meetings, changes).ranks[rank].end;
+  };
+  EXPECT_EQ(ends(0), (Column<Time>{50'000, 130'000, 140'000}));
+  EXPECT_EQ(ends(1), (Column<Time>{90'000, 130'000, 140'000}));
+  changes.pace = Gathering::Pace::median;
+  EXPECT_EQ(ends(0), (Column<Time>{50'000, 130'000, 140'000}));
+}
+
 // Nothing that is shortened on any rank makes any rank later.
 TEST(JointReplay, FasterIsNeverLater) {
   Job job(kTwoGroups);

@@ -55,6 +55,14 @@ std::vector<std::int32_t> inputs_of(const trace::Rank& rank, const ReplayPlan& p
   return inputs;
 }
 
+/// None leaves before the last has come. A large message waits for its receiver; a small one is sent ahead.
+bool together(const Collectives& collectives, const Instance& instance) {
+  constexpr std::int64_t kLargeMessage = 1 << 20;  // bytes
+  if (instance.exchange != Exchange::point_to_point) return synchronizes(instance.exchange);
+  return instance.match == Match::by_order &&
+         collectives.row(collectives.members(instance).front()).bytes >= kLargeMessage;
+}
+
 }  // namespace
 
 Meetings meetings_of(const trace::Trace& trace, const Collectives& collectives,
@@ -70,13 +78,14 @@ Meetings meetings_of(const trace::Trace& trace, const Collectives& collectives,
   for (const Instance& instance : collectives.matches.instances) {
     const auto members = collectives.members(instance);
     const bool joined =
-        synchronizes(instance.exchange) && std::all_of(members.begin(), members.end(), [&](const Member& m) {
+        together(collectives, instance) && std::all_of(members.begin(), members.end(), [&](const Member& m) {
           return events[m.rank][m.row] != Meetings::kNone;
         });
     if (!joined) continue;
     const auto meeting = static_cast<std::uint32_t>(out.meetings.size());
     const Time transfer = collectives.transfer(instance);
-    out.meetings.push_back({static_cast<std::uint32_t>(out.members.size()), instance.count, transfer});
+    out.meetings.push_back({static_cast<std::uint32_t>(out.members.size()), instance.count, transfer,
+                            instance.exchange == Exchange::point_to_point});
     for (const Member& m : members) {
       const CollectiveRow& row = collectives.row(m);
       const std::int32_t event = events[m.rank][m.row];
@@ -113,7 +122,7 @@ bool Gathering::arrive(std::uint32_t member, Time moved, double factor) {
 Time Gathering::begins(std::uint32_t meeting) const {
   const Meetings::Meeting& m = meetings_.meetings[meeting];
   const auto first = came_.begin() + m.first, last = first + m.count;
-  if (pace_ == Pace::last) return *std::max_element(first, last);
+  if (pace_ == Pace::last || m.message) return *std::max_element(first, last);
   std::vector<Time> came(first, last);
   return median_of(came);
 }

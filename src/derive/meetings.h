@@ -16,6 +16,7 @@ struct Meetings {
   struct Meeting {
     std::uint32_t first, count;  ///< in `members`
     timeline::Time transfer;     ///< recorded, ns: from the last one's start to the end
+    bool message = false;        ///< from one rank to another: neither can do without the other
   };
   struct Member {
     std::uint32_t meeting, rank;
@@ -30,16 +31,16 @@ struct Meetings {
 };
 
 /// `plans`: of each rank of the trace. Collectives of one device event per rank that are matched and
-/// synchronise; an event of several is none. What a collective sends was made by the kernel that its thread
-/// launched last before it: a rank that waits for others hides this, as the kernel has long ended when its
-/// stream reaches the collective.
+/// synchronise, and messages of 1 MiB and more that are matched by order; an event of several is none. What a
+/// collective sends was made by the kernel that its thread launched last before it: a rank that waits for
+/// others hides this, as the kernel has long ended when its stream reaches the collective.
 Meetings meetings_of(const trace::Trace& trace, const Collectives& collectives,
                      std::span<const ReplayPlan* const> plans);
 
 /// Who has come to which meeting in one replay, and when it ends.
 class Gathering {
  public:
-  enum class Pace : std::uint8_t { last, median };  ///< with whom a meeting begins
+  enum class Pace : std::uint8_t { last, median };  ///< with whom a meeting begins; a message with the last
 
   /// `absent`: by rank, whether the others do without it; empty: none.
   Gathering(const Meetings& meetings, Pace pace, const std::vector<bool>& absent);

@@ -11,7 +11,6 @@ namespace {
 
 using timeline::Time;
 
-constexpr std::size_t kFewestRanks = 3;
 constexpr double kOfNormal = 1.4826;        // standard deviation / median distance
 constexpr double kLeastSpread = 0.001;      // of the step
 constexpr double kPersistentShare = 0.01;   // of the step

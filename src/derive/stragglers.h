@@ -26,6 +26,9 @@ enum class StepPart : std::uint8_t {
 inline constexpr std::size_t kStepParts = 10;
 std::string_view name_of(StepPart part);
 
+/// No fewer can tell which of them is unusual.
+inline constexpr std::size_t kFewestRanks = 3;
+
 using PartsOfStep = std::array<timeline::Time, kStepParts>;  ///< ns
 
 /// A rank that has more of something than its peers, in all steps or in one.
@@ -47,7 +50,7 @@ struct StragglerAnswer {
   std::vector<PartsOfStep> beyond_median;
 };
 
-/// `parts[rank][step]`: at least 3 ranks with equally many steps; else the answer is empty.
+/// `parts[rank][step]`: at least kFewestRanks ranks with equally many steps; else the answer is empty.
 ///
 /// In steady state all ranks take equally long: who waits less has more of something else, and that is the
 /// cause. Own excess O = sum over all parts but wait and transfer of (part - median of the ranks).

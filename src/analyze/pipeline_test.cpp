@@ -1,0 +1,86 @@
+// Two stages, two micro-batches, one step: every part of it counted by hand.
+#include <fmt/format.h>
+
+#include "make_rank.h"
+
+namespace stepscope {
+namespace {
+
+using test::Cells;
+
+/// On the device, µs.
+struct Work {
+  const char* name;  ///< "send" and "recv" are messages, "reduce" an all-reduce, "copy" a copy
+  int stream, start, end;
+};
+
+/// All launched at the start of step 3, which the host leaves at 90 µs.
+std::string stage(int rank, const std::vector<Work>& works) {
+  std::string events =
+      R"({"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#3", "pid": 5, "tid": 5, "ts": 0, "dur": 90})";
+  int id = 0;
+  for (const Work& w : works) {
+    const std::string_view name = w.name;
+    const bool message = name == "send" || name == "recv", copy = name == "copy";
+    std::string args;
+    if (message || name == "reduce")
+      args = fmt::format(
+          R"(, "Collective name": "{}", "dtype": "BFloat16", "In msg nelems": 1000, "Group size": 2, "Process Group Name": "1", "Process Group Ranks": "[0, 1]")",
+          message ? name : "allreduce");
+    if (message) args += fmt::format(R"(, "{} Rank": {})", name == "send" ? "Dst" : "Src", 1 - rank);
+    ++id;
+    events += fmt::format(
+        R"(,{{"ph": "X", "cat": "cuda_runtime", "name": "{}", "pid": 5, "tid": 5, "ts": {}, "dur": 1, "args": {{"correlation": {}}}}},{{"ph": "X", "cat": "{}", "name": "{}", "pid": 0, "tid": {}, "ts": {}, "dur": {}, "args": {{"device": 0, "stream": {}, "correlation": {}{}}}}})",
+        copy ? "cudaMemcpyAsync" : "cudaLaunchKernel", 2 * id, id, copy ? "gpu_memcpy" : "kernel",
+        args.empty() ? name : "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)", w.stream, w.start,
+        w.end - w.start, w.stream, id, args);
+  }
+  return events;
+}
+
+const std::vector<Work> kFirst = {{"f1", 7, 100, 200},   {"send", 8, 200, 210}, {"f2", 7, 200, 300},
+                                  {"send", 8, 300, 310}, {"recv", 9, 300, 420}, {"b1", 7, 420, 520},
+                                  {"recv", 9, 520, 620}, {"b2", 7, 620, 720}};
+const std::vector<Work> kSecond = {{"copy", 7, 0, 20},    {"reduce", 10, 40, 60}, {"recv", 8, 100, 210},
+                                   {"f1", 7, 210, 310},   {"recv", 8, 210, 310},  {"b1", 7, 310, 410},
+                                   {"send", 9, 410, 420}, {"f2", 7, 410, 510},    {"b2", 7, 510, 610},
+                                   {"send", 9, 610, 620}};
+
+// Stage 0: nothing runs until 100; only messages run from 300 to 420 and from 520 to 620. Stage 1: nothing
+// runs from 20 to 40 and from 60 to 100; only messages from 100 to 210 and from 610 to 620. A third of the
+// step would be lost at least.
+TEST(Pipeline, TwoStages) {
+  const trace::Trace trace = test::open_ranks({stage(0, kFirst), stage(1, kSecond)});
+  const report::Report report = test::answer("pipeline", trace);
+  for (const report::Table& table : report.tables) {
+    EXPECT_EQ(test::cells(table, "rank"), (Cells{"0", "1"}));
+    EXPECT_EQ(test::cells(table, "stage"), (Cells{"0", "1"}));
+    EXPECT_EQ(test::cells(table, "micro_batches"), (Cells{"2", "2"}));
+    EXPECT_EQ(test::cells(table, "length"), (Cells{"720000", "620000"}));
+    EXPECT_EQ(test::cells(table, "compute"), (Cells{"400000", "400000"}));
+    EXPECT_EQ(test::cells(table, "other"), (Cells{"0", "40000"}));
+    EXPECT_EQ(test::cells(table, "bubble"), (Cells{"320000", "180000"}));
+    EXPECT_EQ(test::cells(table, "waiting"), (Cells{"220000", "120000"}));
+    EXPECT_EQ(test::cells(table, "idle"), (Cells{"100000", "60000"}));
+    EXPECT_EQ(test::cells(table, "ideal_share"), (Cells{"0.333333", "0.333333"}));
+    EXPECT_EQ(test::cells(table, "excess"), (Cells{"80000", "-26666"}));
+  }
+  EXPECT_EQ(test::cells(report.tables[0], "stages"), (Cells{"2", "2"}));
+  EXPECT_EQ(test::cells(report.tables[0], "steps"), (Cells{"1", "1"}));
+  EXPECT_EQ(test::cells(report.tables[1], "step"), (Cells{"3", "3"}));
+  EXPECT_EQ(report.notes,
+            (std::vector<std::string>{"A pipeline of 2 stages: 37.3 % of their steps is bubble; with "
+                                      "these micro-batches filling and draining takes 33.3 %."}));
+}
+
+TEST(Pipeline, NoneWithoutMessages) {
+  const std::vector<Work> alone = {{"f1", 7, 100, 200}, {"reduce", 8, 200, 300}};
+  const trace::Trace trace = test::open_ranks({stage(0, alone), stage(1, alone)});
+  const report::Report report = test::answer("pipeline", trace);
+  EXPECT_EQ(report.tables[0].rows(), 0u);
+  ASSERT_EQ(report.notes.size(), 1u);
+  EXPECT_TRUE(report.notes[0].starts_with("No pipeline found: "));
+}
+
+}  // namespace
+}  // namespace stepscope
