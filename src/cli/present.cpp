@@ -9,7 +9,6 @@
 
 #include "analyze/analyses.h"
 #include "cli/exit.h"
-#include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
 #include "read/open.h"
@@ -19,6 +18,7 @@
 #include "report/text.h"
 #include "report/units.h"
 #include "report/utf8.h"
+#include "write/output.h"
 
 namespace stepscope::cli {
 void say(const std::string& line) { fmt::print(stderr, "{}\n", report::one_line(line)); }
@@ -135,7 +135,7 @@ std::string ending_misfit(const Call& call) {
 }
 
 int put(const Call& call, const std::string& text) {
-  auto output = Output::open(std::string(call.params.text("output")));
+  auto output = write::Output::open(std::string(call.params.text("output")));
   if (!output) return fail(output.error());
   output->write(text);
   if (const auto error = output->finish()) return fail(*error);
