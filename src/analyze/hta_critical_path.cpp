@@ -1,5 +1,6 @@
 #include "analyze/hta_critical_path.h"
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 
@@ -17,13 +18,20 @@ namespace {
 
 using timeline::Interval;
 
-std::optional<Interval> window_of(const PathRows& rows, std::string_view annotation, std::int64_t instance) {
-  if (annotation.empty())
+/// From the earliest start of the ranges to their latest end.
+std::optional<Interval> window_of(const PathRows& rows, const Ranges& ranges) {
+  if (ranges.annotation.empty())
     return Interval{std::numeric_limits<Time>::min() / 2, std::numeric_limits<Time>::max() / 2};
-  for (Position at = 0; at < rows.size(); ++at)
-    if (rows.name(at).find(annotation) != std::string_view::npos && instance-- == 0)
-      return Interval{rows.event(at).start, rows.event(at).end()};
-  return std::nullopt;
+  std::optional<Interval> window;
+  std::int64_t instance = 0;
+  for (Position at = 0; at < rows.size() && instance <= ranges.instances.second; ++at) {
+    if (rows.name(at).find(ranges.annotation) == std::string_view::npos) continue;
+    if (instance++ < ranges.instances.first) continue;
+    const Interval range{rows.event(at).start, rows.event(at).end()};
+    window =
+        window ? Interval{std::min(window->begin, range.begin), std::max(window->end, range.end)} : range;
+  }
+  return window;
 }
 
 /// Calls that begin in the window, and what they launched; waits of streams wherever they are.
@@ -40,10 +48,9 @@ std::vector<Position> rows_inside(const PathRows& rows, Interval window) {
 
 }  // namespace
 
-PathGraph critical_path(const trace::Trace& trace, const Table& table, std::string_view annotation,
-                        std::int64_t instance, bool compat) {
+PathGraph critical_path(const trace::Trace& trace, const Table& table, const Ranges& ranges, bool compat) {
   PathRows rows(trace, table, compat);
-  const std::optional<Interval> window = window_of(rows, annotation, instance);
+  const std::optional<Interval> window = window_of(rows, ranges);
   if (!window) return {};
   const std::vector<Position> inside = rows_inside(rows, *window);
   GrowingPath path(rows, inside);
