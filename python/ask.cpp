@@ -8,8 +8,11 @@
 #include "advise/ask.h"
 #include "advise/page.h"
 #include "analyze/analyses.h"
+#include "analyze/drawing.h"
 #include "compare/diff.h"
+#include "merge/overlay.h"
 #include "read/open.h"
+#include "write/output.h"
 
 namespace stepscope::python {
 namespace {
@@ -88,6 +91,40 @@ Report diff(const Trace& a, const Trace& b, const Given& given) {
   refuse_absent_step(b, params);
   compare::Pair pair = compare::recordings_of(a.trace, b.trace, params);
   return {std::make_shared<const report::Report>(compare::diff(a.trace, b.trace, pair))};
+}
+
+std::vector<std::string> overlay(const Trace& trace, std::size_t rank, const std::vector<std::string>& what,
+                                 const Given& given, const std::string& output) {
+  const std::string& path = trace.trace.ranks.at(rank).path;
+  std::error_code unknown;
+  if (!std::filesystem::is_regular_file(path, unknown))
+    refuse(path + ": is no file of its own, so there is nothing to draw into a copy of");
+  for (const trace::Rank& of : trace.trace.ranks)
+    if (std::filesystem::equivalent(of.path, output, unknown))
+      refuse(output + ": is the trace itself and would be overwritten; choose another place");
+  if (!output.ends_with(".json") && !output.ends_with(".json.gz"))
+    refuse(output + ": an overlaid trace ends in .json.gz or .json");
+  refuse(analyze::undrawable(what));
+  constexpr ParamSpec kFlags[] = {{"all-edges", ParamSpec::Type::flag, "", "", ""},
+                                  {"only-critical", ParamSpec::Type::flag, "", "", ""}};
+  std::vector<ParamSpec> specs(std::begin(kFlags), std::end(kFlags));
+  const std::span<const ParamSpec> of_path = analyze::find("critical_path")->params;
+  specs.insert(specs.end(), of_path.begin(), of_path.end());
+  const report::Params params = params_of(given, specs);
+  analyze::Sketch sketch =
+      analyze::sketch_of(analyze::Derived(trace.trace, params), trace.trace.ranks[rank], what, params);
+  auto file = write::Output::open(output);
+  if (!file) throw Refusal("Error", file.error().text());
+  const auto overlaid = merge::write_overlay(
+      path, sketch.drawing(), {trace.threads, output.ends_with(".gz"), {}}, [&](std::string_view bytes) {
+        file->write(bytes);
+        return !file->closed_early();
+      });
+  if (!overlaid) throw Refusal("Error", overlaid.error().text());
+  if (const auto error = file->finish()) throw Refusal("Error", error->text());
+  if (!overlaid->damage.empty())
+    sketch.notes.push_back(path + ": " + overlaid->damage + ". What could be read is in the copy.");
+  return std::move(sketch.notes);
 }
 
 Page page(const Trace& trace, const Given& given, bool everything) {

@@ -21,6 +21,10 @@ std::shared_ptr<Trace> open(std::vector<std::string> paths, std::int64_t threads
 Report analyze(const Trace& trace, const std::string& name, const Given& given);
 /// What changed from `a` to `b`, of "step" and "skip".
 Report diff(const Trace& a, const Trace& b, const Given& given);
+/// Draws answers into a copy of a rank's file: `what` names analyses, none is all that can be drawn. Returns
+/// what is to be said of it.
+std::vector<std::string> overlay(const Trace& trace, std::size_t rank, const std::vector<std::string>& what,
+                                 const Given& given, const std::string& output);
 /// Of "step" and "top".
 Page page(const Trace& trace, const Given& given, bool everything);
 

@@ -109,6 +109,19 @@ NB_MODULE(_core, module) {
       .def("unread", [](const Trace& t) { return texts(t.trace.unread); })
       .def("analyze", analyze, nb::arg("name"), nb::arg("params"), Unlocked())
       .def("diff", diff, nb::arg("other"), nb::arg("params"), Unlocked())
+      .def(
+          "overlay",
+          [](const Trace& t, std::size_t rank, const std::vector<std::string>& what, const Given& given,
+             const nb::bytes& output) {
+            const std::string path(output.c_str(), output.size());
+            std::vector<std::string> notes;
+            {
+              const nb::gil_scoped_release unlocked;
+              notes = overlay(t, rank, what, given, path);
+            }
+            return texts(notes);
+          },
+          nb::arg("rank"), nb::arg("what"), nb::arg("params"), nb::arg("output"))
       .def("page", page, nb::arg("params"), nb::arg("everything"), Unlocked());
   bind_report(module);
   bind_page(module);

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepscope import _core
 from stepscope._ask import flags_of, given, path_bytes
-from stepscope._errors import Error
+from stepscope._errors import Error, UsageError
 from stepscope._report import Page, Report
 
 if TYPE_CHECKING:
@@ -105,6 +105,37 @@ class Trace:
         Raises :class:`stepscope.UsageError`, a ValueError, for a question that makes no sense.
         """
         return Report(self._opened().analyze(name, given(params, flags_of(name))))
+
+    def overlay(
+        self,
+        output: Path,
+        *,
+        what: Iterable[str] = (),
+        rank: int | None = None,
+        annotation: str | None = None,
+        instance: int | range | str | None = None,
+        all_edges: bool = False,
+        only_critical: bool = False,
+    ) -> list[str]:
+        """Writes a copy of a rank's file with answers drawn into it, for Perfetto: what ``stepscope overlay`` does.
+
+        ``what`` names ``critical_path``, ``queue_length`` and ``memory_bandwidth``; without it, all three are drawn. ``rank``
+        may be left out where there is one. The copy gives the same answers as the file, unless ``only_critical`` left events
+        out. Returns what is to be said of it. ``output`` ends in .json.gz or .json and appears whole or not at all.
+        """
+        numbers = [of.rank for of in self.ranks]
+        if rank is None and len(numbers) > 1:
+            raise UsageError("several ranks were opened: say whose file is to be drawn into with rank=")
+        if rank is not None and rank not in numbers:
+            raise UsageError(f"rank {rank} is not among the ranks of this trace: {numbers}")
+        at = 0 if rank is None else numbers.index(rank)
+        params = dict(annotation=annotation, instance=instance, all_edges=all_edges, only_critical=only_critical)
+        return self._overlay(at, output, what, **params)
+
+    def _overlay(self, at: int, output: Path, what: Iterable[str], **params: Any) -> list[str]:
+        flags = frozenset(("all_edges", "only_critical", "hta_compat", "hta_last_step"))
+        asked = given(params, flags)
+        return self._opened().overlay(at, [what] if isinstance(what, str) else list(what), asked, path_bytes(output))
 
     def report(self, *, step: int | str | range | None = None, top: int | None = None) -> Page:
         """Why a step is slow and what to change: what ``stepscope report`` says."""

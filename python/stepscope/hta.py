@@ -7,6 +7,9 @@ Method names, arguments, returned columns, dtypes and units (microseconds) are H
 a trace that lacks something, this returns an empty table or raises `ValueError` with a sentence that says what is
 missing.
 
+Filters (`IterationFilter`, `NameFilter`, `UnderOperatorFilter`, ...) are called with the frames that
+`TraceAnalysis.get_trace_df` gives, whose names and categories are texts.
+
 `visualize`, `visualize_pctg` and `image_renderer` are accepted; no chart is drawn. `Trace.analyze(...)` gives reports
 that show themselves in a notebook.
 """
@@ -23,8 +26,20 @@ import pandas as pd
 
 from . import Report
 from . import open as open_trace
+from ._hta_critical_path import CPGraph, restore_cpgraph
+from ._hta_critical_path import in_us as _us
+from ._hta_filters import (AfterOperatorFilter, BeforeOperatorFilter, CombinedOperatorFilter, CompositeFilter,
+                           CPUOperatorFilter, Filter, FirstIterationFilter, GPUKernelFilter, IterationFilter,
+                           IterationIndexFilter, MemCopyEventFilter, NameFilter, NameIdColumnFilter,
+                           NameStringColumnFilter, OperatorFilter, OperatorFilterMethod, QueryFilter, RankFilter,
+                           TimeRangeFilter, UnderOperatorFilter, ZeroDurationFilter)
 
-__all__ = ["CPGraph", "DeviceType", "LabeledTrace", "TraceAnalysis", "TraceDiff", "shorten_name"]
+__all__ = ["AfterOperatorFilter", "BeforeOperatorFilter", "CPGraph", "CPUOperatorFilter", "CombinedOperatorFilter",
+           "CompositeFilter", "DeviceType", "Filter", "FirstIterationFilter", "GPUKernelFilter", "IterationFilter",
+           "IterationIndexFilter", "LabeledTrace", "MemCopyEventFilter", "NameFilter", "NameIdColumnFilter",
+           "NameStringColumnFilter", "OperatorFilter", "OperatorFilterMethod", "QueryFilter", "RankFilter",
+           "TimeRangeFilter", "TimeSeriesTypes", "TraceAnalysis", "TraceDiff", "UnderOperatorFilter", "ZeroDurationFilter",
+           "restore_cpgraph", "shorten_name"]
 
 TraceFiles = Union[Mapping[int, str], Sequence[str], str, None]
 
@@ -32,37 +47,11 @@ _DESCRIBED = {"count": "count", "mean": "mean", "std": "std", "min": "min", "p25
               "p75": "75%", "max": "max"}
 
 
-def _us(values: "pd.Series[Any]") -> "pd.Series[Any]":
-    """Nanoseconds as microseconds; whole numbers stay whole."""
-    in_us = values / 1000
-    return in_us.astype("int64") if (in_us.notna() & (in_us == in_us.round())).all() else in_us
+class TimeSeriesTypes(enum.Flag):
+    """What generate_trace_with_counters draws."""
 
-
-class CPGraph:
-    """A critical path: its nodes are begins and ends of events; times in us."""
-
-    def __init__(self, tables: List[pd.DataFrame], data_load_events: List[str]) -> None:
-        _, self.edges_by_type, path, nodes = tables
-        self._path = path
-        self._loading = data_load_events
-        self.critical_path_nodes: List[Tuple[int, str]] = list(zip(nodes["event"].astype("int64"), nodes["end"]))
-        self.critical_path_events_set = set(int(event) for event in nodes["event"])
-
-    def get_critical_path_breakdown(self) -> pd.DataFrame:
-        """One row per edge of the path: event_idx, duration (us), type, s_name, bound_by."""
-        path = self._path
-        names = path["name"].fillna("")
-        bound = path["bound_by"].fillna("").to_numpy(copy=True)
-        for text in self._loading:
-            bound[(names.str.contains(text) & (path["bound_by"] == "cpu_bound")).to_numpy()] = "data_loading"
-        return pd.DataFrame({"event_idx": path["event"], "duration": _us(path["time"]),
-                             "type": "critical_path_" + path["type"], "s_name": names, "bound_by": bound})
-
-    def summary(self) -> "pd.Series[Any]":
-        """Percentage of the path's time by what it is bound by."""
-        path = self.get_critical_path_breakdown()
-        time = path.groupby("bound_by")["duration"].sum()
-        return 100 * time / time.sum()
+    QUEUE_LENGTH = enum.auto()
+    MEMCPY_BANDWIDTH = enum.auto()
 
 
 class TraceAnalysis:
@@ -374,16 +363,57 @@ class TraceAnalysis:
         return found
 
     def critical_path_analysis(self, rank: int = 0, annotation: str = "ProfilerStep",
-                               instance_id: Union[int, None] = 0,
+                               instance_id: Union[int, Tuple[int, int], None] = 0,
                                data_load_events: Optional[List[str]] = None) -> Tuple[Optional[CPGraph], bool]:
-        """The longest path through the `instance_id`-th range whose name holds `annotation` ("" or None: all of the
-        recording), and whether there is one. `data_load_events`: texts that mark operators as data loading."""
-        whole = annotation == "" or instance_id is None
-        tables = self._tables("critical_path", annotation="all" if whole else annotation, instance=instance_id or 0)
+        """The longest path through the `instance_id`-th range whose name holds `annotation` ("": all of the recording), and
+        whether there is one. A pair (first, last) is the time from the first of these ranges to the last one; None is the
+        first. `data_load_events`: texts that mark operators as data loading."""
+        first, last = instance_id if isinstance(instance_id, tuple) else (instance_id or 0, instance_id or 0)
+        if not 0 <= first <= last:
+            raise ValueError(f"instance_id is a number from 0 or a pair of them, the first before the last, not {instance_id}")
+        asked = {"annotation": annotation or "all", "instance": f"{first}-{last}"}
+        tables = self._tables("critical_path", **asked)
         tables = [frame[frame["rank"] == rank].reset_index(drop=True) for frame in tables]
         if tables[3].empty:
             return None, False
-        return CPGraph(tables, list(data_load_events or [])), True
+        return CPGraph(tables, list(data_load_events or []), rank, asked, lambda: self.get_trace_df(rank)), True
+
+    def overlay_critical_path_analysis(self, rank: int, critical_path_graph: CPGraph, output_dir: str,
+                                       only_show_critical_events: bool = True, show_all_edges: bool = False) -> str:
+        """Writes overlaid_critical_path_FILE of the rank's FILE to `output_dir` and returns its name: events on the path
+        have the arg critical=1, arrows lead along it (launches, dependencies, waits). `only_show_critical_events` leaves
+        other events with a duration out, but for annotations and Python frames; else `show_all_edges` draws all edges that
+        were found. The input is never overwritten, and a file appears whole or not at all."""
+        if critical_path_graph.rank != rank:
+            raise ValueError(f"this is the critical path of rank {critical_path_graph.rank}, not of rank {rank}")
+        source = self._file_of(rank)
+        os.makedirs(os.path.expanduser(output_dir), exist_ok=True)
+        output = os.path.join(os.path.expanduser(output_dir), "overlaid_critical_path_" + os.path.basename(source))
+        self._overlay(rank, output, ["critical_path"], only_critical=only_show_critical_events,
+                      all_edges=show_all_edges and not only_show_critical_events, **critical_path_graph.asked)
+        return output
+
+    def generate_trace_with_counters(self, time_series: Optional[TimeSeriesTypes] = None,
+                                     ranks: Optional[List[int]] = None, output_suffix: str = "_with_counters") -> None:
+        """Writes, beside the file of each of `ranks` (rank 0), a copy named FILE + `output_suffix` with the length of each
+        stream's queue and the rate of each kind of copy (GB/s) as counters; `time_series` chooses one of them."""
+        wanted = time_series or TimeSeriesTypes.QUEUE_LENGTH | TimeSeriesTypes.MEMCPY_BANDWIDTH
+        series = {TimeSeriesTypes.QUEUE_LENGTH: "queue_length", TimeSeriesTypes.MEMCPY_BANDWIDTH: "memory_bandwidth"}
+        for rank in ranks or self._rank_names[:1]:
+            stem, ending = self._file_of(rank), ""
+            while os.path.splitext(stem)[1] in (".json", ".gz"):
+                stem, ending = stem[:stem.rindex(".")], stem[stem.rindex("."):] + ending
+            output = stem + (output_suffix or "_with_counters") + (ending or ".json")
+            self._overlay(rank, output, [name for kind, name in series.items() if kind in wanted])
+
+    def _file_of(self, rank: int) -> str:
+        if rank not in self._rank_names:
+            raise ValueError(f"rank {rank} is not among the ranks of this trace: {sorted(self._rank_names)}")
+        return self.trace.ranks[self._rank_names.index(rank)].path
+
+    def _overlay(self, rank: int, output: str, what: List[str], **params: Any) -> None:
+        self.trace._overlay(self._rank_names.index(rank), output, what, hta_compat=True,
+                            hta_last_step=self.include_last_profiler_step, **params)
 
     def get_call_graph(self, rank: int = 0) -> pd.DataFrame:
         """The columns HTA's CallGraph adds to a trace, by event index: parent, depth, height, num_kernels, kernel_dur_sum,

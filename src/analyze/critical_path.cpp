@@ -1,9 +1,9 @@
 // The longest chain of calls and device events of a step: what has to be faster for the step to be.
+#include "analyze/critical_path.h"
+
 #include <map>
 
-#include "analyze/derived.h"
 #include "analyze/device_spans.h"
-#include "analyze/hta_critical_path.h"
 #include "analyze/list.h"
 #include "report/statistics.h"
 
@@ -12,20 +12,14 @@ namespace {
 
 using hta::EdgeType;
 using hta::PathEdge;
-using hta::PathGraph;
 using report::Role;
 using report::Shape;
 using report::Table;
 using report::Unit;
 using timeline::Time;
 
-struct OfRank {
-  const hta::Table& rows;
-  PathGraph graph;
-};
-
 /// What limits a stretch of the path; "" for waits, which take no time of their own.
-std::string_view bound_by(const trace::Trace& trace, const OfRank& of, const PathEdge& edge, bool compat) {
+std::string_view bound_by(const trace::Trace& trace, const RankPath& of, const PathEdge& edge, bool compat) {
   if (edge.type == EdgeType::kernel_delay) return "gpu_kernel_kernel_overhead";
   if (edge.type == EdgeType::launch_delay) return "gpu_kernel_launch_overhead";
   if (edge.type != EdgeType::op || edge.event < 0) return "";
@@ -37,13 +31,13 @@ std::string_view bound_by(const trace::Trace& trace, const OfRank& of, const Pat
   return communicates ? "gpu_communication_bound" : "gpu_compute_bound";
 }
 
-Table bounds(const trace::Trace& trace, const std::vector<OfRank>& ranks, bool compat) {
+Table bounds(const trace::Trace& trace, const std::vector<RankPath>& ranks, bool compat) {
   Table table{"The path by what it is bound by", Shape::bars, {}};
   RankColumn rank(table, trace);
   auto& kind = table.texts("bound_by");
   auto& time = table.ints("time", Unit::ns);
   auto& share = table.reals("share", Unit::share, Role::share);
-  for (const OfRank& of : ranks) {
+  for (const RankPath& of : ranks) {
     std::map<std::string_view, Time> times;
     Time whole = 0;
     for (const std::int32_t at : of.graph.path_edges) {
@@ -62,7 +56,7 @@ Table bounds(const trace::Trace& trace, const std::vector<OfRank>& ranks, bool c
   return table;
 }
 
-Table graph_facts(const trace::Trace& trace, const std::vector<OfRank>& ranks) {
+Table graph_facts(const trace::Trace& trace, const std::vector<RankPath>& ranks) {
   Table table{"Edges", Shape::table, {}};
   RankColumn rank(table, trace);
   auto& type = table.texts("type");
@@ -70,7 +64,7 @@ Table graph_facts(const trace::Trace& trace, const std::vector<OfRank>& ranks) {
   auto& weight = table.ints("weight", Unit::ns);
   auto& on_path = table.ints("on_path", Unit::count);
   auto& path_weight = table.ints("path_weight", Unit::ns);
-  for (const OfRank& of : ranks) {
+  for (const RankPath& of : ranks) {
     struct Sums {
       std::int64_t edges = 0, on_path = 0;
       Time weight = 0, path_weight = 0;
@@ -97,7 +91,7 @@ Table graph_facts(const trace::Trace& trace, const std::vector<OfRank>& ranks) {
   return table;
 }
 
-Table path(const trace::Trace& trace, const std::vector<OfRank>& ranks, bool compat) {
+Table path(const trace::Trace& trace, const std::vector<RankPath>& ranks, bool compat) {
   Table table{"Critical path", Shape::table, {}};
   RankColumn rank(table, trace);
   auto& start = table.ints("start", Unit::ns, Role::key);
@@ -106,7 +100,7 @@ Table path(const trace::Trace& trace, const std::vector<OfRank>& ranks, bool com
   auto& kind = table.texts("bound_by", Role::value);
   auto& name = table.texts("name", Role::value);
   auto& id = table.ints("event", Unit::none, Role::detail);
-  for (const OfRank& of : ranks) {
+  for (const RankPath& of : ranks) {
     for (const std::int32_t at : of.graph.path_edges) {
       const PathEdge& edge = of.graph.edges[static_cast<std::size_t>(at)];
       rank.add(*of.rows.rank);
@@ -123,13 +117,13 @@ Table path(const trace::Trace& trace, const std::vector<OfRank>& ranks, bool com
   return table;
 }
 
-Table nodes(const trace::Trace& trace, const std::vector<OfRank>& ranks) {
+Table nodes(const trace::Trace& trace, const std::vector<RankPath>& ranks) {
   Table table{"Events on the path", Shape::table, {}};
   RankColumn rank(table, trace);
   auto& id = table.ints("event", Unit::none, Role::key);
   auto& time = table.ints("time", Unit::ns);
   auto& end = table.texts("end", Role::value);
-  for (const OfRank& of : ranks)
+  for (const RankPath& of : ranks)
     for (const std::int32_t at : of.graph.path) {
       const hta::PathNode& node = of.graph.nodes[static_cast<std::size_t>(at)];
       rank.add(*of.rows.rank);
@@ -143,7 +137,8 @@ Table nodes(const trace::Trace& trace, const std::vector<OfRank>& ranks) {
 constexpr report::ParamSpec kParams[] = {
     {"annotation", report::ParamSpec::Type::text, "ProfilerStep", "",
      "the range to look at: one whose name holds this text; all for the whole recording"},
-    {"instance", report::ParamSpec::Type::integer, "0", "", "which of these ranges, from 0"},
+    {"instance", report::ParamSpec::Type::steps, "0", "",
+     "which of these ranges, from 0; 2-4: from the first of these to the last"},
     kHtaCompat,
     kHtaLastStep};
 
@@ -162,30 +157,38 @@ anything else changes nothing. `annotation` and `instance` choose the range (a p
 With `--hta-compat` as HTA's critical_path_analysis: whole microseconds, only the launches and waits it knows.)",
     kParams, false};
 
-report::Report critical_path(const Derived& derived, const report::Params& params) {
-  const trace::Trace& trace = derived.trace();
+std::vector<RankPath> critical_paths(const trace::Trace& trace, const report::Params& params,
+                                     std::vector<std::string>& notes, const trace::Rank* only) {
   const bool compat = params.flag("hta-compat");
   const std::string_view asked = params.text("annotation", "ProfilerStep");
-  const std::string_view annotation = asked == "all" ? "" : asked;
-  std::vector<hta::Table> exact;
-  if (!compat)
-    for (const trace::Rank& rank : trace.ranks) exact.push_back(hta::exact_table(trace, rank));
-  std::vector<OfRank> ranks;
-  for (const hta::Table& table : compat ? derived.hta(hta::keep_of(params)) : exact)
-    ranks.push_back({table, {}});
-  report::Report report{"critical_path", {}, {}};
-  for (OfRank& of : ranks) {
-    of.graph = hta::critical_path(trace, of.rows, annotation, params.integer("instance"), compat);
+  const hta::Ranges ranges{asked == "all" ? "" : asked, params.range("instance", {0, 0})};
+  std::vector<RankPath> ranks;
+  if (compat)
+    for (hta::Table& table : hta::tables_of(trace, hta::keep_of(params)))
+      ranks.push_back({std::move(table), {}});
+  else
+    for (const trace::Rank& rank : trace.ranks)
+      if (only == nullptr || only == &rank) ranks.push_back({hta::exact_table(trace, rank), {}});
+  if (only != nullptr) std::erase_if(ranks, [&](const RankPath& of) { return of.rows.rank != only; });
+  for (RankPath& of : ranks) {
+    of.graph = hta::critical_path(trace, of.rows, ranges, compat);
     if (of.graph.nodes.empty() && !params.has("annotation")) {
-      of.graph = hta::critical_path(trace, of.rows, "", 0, compat);
-      report.notes.emplace_back("No profiler step is marked: this is the path of the whole recording.");
+      of.graph = hta::critical_path(trace, of.rows, {}, compat);
+      notes.emplace_back("No profiler step is marked: this is the path of the whole recording.");
     } else if (of.graph.nodes.empty()) {
-      report.notes.push_back("No range number " + std::to_string(params.integer("instance")) +
-                             " has a name that holds '" + std::string(asked) +
-                             "': `stepscope show user_annotations` lists the ranges, --annotation all takes "
-                             "the whole recording.");
+      notes.push_back("No range number " + std::string(params.text("instance", "0")) +
+                      " has a name that holds '" + std::string(asked) +
+                      "': `stepscope show user_annotations` lists the ranges, --annotation all takes "
+                      "the whole recording.");
     }
   }
+  return ranks;
+}
+
+report::Report critical_path(const trace::Trace& trace, const report::Params& params) {
+  const bool compat = params.flag("hta-compat");
+  report::Report report{"critical_path", {}, {}};
+  const std::vector<RankPath> ranks = critical_paths(trace, params, report.notes);
   report.tables.push_back(bounds(trace, ranks, compat));
   report.tables.push_back(graph_facts(trace, ranks));
   report.tables.push_back(path(trace, ranks, compat));

@@ -25,7 +25,7 @@ bool is_work_category(std::string_view category) {
 }
 
 DeviceSpans spans_of(const trace::Trace& trace, const hta::Table& table) {
-  DeviceSpans of{table.rank, report::kNoInt, 0, 0, {}};
+  DeviceSpans of{table.rank, report::kNoInt, 0, table.earliest, 0, {}};
   const auto& e = table.rank->events;
   trace::AskedOnce is_work(trace.strings, is_work_category);
   std::unordered_map<std::int64_t, const hta::Event*> by_index;
@@ -68,7 +68,7 @@ void add_devices(std::vector<DeviceSpans>& out, const trace::Trace& trace, const
     for (Row row = track.begin; row < track.end; ++row) {
       if (!is_device_work(e.kind[row]) || !choice.includes(rank, row)) continue;
       DeviceSpans& of =
-          by_device.try_emplace(track.device, DeviceSpans{&rank, track.device, origin, last - origin, {}})
+          by_device.try_emplace(track.device, DeviceSpans{&rank, track.device, origin, 0, last - origin, {}})
               .first->second;
       const Row call = e.launch[row];
       const bool launched = call != trace::kNoRow;

@@ -26,6 +26,7 @@ struct DeviceSpans {
   const trace::Rank* rank = nullptr;
   std::int64_t device = report::kNoInt;  ///< kNoInt with --hta-compat
   timeline::Time origin = 0;             ///< start of the rank's first event
+  timeline::Time zero = 0;               ///< what its times lack to those of the file
   timeline::Time duration = 0;           ///< from there to the start of its last one
   std::vector<DeviceSpan> spans;         ///< by the place in the file with --hta-compat, else by start
 };

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analyze/hta_rows.h"
@@ -34,9 +35,14 @@ struct PathGraph {
   std::vector<std::int32_t> path_edges;  ///< places in `edges`
 };
 
-/// Of the instance (0: the first) of the ranges whose name holds `annotation`, "" for the whole recording;
-/// nothing when there is no such range.
-PathGraph critical_path(const trace::Trace& trace, const Table& table, std::string_view annotation,
-                        std::int64_t instance, bool compat);
+/// Of the ranges whose name holds `annotation` the first to the last of `instances`, from 0, in the table's
+/// order; "" for the whole recording.
+struct Ranges {
+  std::string_view annotation = "";
+  std::pair<std::int64_t, std::int64_t> instances = {0, 0};
+};
+
+/// Of what begins from the earliest start of these ranges to their latest end; nothing without any.
+PathGraph critical_path(const trace::Trace& trace, const Table& table, const Ranges& ranges, bool compat);
 
 }  // namespace stepscope::analyze::hta

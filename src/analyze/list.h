@@ -36,7 +36,7 @@
   DERIVED(kernel_sequences, "which sequences of kernels an operator launches again and again") \
   DERIVED(op_launches, "what operators launch, how soon, and how late that starts") \
   DERIVED(cupti_counters, "hardware counters of profiled ranges, with their kernels and operators") \
-  DERIVED(critical_path, "the longest chain of calls and device events of a step") \
+  ENTRY(critical_path, "the longest chain of calls and device events of a step") \
   DERIVED(hta_trace, "Holistic Trace Analysis' table of events, for programs that go on from it") \
   ENTRY(modules, "what each nn.Module took on the host and on the device, forward and backward") \
   ENTRY(call_tree, "where host and device time went, down the nesting of host ranges") \

@@ -4,6 +4,7 @@
 
 #include "analyze/describe.h"
 #include "analyze/device_spans.h"
+#include "analyze/drawing.h"
 #include "analyze/list.h"
 
 namespace stepscope::analyze {
@@ -54,6 +55,9 @@ std::map<std::string, std::vector<Point>> rates_of(const trace::Trace& trace, co
   return rates;
 }
 
+constexpr const char* kNoCopyNote =
+    "No copies or fills of a device are recorded, so there is no rate to show.";
+
 constexpr report::ParamSpec kParams[] = {kHtaCompat, kHtaLastStep};
 
 }  // namespace
@@ -97,9 +101,23 @@ report::Report memory_bandwidth(const Derived& derived, const report::Params& pa
       description.add(described(std::move(running)));
     }
   }
-  if (series.rows() == 0)
-    report.notes.emplace_back("No copies or fills of a device are recorded, so there is no rate to show.");
+  if (series.rows() == 0) report.notes.emplace_back(kNoCopyNote);
   return report;
+}
+
+void draw_memory_bandwidth(const Derived& derived, const report::Params& params, Sketch& sketch) {
+  constexpr double kGiga = 1e9;
+  bool any = false;
+  for (const DeviceSpans& of : device_spans(derived, params)) {
+    if (of.rank != &sketch.rank()) continue;
+    for (const auto& [kind, points] : rates_of(derived.trace(), of, params.flag("hta-compat"))) {
+      const auto counter = sketch.counter(kind, "Memcpy BW", of.spans.front().row);
+      for (const Point& point : points)
+        sketch.drawing().points.push_back({point.time + of.origin + of.zero, point.rate / kGiga, counter});
+      any = true;
+    }
+  }
+  if (!any) sketch.notes.emplace_back(kNoCopyNote);
 }
 
 }  // namespace stepscope::analyze

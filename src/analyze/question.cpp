@@ -1,20 +1,14 @@
 #include "analyze/question.h"
 
 #include <algorithm>
-#include <charconv>
+#include <tuple>
 
 namespace stepscope::analyze {
 
 using timeline::Interval;
 
 StepChoice::StepChoice(const report::Params& params) {
-  const std::string_view text = params.text("step");
-  if (text.empty()) return;
-  const char* end = text.data() + text.size();
-  auto [rest, error] = std::from_chars(text.data(), end, first_);
-  if (error != std::errc{}) return;
-  last_ = first_;
-  if (rest != end && *rest == '-') std::from_chars(rest + 1, end, last_);
+  std::tie(first_, last_) = params.range("step", {first_, last_});
 }
 
 std::int64_t origin_of(const trace::Rank& rank) {

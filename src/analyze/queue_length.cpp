@@ -1,9 +1,12 @@
 // How much launched work waits on each stream, over time.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 
 #include "analyze/describe.h"
 #include "analyze/device_spans.h"
+#include "analyze/drawing.h"
 #include "analyze/list.h"
 #include "report/statistics.h"
 
@@ -105,6 +108,26 @@ report::Report queue_length(const Derived& derived, const report::Params& params
   }
   if (summary.rows() == 0) report.notes.emplace_back(kNoLaunchNote);
   return report;
+}
+
+void draw_queue_length(const Derived& derived, const report::Params& params, Sketch& sketch) {
+  const bool compat = params.flag("hta-compat");
+  bool any = false;
+  for (const DeviceSpans& of : device_spans(derived, params)) {
+    if (of.rank != &sketch.rank()) continue;
+    for (const auto& [stream, points] : queues_of(derived.trace(), of, compat)) {
+      const std::int64_t id = stream;
+      const auto on_stream = [&](const DeviceSpan& span) { return span.stream == id; };
+      const trace::Row row = std::find_if(of.spans.begin(), of.spans.end(), on_stream)->row;
+      const auto counter =
+          sketch.counter(fmt::format("Queue Length (stream {})", stream), "Queue Length", row);
+      for (const Point& point : points)
+        sketch.drawing().points.push_back(
+            {point.time + of.origin + of.zero, static_cast<double>(point.length), counter});
+      any = true;
+    }
+  }
+  if (!any) sketch.notes.emplace_back(kNoLaunchNote);
 }
 
 }  // namespace stepscope::analyze

@@ -132,16 +132,6 @@ void place_all(OfRank& of) {
   for (auto& [id, both] : by_track) place(both.first, both.second);
 }
 
-std::vector<std::string> split(std::string_view text) {
-  std::vector<std::string> parts;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find(';', at), text.size());
-    if (end > at) parts.emplace_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return parts;
-}
-
 Table durations(const trace::Trace& trace, const std::vector<OfRank>& ranks, const report::Params& params) {
   Table table{"Annotations", Shape::table, {}};
   RankColumn rank(table, trace);
@@ -149,7 +139,7 @@ Table durations(const trace::Trace& trace, const std::vector<OfRank>& ranks, con
   NamedDurationColumns durations(table);
   const double share = params.share("duration-ratio", 0.8);
   const auto most = static_cast<std::size_t>(std::max<std::int64_t>(0, params.integer("num-kernels", 1000)));
-  const std::vector<std::string> allowed = split(params.text("keep"));
+  const std::vector<std::string> allowed = params.texts("keep");
   for (const OfRank& of : ranks) {
     for (const bool device : {false, true}) {
       DurationsByName by_name(trace.strings);

@@ -22,6 +22,23 @@ constexpr Flag kExportFormat = {{"format", Type::choice, "", "csv|json|sqlite",
                                 'f'};
 constexpr Flag kMergeOutput = {
     {"output", Type::text, "", "", "write to FILE; it ends in .json.gz, .json or .pftrace"}, 'o', "FILE"};
+constexpr Flag kOverlayOutput = {
+    {"output", Type::text, "", "", "write to FILE; it ends in .json.gz or .json"}, 'o', "FILE"};
+constexpr Flag kOverlayWhat = {{"what", Type::texts, "", "",
+                                "critical_path, queue_length or memory_bandwidth; may be given several times "
+                                "(without it: all three)"},
+                               0,
+                               "NAME"};
+constexpr Flag kAnnotation = {
+    {"annotation", Type::text, "ProfilerStep", "",
+     "the critical path of the range whose name holds this text; all for the whole recording"}};
+constexpr Flag kInstance = {{"instance", Type::steps, "0", "",
+                             "which of these ranges, from 0; 2-4: from the first of these to the last"}};
+constexpr Flag kAllEdges = {
+    {"all-edges", Type::flag, "", "", "draw every edge that was found, not only those of the path"}};
+constexpr Flag kOnlyCritical = {{"only-critical", Type::flag, "", "",
+                                 "leave out events with a duration that are not on the path, but for "
+                                 "annotations and Python frames"}};
 constexpr Flag kInputs = {{"inputs", Type::texts, "", "", "a file to merge, as a word is"}, 0, "FILE"};
 constexpr Flag kNoAlign = {{"no-align", Type::flag, "", "", "keep the clocks as they were recorded"}};
 constexpr Flag kTables = {{"tables", Type::flag, "", "", "list the tables and their columns"}};
@@ -66,6 +83,8 @@ constexpr Flag kListFlags[] = {kFormat, kOutput};
 constexpr Flag kValidateFlags[] = {kFormat, kOutput, kThreads};
 constexpr Flag kExportFlags[] = {kWhat, kExportFormat, kOutput, kThreads};
 constexpr Flag kMergeFlags[] = {kMergeOutput, kNoAlign, kInputs, kThreads};
+constexpr Flag kOverlayFlags[] = {kOverlayWhat,  kAnnotation,    kInstance, kAllEdges,
+                                  kOnlyCritical, kOverlayOutput, kThreads};
 constexpr Flag kSqlFlags[] = {kTables, kTop, kFormat, kOutput, kThreads};
 
 constexpr std::string_view kReportExamples[] = {
@@ -109,6 +128,11 @@ constexpr std::string_view kMergeExamples[] = {
     "stepscope merge rank0.json.gz rank1.json.gz -o merged.json.gz",
     "stepscope merge traces/ -o merged.json.gz",
     "stepscope merge trace.json.gz io.pfw.gz -o merged.pftrace",
+};
+constexpr std::string_view kOverlayExamples[] = {
+    "stepscope overlay trace.json.gz -o overlaid.json.gz",
+    "stepscope overlay trace.json.gz --what critical_path --instance 1-3 -o path.json.gz",
+    "stepscope overlay trace.json.gz --what queue_length -o queues.json",
 };
 constexpr std::string_view kMergeAbout =
     "Writes one file that Perfetto shows as one time line and that every command here reads as the ranks it "
@@ -200,6 +224,18 @@ constexpr Command kCommands[] = {
      kMergeFlags, kMergeExamples, run_merge},
     {"merge_trace", "the same as merge", "--inputs TRACE... --output FILE", kMergeAbout, kMergeFlags,
      kMergeExamples, run_merge, true},
+    {"overlay", "draw the critical path and counters into a copy of a trace, for Perfetto", "TRACE -o FILE",
+     "Writes a copy of one file in which events on the critical path have the arg critical=1, arrows lead "
+     "along it "
+     "(launches, dependencies, waits), and the queue length of each stream and the rate of copies are "
+     "counters. "
+     "Events keep their text and their order, and every command here gives the answers of the original, "
+     "unless "
+     "--only-critical left events out. For several ranks, overlay each one's file and merge what was "
+     "written; "
+     "merge "
+     "also makes a .pftrace of it. The copy is streamed.",
+     kOverlayFlags, kOverlayExamples, run_overlay},
     {"sql", "ask a trace in SQL", "TRACE... 'SELECT ...'",
      "Puts the tables that the query names into SQLite in memory and runs it. Analyses are tables too. "
      "Columns that end "

@@ -62,6 +62,7 @@ int run_gate(const Call& call);
 int run_validate(const Call& call);
 int run_export(const Call& call);
 int run_merge(const Call& call);
+int run_overlay(const Call& call);
 int run_sql(const Call& call);
 int run_completion(const Call& call);
 int run_man(const Call& call);

@@ -3,7 +3,6 @@
 
 #include "advise/analyses.h"
 #include "cli/exit.h"
-#include "cli/output.h"
 #include "cli/present.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
@@ -11,6 +10,7 @@
 #include "report/json.h"
 #include "report/suggest.h"
 #include "write/events.h"
+#include "write/output.h"
 #include "write/sqlite.h"
 
 namespace stepscope::cli {
@@ -35,7 +35,7 @@ int export_sqlite(const Call& call, const trace::Trace& trace) {
 }
 
 int export_events(const Call& call, const trace::Trace& trace, bool json) {
-  auto output = Output::open(std::string(call.params.text("output")));
+  auto output = write::Output::open(std::string(call.params.text("output")));
   if (!output) return fail(output.error());
   bool first = true;
   write::events(trace, [&](const report::Table& piece) {

@@ -8,12 +8,12 @@
 #include <filesystem>
 
 #include "cli/exit.h"
-#include "cli/output.h"
 #include "cli/present.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
 #include "read/files.h"
 #include "report/units.h"
+#include "write/output.h"
 
 namespace stepscope::cli {
 namespace {
@@ -29,15 +29,9 @@ Format format_of_path(const std::string& path) {
                                                                            : Format::none;
 }
 
-/// Files as words and as --inputs, of which the values are joined with ";".
+/// Files as words and as --inputs.
 std::vector<std::string> inputs_of(const Call& call) {
-  std::vector<std::string> inputs;
-  std::string rest(call.params.text("inputs"));
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find(';'), rest.size());
-    inputs.push_back(rest.substr(0, end));
-    rest.erase(0, std::min(end + 1, rest.size()));
-  }
+  std::vector<std::string> inputs = call.params.texts("inputs");
   inputs.insert(inputs.end(), call.words.begin(), call.words.end());
   return inputs;
 }
@@ -94,7 +88,7 @@ int run_merge(const Call& call) {
   options.activity = [&](const std::string& activity) { progress.tell(activity); };
   auto merged = merge::survey(*files, options);
   if (!merged) return fail(merged.error());
-  auto output = Output::open(path);
+  auto output = write::Output::open(path);
   if (!output) return fail(output.error());
   const auto put = [&](std::string_view bytes) {
     output->write(bytes);

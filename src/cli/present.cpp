@@ -9,7 +9,6 @@
 
 #include "analyze/analyses.h"
 #include "cli/exit.h"
-#include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
 #include "read/open.h"
@@ -19,6 +18,7 @@
 #include "report/text.h"
 #include "report/units.h"
 #include "report/utf8.h"
+#include "write/output.h"
 
 namespace stepscope::cli {
 void say(const std::string& line) { fmt::print(stderr, "{}\n", report::one_line(line)); }
@@ -125,7 +125,7 @@ std::string format_of(const Call& call) {
 
 std::string ending_misfit(const Call& call) {
   const std::filesystem::path path = call.params.text("output");
-  if (call.command->run == run_merge) return "";  // knows its own
+  if (call.command->run == run_merge || call.command->run == run_overlay) return "";  // know their own
   if (call.params.has("format") || !path.has_extension() || ending_of(call) != nullptr) return "";
   return fmt::format(
       "-o {}: no format ends in '{}'; reports end in .html, .json, .csv or .txt, databases in .sqlite. Or "
@@ -135,7 +135,7 @@ std::string ending_misfit(const Call& call) {
 }
 
 int put(const Call& call, const std::string& text) {
-  auto output = Output::open(std::string(call.params.text("output")));
+  auto output = write::Output::open(std::string(call.params.text("output")));
   if (!output) return fail(output.error());
   output->write(text);
   if (const auto error = output->finish()) return fail(*error);

@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <mutex>
 #include <optional>
 #include <span>
 
 #include "base/parallel.h"
+#include "merge/first_pass.h"
 
 namespace stepscope::merge {
 namespace {
@@ -22,47 +22,6 @@ std::int64_t stored_size(const std::vector<std::string>& files) {
     if (!error) total += static_cast<std::int64_t>(size);
   }
   return total;
-}
-
-std::optional<Error> survey_once(Source& source, Opener& opener, const WalkOptions& walk_options,
-                                 const std::function<void(std::int64_t)>& progress) {
-  auto bytes = opener.open(source);
-  if (!bytes) return bytes.error();
-  source.found = {};
-  std::mutex mutex;
-  source.walked = walk<Survey>(
-      **bytes, walk_options, [] { return Survey{}; },
-      [&](Survey&& block, std::uint32_t, std::int64_t stored) {
-        const std::lock_guard lock(mutex);
-        source.found.add(std::move(block));
-        if (progress) progress(stored);
-      },
-      [] {});
-  for (const ByteFault& fault : (*bytes)->faults) source.found.lose(fault.offset, -1, fault.reason);
-  return std::nullopt;
-}
-
-std::optional<Error> survey_one(Source& source, Opener& opener, unsigned threads,
-                                const std::function<void(std::int64_t)>& progress) {
-  WalkOptions options{threads, source.guess, source.lines, {}};
-  if (auto error = survey_once(source, opener, options, progress)) return error;
-  if (!source.walked.guessed_right) {
-    source.guess = options.guess = false;
-    if (auto error = survey_once(source, opener, options, progress)) return error;
-  }
-  settle_kind(source);
-  return std::nullopt;
-}
-
-/// What is wrong with the source's text, "" if nothing is.
-std::string damage_of(const Source& source) {
-  const Survey& found = source.found;
-  std::string damage = source.walked.complete ? "" : "it ends early";
-  if (found.lost > 0)
-    damage += fmt::format("{}{} stretch{} of it could not be used", damage.empty() ? "" : "; ", found.lost,
-                          found.lost == 1 ? "" : "es");
-  if (!damage.empty() && !found.losses.empty()) damage += ": " + found.losses.front().text();
-  return damage;
 }
 
 /// Whether the source can be placed; else, or when it is damaged, a note says so.
@@ -115,7 +74,7 @@ Result<Merged> survey(const std::vector<std::string>& files, const MergeOptions&
     const auto progress = [&](std::int64_t stored) {
       if (options.progress) options.progress(done + stored, total);
     };
-    auto error = survey_one(source, opener, threads, progress);
+    auto error = survey_source(source, opener, threads, progress);
     if (error) merged.notes.push_back("Not merged: " + error->text());
     surveyed.push_back(!error);
     if (source.section < 0 && source.walked.text_bytes > 0) done += stored_size({source.path});

@@ -81,7 +81,9 @@ void Survey::lose(std::int64_t byte, std::int64_t bytes, std::string_view reason
   lost_bytes += std::max<std::int64_t>(0, bytes);
 }
 
-void Survey::add(Survey&& block) {
+void Survey::add(Survey&& block, std::uint32_t index) {
+  if (by_block.size() <= index) by_block.resize(index + std::size_t{1});
+  by_block[index] = static_cast<std::uint32_t>(block.events);
   events += block.events;
   rows += block.rows;
   lost += block.lost;

@@ -36,6 +36,7 @@ struct ProcessNames {
 
 struct Survey {
   std::int64_t events = 0;                   ///< of every phase
+  std::vector<std::uint32_t> by_block;       ///< of these in each block of the text
   std::int64_t lost = 0, lost_bytes = 0;     ///< lost: damaged stretches
   std::vector<trace::Loss> losses;           ///< the first few
   std::int64_t rows = 0;                     ///< events at a usable time, without ends of arrows
@@ -49,7 +50,7 @@ struct Survey {
   // To receive events of a block.
   void take(const EventText& event, std::int64_t at);
   void lose(std::int64_t byte, std::int64_t bytes, std::string_view reason);
-  void add(Survey&& block);
+  void add(Survey&& block, std::uint32_t index);
 
  private:
   void take_names(const EventText& event);

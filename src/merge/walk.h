@@ -56,7 +56,7 @@ Walked walk_serially(ByteSource& source, const WalkOptions& options, Make make, 
   read::Block block;
   while (reader.next(block)) {
     if (block.index == 0) detail::start(parser, block, options.lines);
-    Sink sink = make();
+    Sink sink = make(block.index);
     const char* rest = parser.parse(block, sink, block.begin());
     while (rest != block.end() && !parser.lost() && !block.last && block.size >= options.blocks.most) {
       parser.cut_long(rest, options.blocks.most);
@@ -84,7 +84,7 @@ Walked walk_in_parallel(ByteSource& source, const WalkOptions& options, Make mak
   std::atomic<std::int64_t> wasted{0};
   const auto read_block = [&](read::DocumentParser<ScannedEvents<Sink>>& parser, const read::Block& block) {
     detail::start(parser, block, false);
-    Sink sink = make();
+    Sink sink = make(block.index);
     const char* rest = parser.parse(block, sink, block.begin());
     const bool proven =
         rest == block.end() && !parser.lost() && parser.place == read::Place::events && !parser.bare_array;
@@ -116,9 +116,10 @@ Walked walk_in_parallel(ByteSource& source, const WalkOptions& options, Make mak
   return walked;
 }
 
-/// `make()`: a sink for a block's events. `use(sink, index, stored bytes read)` takes it when the block is
-/// done, from any thread and, with several, in any order; a block after which the text could not be believed
-/// is taken too. `fail()`: a block will never come, since memory ran out; the exception follows.
+/// `make(index)`: a sink for the events of a block, which is the same each time the source is walked so.
+/// `use(sink, index, stored bytes read)` takes it when the block is done, from any thread and, with several,
+/// in any order; a block after which the text could not be believed is taken too. `fail()`: a block will
+/// never come, since memory ran out; the exception follows.
 template <class Sink, class Make, class Use, class Fail>
 Walked walk(ByteSource& source, const WalkOptions& options, Make make, Use use, Fail fail) {
   return options.guess && !options.lines && options.threads > 1

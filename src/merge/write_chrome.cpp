@@ -132,7 +132,8 @@ std::optional<Error> write_section(const Source& source, Opener& opener, std::in
   if (!bytes) return bytes.error();
   std::mutex mutex;
   const Walked walked = walk<Section>(
-      **bytes, {threads, source.guess, source.lines, {}}, [&] { return Section(source, base_ns); },
+      **bytes, {threads, source.guess, source.lines, {}},
+      [&](std::uint32_t) { return Section(source, base_ns); },
       [&](Section&& block, std::uint32_t index, std::int64_t stored) {
         escape_controls(block.text);
         output.write(index, block.text);

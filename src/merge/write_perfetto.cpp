@@ -39,7 +39,7 @@ Result<trace::Trace> read_source(const Source& source, Opener& opener, unsigned 
   if (source.lines) {
     text = "[{}";  // what follows begins with a comma
     walk<Section>(
-        **bytes, {1, false, true, {}}, [&] { return Section(source); },
+        **bytes, {1, false, true, {}}, [&](std::uint32_t) { return Section(source); },
         [&](Section&& block, std::uint32_t, std::int64_t) { text += block.text; }, [] {});
     text += "]";
     *bytes = memory_bytes(text.data(), text.size());
@@ -47,6 +47,7 @@ Result<trace::Trace> read_source(const Source& source, Opener& opener, unsigned 
   }
   read::KinetoOptions options;
   options.threads = threads;
+  options.drawn = true;
   auto file = read::parse_kineto(source.path, first, options);
   if (!file) return file.error();
   trace::Trace trace;

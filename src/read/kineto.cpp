@@ -32,7 +32,7 @@ Pass read_serially(ByteSource& source, const KinetoOptions& options) {
   Pass pass;
   pass.words.resize(1);
   BlockReader reader(source, false, options.blocks);
-  DocumentParser<EventParser> parser(pass.words[0]);
+  DocumentParser<EventParser> parser(pass.words[0], options.drawn);
   Block block;
   while (reader.next(block)) {
     Batch batch;
@@ -67,7 +67,7 @@ std::optional<Pass> read_in_parallel(ByteSource& source, const KinetoOptions& op
   std::atomic<bool> wrong{false};
   std::atomic<std::int64_t> wasted{0};
   const auto work = [&](std::size_t thread) {
-    DocumentParser<EventParser> parser(pass.words[thread]);
+    DocumentParser<EventParser> parser(pass.words[thread], options.drawn);
     Block block;
     while (!wrong && reader.next(block)) {
       Batch batch;

@@ -15,6 +15,7 @@ namespace stepscope::read {
 struct KinetoOptions {
   unsigned threads = 1;
   BlockSizes blocks;
+  bool drawn = false;                                       ///< keep what an overlay drew too
   std::function<void(std::int64_t stored_bytes)> progress;  ///< may be empty
 };
 

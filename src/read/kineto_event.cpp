@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/same_bytes.h"
+#include "read/drawn.h"
 #include "read/json_text.h"
 
 namespace stepscope::read {
@@ -561,6 +562,10 @@ void EventParser::add_row(const Fields& f, Kind kind, std::int64_t end) {
   words_.values.append({values_.data(), f.field_count});
 }
 
+bool EventParser::is_left_out(const Fields& f, std::string_view drawn) const {
+  return !drawn_ && f.has_category && words_.strings[f.category] == drawn;
+}
+
 void EventParser::add(const Fields& f) {
   const Kind kind =
       f.has_category ? kind_by_name(category_kind(f.category), words_.strings[f.name]) : Kind::op;
@@ -589,6 +594,7 @@ void EventParser::add(const Fields& f) {
     case 's':
     case 't':
     case 'f':
+      if (is_left_out(f, kDrawnArrow)) break;
       if (!timed) {
         ++batch_->clamped_times;
         break;
@@ -618,6 +624,7 @@ void EventParser::add(const Fields& f) {
       break;
     }
     case 'C':
+      if (is_left_out(f, kDrawnCounter)) break;
       if (timed)
         add_row(f, Kind::counter, f.time);
       else

@@ -24,7 +24,8 @@ class EventParser {
  public:
   using Sink = Batch;
 
-  explicit EventParser(Vocabulary& vocabulary) : words_(vocabulary) {}
+  /// `drawn`: keep also what an overlay drew.
+  explicit EventParser(Vocabulary& vocabulary, bool drawn = false) : words_(vocabulary), drawn_(drawn) {}
 
   enum class Outcome : std::uint8_t {
     read,     ///< p is behind the event
@@ -98,9 +99,12 @@ class EventParser {
   trace::Kind category_kind(trace::StringId category);
   SortId sort_of(const Fields& f, trace::Kind kind, char flow = 0);
   void add(const Fields& f);
+  /// Whether an overlay drew it and that is not wanted.
+  bool is_left_out(const Fields& f, std::string_view drawn) const;
   void add_row(const Fields& f, trace::Kind kind, std::int64_t end);
 
   Vocabulary& words_;
+  const bool drawn_;
   Batch* batch_ = nullptr;
   ParsedRows parsed_;
   std::array<std::int64_t, kMostFields + 1> values_;  // of the event being read

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 namespace stepscope::report {
@@ -22,12 +23,12 @@ bool offered(std::string_view choices, std::string_view value) {
   return false;
 }
 
-bool parse_steps(std::string_view value) {
-  std::int64_t number = 0;
+bool parse_range(std::string_view value, std::pair<std::int64_t, std::int64_t>& range) {
   const std::size_t dash = value.find('-');
-  if (dash == std::string_view::npos) return parse(value, number);
-  std::int64_t last = 0;
-  return parse(value.substr(0, dash), number) && parse(value.substr(dash + 1), last) && number <= last;
+  auto& [first, last] = range;
+  if (!parse(value.substr(0, dash), first)) return false;
+  last = first;
+  return dash == std::string_view::npos || (parse(value.substr(dash + 1), last) && first <= last);
 }
 
 constexpr ParamSpec kCommon[] = {
@@ -46,6 +47,12 @@ std::int64_t Params::integer(std::string_view name, std::int64_t fallback) const
   return found != values_.end() && parse(found->second, value) ? value : fallback;
 }
 
+std::pair<std::int64_t, std::int64_t> Params::range(std::string_view name,
+                                                    std::pair<std::int64_t, std::int64_t> fallback) const {
+  std::pair<std::int64_t, std::int64_t> range;
+  return parse_range(text(name), range) ? range : fallback;
+}
+
 double Params::share(std::string_view name, double fallback) const {
   double percent = 0;
   return parse(text(name), percent) && percent >= 0 && percent <= 100 ? percent / 100 : fallback;
@@ -54,6 +61,17 @@ double Params::share(std::string_view name, double fallback) const {
 std::string_view Params::text(std::string_view name, std::string_view fallback) const {
   const auto found = values_.find(name);
   return found != values_.end() ? std::string_view(found->second) : fallback;
+}
+
+std::vector<std::string> Params::texts(std::string_view name) const {
+  const std::string_view joined = text(name);
+  std::vector<std::string> values;
+  for (std::size_t at = 0; at < joined.size();) {
+    const std::size_t end = std::min(joined.find(';', at), joined.size());
+    if (end > at) values.emplace_back(joined.substr(at, end - at));
+    at = end + 1;
+  }
+  return values;
 }
 
 std::span<const ParamSpec> common_params() { return kCommon; }
@@ -65,8 +83,9 @@ std::string misfit(const ParamSpec& spec, std::string_view value) {
   double percent = 0;
   if (spec.type == ParamSpec::Type::percentage && !(parse(value, percent) && percent >= 0 && percent <= 100))
     return fmt::format("--{} needs a percentage from 0 to 100, e.g. 0.5, not '{}'", spec.name, value);
-  if (spec.type == ParamSpec::Type::steps && !parse_steps(value))
-    return fmt::format("--{} needs a step's number (7) or a range (7-9), not '{}'", spec.name, value);
+  std::pair<std::int64_t, std::int64_t> range;
+  if (spec.type == ParamSpec::Type::steps && !parse_range(value, range))
+    return fmt::format("--{} needs a number (7) or a range (7-9), not '{}'", spec.name, value);
   if (spec.type == ParamSpec::Type::choice && !offered(spec.choices, value))
     return fmt::format("--{} is one of {}, not '{}'", spec.name, spec.choices, value);
   return "";

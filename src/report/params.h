@@ -7,6 +7,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace stepscope::report {
 
@@ -28,10 +30,15 @@ class Params {
   bool flag(std::string_view name) const { return has(name) && text(name) != "false"; }
   /// The integer value, or `fallback` when absent or not a number.
   std::int64_t integer(std::string_view name, std::int64_t fallback = 0) const;
+  /// First and last of a number or a range ("7", "7-9"), or `fallback` when absent or neither.
+  std::pair<std::int64_t, std::int64_t> range(std::string_view name,
+                                              std::pair<std::int64_t, std::int64_t> fallback) const;
   /// A percentage as a share, 0 … 1, or `fallback` when absent or none.
   double share(std::string_view name, double fallback = 0) const;
   /// The text value, or `fallback` when absent.
   std::string_view text(std::string_view name, std::string_view fallback = "") const;
+  /// The values of a text that may be given several times, without empty ones.
+  std::vector<std::string> texts(std::string_view name) const;
   const std::map<std::string, std::string, std::less<>>& all() const { return values_; }
 
  private:

@@ -196,7 +196,8 @@ class Usage(Folder):
             self.assertIn("Commands:", out)
 
     def test_help_of_every_command(self):
-        for command in ("report", "show", "explain", "whatif", "diff", "gate", "list", "validate", "export", "merge", "sql", "completion", "man"):
+        for command in ("report", "show", "explain", "whatif", "diff", "gate", "list", "validate", "export", "merge", "overlay", "sql", "completion",
+                        "man"):
             for words in ([command, "--help"], ["help", command]):
                 code, out, err = run(*words)
                 self.assertEqual((code, err), (0, ""), words)

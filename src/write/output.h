@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 
-namespace stepscope::cli {
+namespace stepscope::write {
 
 class Output {
  public:
@@ -20,7 +20,6 @@ class Output {
 
   /// After a failure the rest is dropped.
   void write(std::string_view bytes);
-  bool on_terminal() const;
   /// True when nobody reads any more.
   bool closed_early() const { return closed_early_; }
   /// Gives a regular file its name, in place of the one that had it. What went wrong, if anything. Call it
@@ -36,4 +35,4 @@ class Output {
   bool closed_early_ = false;
 };
 
-}  // namespace stepscope::cli
+}  // namespace stepscope::write

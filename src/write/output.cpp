@@ -1,4 +1,4 @@
-#include "cli/output.h"
+#include "write/output.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -10,9 +10,8 @@
 #include <system_error>
 #include <utility>
 
-#include "cli/terminal.h"
 
-namespace stepscope::cli {
+namespace stepscope::write {
 namespace {
 
 constexpr mode_t kMode = 0666;
@@ -72,8 +71,6 @@ void Output::write(std::string_view bytes) {
   }
 }
 
-bool Output::on_terminal() const { return is_terminal(descriptor_); }
-
 std::optional<Error> Output::finish() {
   if (!path_.empty() && descriptor_ >= 0 && ::close(std::exchange(descriptor_, -1)) != 0 && error_ == 0)
     error_ = errno;
@@ -88,4 +85,4 @@ std::optional<Error> Output::finish() {
                path_.empty() ? "standard output" : path_};
 }
 
-}  // namespace stepscope::cli
+}  // namespace stepscope::write

@@ -1,0 +1,55 @@
+// Answers that can be drawn into a copy of a recording.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyze/derived.h"
+#include "report/drawing.h"
+#include "report/params.h"
+
+namespace stepscope::analyze {
+
+/// A drawing of one rank while it is made.
+class Sketch {
+ public:
+  explicit Sketch(const trace::Rank& rank) : rank_(rank) { drawing_.events = rank.reading.events; }
+
+  const trace::Rank& rank() const { return rank_; }
+  std::uint32_t lane_of(trace::Row row);
+  /// A further counter on the row's process.
+  std::uint32_t counter(std::string name, std::string value_name, trace::Row row);
+  report::Drawing& drawing() { return drawing_; }
+  std::vector<std::string> notes;
+
+ private:
+  const trace::Rank& rank_;
+  report::Drawing drawing_;
+  std::map<trace::TrackId, std::uint32_t> lanes_;
+};
+
+struct Drawer {
+  std::string_view analysis;  ///< by its name, whose params it takes
+  void (*draw)(const Derived& derived, const report::Params& params, Sketch& sketch);
+};
+std::span<const Drawer> drawers();
+
+/// One sentence when one of `what` cannot be drawn, else "".
+std::string undrawable(const std::vector<std::string>& what);
+/// `what`: names of analyses; without any all that can be drawn. Params: theirs, and the flags "all-edges"
+/// and "only-critical".
+Sketch sketch_of(const Derived& derived, const trace::Rank& rank, const std::vector<std::string>& what,
+                 const report::Params& params);
+
+/// Marks the events on the path and draws its launches, dependencies and waits; with "all-edges" every edge
+/// that was found, but not together with "only-critical".
+void draw_critical_path(const Derived& derived, const report::Params& params, Sketch& sketch);
+/// A counter per stream.
+void draw_queue_length(const Derived& derived, const report::Params& params, Sketch& sketch);
+/// A counter per kind of copy, GB/s.
+void draw_memory_bandwidth(const Derived& derived, const report::Params& params, Sketch& sketch);
+
+}  // namespace stepscope::analyze

@@ -1,0 +1,76 @@
+// Answers drawn into a copy of a recording.
+#include "merge/overlay.h"
+
+#include <fmt/format.h>
+
+#include <csignal>
+#include <filesystem>
+#include <utility>
+
+#include "analyze/drawing.h"
+#include "cli/exit.h"
+#include "cli/present.h"
+#include "cli/progress.h"
+#include "write/output.h"
+
+namespace stepscope::cli {
+namespace {
+
+/// Why this command line makes no sense, or "".
+std::string misfit(const Call& call, const std::vector<std::string>& what) {
+  const std::string_view output = call.params.text("output");
+  std::error_code unknown;
+  if (call.words.size() != 1 || call.words[0] == "-" || std::filesystem::is_directory(call.words[0], unknown))
+    return "overlay draws into a copy of one file, which it reads three times: stepscope overlay "
+           "trace.json.gz -o overlaid.json.gz";
+  if (!output.ends_with(".json") && !output.ends_with(".json.gz"))
+    return "overlay needs a place to write to that ends in .json.gz or .json: -o overlaid.json.gz";
+  if (call.params.flag("all-edges") && call.params.flag("only-critical"))
+    return "--all-edges draws from and to events that --only-critical leaves out; say one of them";
+  return analyze::undrawable(what);
+}
+
+/// What is to be drawn; the trace is gone when this returns.
+Result<report::Drawing> drawing_of(const Call& call, const std::vector<std::string>& what) {
+  const auto trace = open_trace(call, call.words);
+  if (!trace) return trace.error();
+  if (trace->ranks.size() != 1)
+    return Error{"holds merged recordings; overlay each rank's own file, then merge what was written",
+                 call.words[0]};
+  analyze::Sketch sketch =
+      analyze::sketch_of(analyze::Derived(*trace, call.params), trace->ranks.front(), what, call.params);
+  for (const std::string& note : sketch.notes) say("note: " + note);
+  return std::move(sketch.drawing());
+}
+
+}  // namespace
+
+int run_overlay(const Call& call) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a limit of the file's size is seen when writing
+  const std::vector<std::string> what = call.params.texts("what");
+  if (const std::string why = misfit(call, what); !why.empty()) return misuse(call, why);
+  const auto drawing = drawing_of(call, what);
+  if (!drawing) return fail(drawing.error());
+  Progress progress(shows_progress(call));
+  merge::OverlayOptions options;
+  options.threads = open_options(call, progress).threads;
+  options.gzip = call.params.text("output").ends_with(".gz");
+  options.progress = [&](std::int64_t done, std::int64_t total) { progress.tell(done, total); };
+  auto output = write::Output::open(std::string(call.params.text("output")));
+  if (!output) return fail(output.error());
+  const auto overlaid = merge::write_overlay(call.words[0], *drawing, options, [&](std::string_view bytes) {
+    output->write(bytes);
+    return !output->closed_early();
+  });
+  if (!overlaid) return fail(overlaid.error());
+  if (const auto error = output->finish()) return fail(*error);
+  if (!overlaid->damage.empty())
+    say(fmt::format("note: {}: {}. What could be read is in the copy.", call.words[0], overlaid->damage));
+  say(fmt::format("drew {} events, {} arrows and {} counters into a copy of {} events",
+                  drawing->critical.size(), drawing->arrows.size(), drawing->counters.size(),
+                  overlaid->events));
+  say_written(call);
+  return kDone;
+}
+
+}  // namespace stepscope::cli
