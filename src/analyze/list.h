@@ -20,7 +20,8 @@
   DERIVED(products, "which matrix products ran, of what sizes, how near the roof and on which units") \
   DERIVED(copies, "which copies ran, for which operator, how fast, and how much of them nothing hid") \
   DERIVED(collectives, "which collectives ran, how large and how fast, and how much of them nothing hid") \
-  DERIVED(communication, "how long ranks wait for each other, how fast data moves, and which modules nothing hides it for") \
+  DERIVED(communication, \
+          "how long ranks wait for each other, how fast data moves, and which modules nothing hides it for") \
   DERIVED(stragglers, "which rank holds the others up, in which part of its step, and who waits") \
   DERIVED(pipeline, "which ranks are stages of a pipeline, and what of their steps is bubble") \
   DERIVED(clock_alignment, \

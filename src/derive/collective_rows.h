@@ -41,8 +41,8 @@ struct CollectiveRow {
   std::int64_t step;            ///< number of the profiler step, -1 outside
   timeline::Time start, end;    ///< on the device (host backends: on the host), Unix ns on the rank's clock
   trace::Row row;               ///< its first kernel or range
-  std::int64_t peer = -1;  ///< rank at the other end of a message; -1: not recorded, or no message
-  bool sends = false;      ///< the message, to the peer
+  std::int64_t peer = -1;       ///< rank at the other end of a message; -1: not recorded, or no message
+  bool sends = false;           ///< the message, to the peer
   std::string_view dtype = {};  ///< of the program's own storage; "": not recorded
   std::int64_t root = -1;  ///< rank number that gives to or takes from all others, -1: none, or not recorded
 };

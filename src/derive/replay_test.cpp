@@ -119,8 +119,8 @@ TEST(Replay, AQueueHidesTheWayOfALaunch) {
 }
 
 // The launch of d waits from 30 until a place in the queue is free: until c has begun at 130, which followed
-// b of another stream. With b as short as 20 µs c begins at 50, and d's launch returns 2 µs after that; by the
-// end of a, the last of c's stream before, it would have stayed until 130.
+// b of another stream. With b as short as 20 µs c begins at 50, and d's launch returns 2 µs after that; by
+// the end of a, the last of c's stream before, it would have stayed until 130.
 TEST(Replay, ALaunchWaitsUntilTheQueueHasRoom) {
   const trace::Trace trace = test::open_events(R"J(
     {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 5, "tid": 5, "ts": 0, "dur": 4, "args": {"correlation": 1}},

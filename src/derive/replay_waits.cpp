@@ -140,9 +140,8 @@ class Waits {
     if (call.waiting == Waiting::queue && stated == ReplayPlan::kNone) call.until = made_room(call, own);
     call.until_start = call.until != ReplayPlan::kNone;
     if (!call.until_start) call.until = awaited(call, stated, own, newest);
-    call.epilogue =
-        e_.end[call.row] -
-        (call.until_start ? std::max(e_.start[call.row], start(call.until)) : known_from(call, call.until));
+    call.epilogue = e_.end[call.row] - (call.until_start ? std::max(e_.start[call.row], start(call.until))
+                                                         : known_from(call, call.until));
   }
   /// The call's start, or the end of the event if that is later.
   Time known_from(const ReplayPlan::Call& call, std::int32_t event) const {
@@ -152,9 +151,10 @@ class Waits {
   /// The event that left the launch queue last before the call returned.
   std::int32_t made_room(const ReplayPlan::Call& call, std::int32_t own) const {
     const Time back = e_.end[call.row];
-    auto i = std::partition_point(plan_.events.begin(), plan_.events.end(),
-                                  [&](const ReplayPlan::Event& event) { return e_.start[event.row] < back; }) -
-             plan_.events.begin();
+    auto i =
+        std::partition_point(plan_.events.begin(), plan_.events.end(),
+                             [&](const ReplayPlan::Event& event) { return e_.start[event.row] < back; }) -
+        plan_.events.begin();
     std::int32_t last = ReplayPlan::kNone;
     for (int looked = 0; i > 0 && looked < kMostLooked; ++looked) {
       const auto event = static_cast<std::int32_t>(--i);

@@ -10,7 +10,6 @@
 #include <system_error>
 #include <utility>
 
-
 namespace stepscope::write {
 namespace {
 
