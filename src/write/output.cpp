@@ -14,19 +14,31 @@ namespace stepscope::write {
 namespace {
 
 constexpr mode_t kMode = 0666;
+constexpr const char* kOpenFiles = "/proc/self/fd/";
 
 std::string reason_of(int error) { return std::error_code(error, std::generic_category()).message(); }
 
-/// A new file beside `path` that may take its place; -1 where only writing in place will do: a device, a
-/// pipe, a file that must not be written, a folder that takes no new file.
-int open_part(const std::string& path, std::string& part) {
+/// A file that may take the place of `path`, without a name where the file system has such files, so that a
+/// killed process leaves nothing behind; else under the name `part`. -1 where only writing in place will do:
+/// a device, a pipe, a file that must not be written, a folder that takes no new file.
+int open_part(const std::string& path, const std::string& part, bool& named) {
   struct stat there{};
   const bool exists = ::lstat(path.c_str(), &there) == 0;
   if (exists && (!S_ISREG(there.st_mode) || ::access(path.c_str(), W_OK) != 0)) return -1;
-  part = path + ".part-" + std::to_string(::getpid());
-  const int descriptor = ::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, kMode);
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  int descriptor = -1;
+  if (::access(kOpenFiles, X_OK) == 0)
+    descriptor = ::open(folder.empty() ? "." : folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, kMode);
+  named = descriptor < 0;
+  if (named) descriptor = ::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, kMode);
   if (descriptor >= 0 && exists) (void)::fchmod(descriptor, there.st_mode & 07777);
   return descriptor;
+}
+
+bool give_name(int descriptor, const std::string& part) {
+  const std::string open_file = kOpenFiles + std::to_string(descriptor);
+  (void)::unlink(part.c_str());
+  return ::linkat(AT_FDCWD, open_file.c_str(), AT_FDCWD, part.c_str(), AT_SYMLINK_FOLLOW) == 0;
 }
 
 }  // namespace
@@ -36,7 +48,8 @@ Result<Output> Output::open(const std::string& path) {
   std::error_code no_link;
   const auto followed = std::filesystem::canonical(path, no_link);
   Output output(-1, no_link ? path : followed.string());
-  output.descriptor_ = open_part(output.path_, output.part_);
+  output.part_ = output.path_ + ".part-" + std::to_string(::getpid());
+  output.descriptor_ = open_part(output.path_, output.part_, output.named_);
   if (output.descriptor_ < 0) {
     output.part_.clear();
     output.descriptor_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kMode);
@@ -50,12 +63,13 @@ Output::Output(Output&& other) noexcept
     : descriptor_(std::exchange(other.descriptor_, -1)),
       path_(std::move(other.path_)),
       part_(std::exchange(other.part_, "")),
+      named_(other.named_),
       error_(other.error_),
       closed_early_(other.closed_early_) {}
 
 Output::~Output() {
   if (!path_.empty() && descriptor_ >= 0) ::close(descriptor_);
-  if (!part_.empty()) ::unlink(part_.c_str());
+  if (!part_.empty() && named_) ::unlink(part_.c_str());
 }
 
 void Output::write(std::string_view bytes) {
@@ -71,6 +85,10 @@ void Output::write(std::string_view bytes) {
 }
 
 std::optional<Error> Output::finish() {
+  if (!part_.empty() && !named_ && error_ == 0) {
+    named_ = give_name(descriptor_, part_);
+    if (!named_) error_ = errno;
+  }
   if (!path_.empty() && descriptor_ >= 0 && ::close(std::exchange(descriptor_, -1)) != 0 && error_ == 0)
     error_ = errno;
   if (!part_.empty() && error_ == 0) {

@@ -29,8 +29,9 @@ class Output {
  private:
   Output(int descriptor, std::string path) : descriptor_(descriptor), path_(std::move(path)) {}
   int descriptor_;
-  std::string path_;  ///< "" for standard output
-  std::string part_;  ///< what is written until it is whole; "" where it is written in place
+  std::string path_;   ///< "" for standard output
+  std::string part_;   ///< the name until it is whole; "" where it is written in place
+  bool named_ = true;  ///< false: the name is given at the end
   int error_ = 0;
   bool closed_early_ = false;
 };
