@@ -31,10 +31,12 @@ struct Known {
 };
 const Known kKnown[] = {
     {"tb_samples/resnet50_num_workers_0/", "host-bound", "I01", {"H03", "H04", "P01"}, {"H01", "S01", "I02"}},
+    // C01 was judged first, worth 2.8 to 7.8 ms a step: a replay without these copies saves 36.5 ms in the
+    // first recorded step and 0.17 to 0.34 ms in each of the other five.
     {"tb_samples/resnet50_num_workers_4/",
      "mixed",
-     "C01",
-     {"H04", "H03", "P01"},
+     "H04",
+     {"H03", "C01", "P01"},
      {"I01", "I02", "S01", "H01"}},
     {"v100_ns_resolution/", "device-bound", "P01", {}, {"H01", "H09", "N10", "K01", "C07"}},
     {"v100_memory_events/",
@@ -186,7 +188,7 @@ TEST(RecordedAdvice, SavingsAreOfTheSizeThatTheStepAllows) {
     double low, high;
   };
   const Range ranges[] = {
-      {"tb_samples/resnet50_num_workers_4/", "C01", 4.7, 7.8},  // a call of 9.4 ms at 6.1 GB/s
+      {"tb_samples/resnet50_num_workers_4/", "C01", 0, 1.78},  // of the steps behind the first
       {"v100_ns_resolution/", "P01", 19.6, 39.1},  // 58.7 ms of such kernels; the host needs 37 of 97 ms
       {"v100_memory_events/", "N02", 18.8, 31.6},
       {"diff_pair/v100/", "C05", 5.5, 15.6},

@@ -19,6 +19,7 @@ struct Program {
   };
   int steps = 4, rounds = 20;
   Range loading{"user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 0};
+  int first_loading = 0;  ///< more of it in the first step
   Range prepare, work{"cpu_op", "aten::mm", 50}, pause;
   bool launch_inside = false;  ///< the launch is part of the host work's range
   std::string kernel = "k", op_args;
@@ -48,7 +49,9 @@ inline std::string events_of(const Program& p) {
   int at = 0, id = 0;
   for (int step = 1; step <= p.steps; ++step) {
     const int begin = at;
-    for (const Program::Range& range : {p.loading, p.prepare}) {
+    Program::Range loading = p.loading;
+    if (step == 1) loading.length += p.first_loading;
+    for (const Program::Range& range : {loading, p.prepare}) {
       events.add(range, at);
       at += range.length;
     }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "advise/collective_facts.h"
 #include "advise/constants.h"
 #include "report/names.h"
 #include "report/units.h"
@@ -87,6 +88,17 @@ std::string most_or_part(const Evidence& e, std::string_view cause) {
   const std::int64_t idle = std::max<std::int64_t>(1, e.fact("idle")), time = e.idle(cause);
   if (time * 2 > idle) return "most of it";
   return fmt::format("{} of that time", percent(static_cast<double>(time) / static_cast<double>(idle)));
+}
+
+/// A collective that runs also waits: for ranks that are late, for another stage of a pipeline.
+std::string what_communication_is(const Evidence& e) {
+  if (const auto stage = pipeline_stage(e); stage && stage->waiting * 2 > stage->bubble)
+    return fmt::format("nearly all of it waiting for other stages of the pipeline ({} of the step is bubble)",
+                       percent(stage->share));
+  const std::optional<double> waiting = waiting_share(e);
+  if (waiting && *waiting > 0.5)
+    return fmt::format("and {} of the time in collectives is waiting for other ranks", percent(*waiting));
+  return "hidden behind nothing";
 }
 
 std::string host_times(const Evidence& e) {
@@ -203,8 +215,9 @@ std::string headline(const Evidence& e, Bound bound, const std::vector<Health>& 
                          most_or_part(e, cause), ns(e.idle(cause) / e.steps()),
                          e.fact("complete_steps") > 0 ? " per step" : "", phrase);
     case Bound::communication:
-      return fmt::format("Communication-bound: in {} of {} only communication runs, hidden behind nothing.",
-                         percent(e.share(e.fact("exposed_communication"))), per_step(e));
+      return fmt::format("Communication-bound: in {} of {} only communication runs, {}.",
+                         percent(e.share(e.fact("exposed_communication"))), per_step(e),
+                         what_communication_is(e));
     case Bound::device:
       return fmt::format(
           "Device-bound: the device is busy {} of {}; host work and launches are hidden behind it.{}",

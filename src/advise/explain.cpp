@@ -52,14 +52,13 @@ std::string spelled(const std::vector<Scale>& scales) {
 }
 
 void add_change(Numbers& out, const std::string& name, const std::vector<Scale>& scales,
-                const ReplayedRank& replayed) {
+                const Evidence& evidence, const ReplayedRank& replayed) {
   if (scales.empty()) return;
   const analyze::Change change = replayed.change_of(scales);
   out.text(name, change.found ? spelled(scales) : spelled(scales) + " (nothing of that name)");
   if (!change.found || !replayed.usable()) return;
-  const std::int64_t length = replayed.length(change);
-  out.time("step with the " + name, report::mean(length, replayed.steps()));
-  out.time("saved by the " + name, report::mean(replayed.identity() - length, replayed.steps()));
+  out.time("step with the " + name, report::mean(replayed.length(change), replayed.steps()));
+  out.time("saved by the " + name, saved_per_step(evidence, replayed, change));
 }
 
 void add_replay(Numbers& out, const Evidence& evidence, const ReplayedRank& replayed) {
@@ -68,6 +67,10 @@ void add_replay(Numbers& out, const Evidence& evidence, const ReplayedRank& repl
   out.time("recorded step, replayed part", report::mean(replayed.recorded(), replayed.steps()));
   out.time("step replayed unchanged", report::mean(replayed.identity(), replayed.steps()));
   out.share("error of that replay", replayed.error());
+  if (const auto slow = slow_first_step(evidence, replayed))
+    out.text("first step, left out of savings",
+             fmt::format("{}, the median step {}", format_value(slow->length, Unit::ns),
+                         format_value(slow->median, Unit::ns)));
   out.text("savings come from", replayable(evidence, replayed) ? "the replay" : "the rule's estimate");
 }
 
@@ -77,8 +80,8 @@ std::vector<Asked> numbers_of(const Finding& raw, const Finding& f, const Eviden
   Numbers out;
   add_replay(out, evidence, replayed);
   if (f.saving_high == kNoInt) return out.rows;
-  add_change(out, "ideal change", f.ideal, replayed);
-  add_change(out, "mild change", f.mild, replayed);
+  add_change(out, "ideal change", f.ideal, evidence, replayed);
+  add_change(out, "mild change", f.mild, evidence, replayed);
   if (!f.ideal.empty() && f.mild.empty()) out.share("low end, of the ideal saving", f.pessimism);
   if (f.ideal.empty() || !replayable(evidence, replayed)) {
     out.time("the rule's estimate, low", raw.saving_low);

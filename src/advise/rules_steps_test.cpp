@@ -86,6 +86,23 @@ TEST(StepRules, PausesBetweenSteps) {
   EXPECT_FALSE(Advice(program).has("H07"));
 }
 
+// Loads of 300 µs before 20 × 55 µs, and of 2,300 in the first step, whose last kernel ends 51 µs after it.
+// others.
+TEST(StepRules, SavingsAreOfTheStepsBehindASlowFirst) {
+  Program program;
+  program.steps = 6;
+  program.loading.length = 300;
+  const std::string saving = Advice(program).cell("I01", "saving_high");
+  program.first_loading = 2000;
+  const Advice advice(program);
+  EXPECT_EQ(advice.cell("I01", "saving_high"), saving);
+  EXPECT_NE(advice.verdict("headline")
+                .find("The first step took 3.45 ms, the median step 1.40 ms: savings are of the "
+                      "steps behind it."),
+            std::string::npos)
+      << advice.verdict("headline");
+}
+
 TEST(StepRules, EqualStepsAreSilent) {
   const Advice findings(six_steps(0, 0));
   EXPECT_EQ(findings.cell("I06", "id"), "none");

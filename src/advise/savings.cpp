@@ -64,24 +64,54 @@ bool ranks_before(const Finding& a, const Finding& b) {
 
 namespace {
 
-/// By how much the mean step of two recordings of the same program differs, nearly always: kTwoRecordings ×
-/// the standard error of a step's length, by the median distance from the median. On the device; on the host,
-/// where none is recorded.
-std::int64_t step_uncertainty(const Evidence& e, bool device) {
+/// On the device; on the host, where none is recorded. In the order of the steps, ns.
+std::vector<std::int64_t> step_lengths(const Evidence& e, bool device) {
   const report::Table* steps = table_of(e.reports().steps, "Step time");
   const report::Ints* lengths =
       steps == nullptr ? nullptr : ints_of(*steps, device ? "device_length" : "total");
   std::vector<std::int64_t> known;
   for (std::size_t row = 0; lengths != nullptr && row < lengths->size(); ++row)
     if (e.mine(*steps, row) && (*lengths)[row] != kNoInt) known.push_back((*lengths)[row]);
-  if (known.size() < 2) return 0;
-  const std::int64_t median = report::quantile(known, 0.5);
-  for (std::int64_t& length : known) length = std::abs(length - median);
-  constexpr double kOfNormal = 1.4826;  // standard deviation / median distance
-  return static_cast<std::int64_t>(kTwoRecordings * kOfNormal *
-                                   static_cast<double>(report::quantile(known, 0.5)) /
-                                   std::sqrt(static_cast<double>(known.size())));
+  return known;
 }
+
+/// The median distance from the median.
+std::int64_t spread_of(std::vector<std::int64_t> lengths) {
+  const std::int64_t median = report::quantile(lengths, 0.5);
+  for (std::int64_t& length : lengths) length = std::abs(length - median);
+  return report::quantile(lengths, 0.5);
+}
+
+/// By how much the mean step of two recordings of the same program differs, nearly always: kTwoRecordings ×
+/// the standard error of a step's length.
+std::int64_t step_uncertainty(const Evidence& e, bool device) {
+  const std::vector<std::int64_t> lengths = step_lengths(e, device);
+  if (lengths.size() < 2) return 0;
+  constexpr double kOfNormal = 1.4826;  // standard deviation / median distance
+  return static_cast<std::int64_t>(kTwoRecordings * kOfNormal * static_cast<double>(spread_of(lengths)) /
+                                   std::sqrt(static_cast<double>(lengths.size())));
+}
+
+}  // namespace
+
+std::optional<SlowFirstStep> slow_first_step(const Evidence& evidence, const ReplayedRank& replayed) {
+  std::vector<std::int64_t> lengths = step_lengths(evidence, replayed.has_device());
+  if (lengths.size() < kStepsToCompare || std::ssize(lengths) != replayed.steps()) return std::nullopt;
+  const std::int64_t first = lengths.front(), median = report::quantile(lengths, 0.5);
+  const double limit = std::max(kOutlierSpreads * static_cast<double>(spread_of(lengths)),
+                                kOutlierShare * static_cast<double>(median));
+  if (static_cast<double>(first - median) <= limit) return std::nullopt;
+  return SlowFirstStep{first, median};
+}
+
+std::int64_t saved_per_step(const Evidence& evidence, const ReplayedRank& replayed,
+                            const analyze::Change& change) {
+  const analyze::Saved saved = replayed.saved(change);
+  return slow_first_step(evidence, replayed) ? saved.without_first / (replayed.steps() - 1)
+                                             : saved.window / replayed.steps();
+}
+
+namespace {
 
 class Pricing {
  public:
@@ -114,7 +144,7 @@ class Pricing {
 
   std::int64_t saved(const Change& change) const {
     if (!change.found) return 0;
-    return std::max<std::int64_t>(0, replayed_.identity() - replayed_.length(change)) / replayed_.steps();
+    return std::max<std::int64_t>(0, saved_per_step(evidence_, replayed_, change));
   }
   /// What was seen in k of n steps comes as often elsewhere but for the error of such a count, √((1-k/n)/k)
   /// of k.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "advise/evidence.h"
@@ -14,6 +15,18 @@ namespace stepscope::advise {
 struct Together {
   std::int64_t low = report::kNoInt, high = report::kNoInt;  ///< ns per step
 };
+
+/// The first recorded step where it took much longer than the others, as while the recording starts or memory
+/// is first allocated: later steps of the job are like the others.
+struct SlowFirstStep {
+  std::int64_t length = 0, median = 0;  ///< its own and that of all steps, ns
+};
+std::optional<SlowFirstStep> slow_first_step(const Evidence& evidence, const analyze::ReplayedRank& replayed);
+
+/// ns per step that a change saves by replay, negative where it costs; of the steps behind the first where
+/// that one is slow.
+std::int64_t saved_per_step(const Evidence& evidence, const analyze::ReplayedRank& replayed,
+                            const analyze::Change& change);
 
 /// Gives each finding of a rank the range of its saving alone and after those above it, sorts them (what
 /// limits now first, then by expected saving) and marks what is too small to be shown.

@@ -250,6 +250,15 @@ std::string who_holds_up(const Evidence& evidence) {
                      report::format_value(slow->excess, Unit::ns), slow->what);
 }
 
+/// That savings are of the other steps.
+std::string first_step(const Evidence& evidence, const analyze::ReplayedRank& replayed) {
+  const auto slow = replayable(evidence, replayed) ? slow_first_step(evidence, replayed) : std::nullopt;
+  if (!slow) return "";
+  return fmt::format(" The first step took {}, the median step {}: savings are of the steps behind it.",
+                     report::format_value(slow->length, Unit::ns),
+                     report::format_value(slow->median, Unit::ns));
+}
+
 }  // namespace
 
 RankVerdict verdict_of(const analyze::Derived& derived, const Reports& reports, const trace::Rank& rank,
@@ -272,7 +281,7 @@ RankVerdict verdict_of(const analyze::Derived& derived, const Reports& reports, 
       outcome_of(evidence, of.bound, shown, any_worth(of.findings, evidence.step_length()));
   of.outcome = name_of(outcome);
   of.headline = headline(evidence, of.bound, of.health) + who_holds_up(evidence) +
-                (shown ? "" : closing(evidence, outcome));
+                (shown ? first_step(evidence, derived.replayed(rank)) : closing(evidence, outcome));
   if (!all) std::erase_if(of.findings, [](const Finding& f) { return f.small; });
   return of;
 }

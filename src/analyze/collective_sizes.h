@@ -27,7 +27,7 @@ struct MatchedCollective {
   timeline::Time total;  ///< likewise of the durations
   derive::CollectiveTime time;
   bool too_short;  ///< for a rate: under 3 ticks of a clock, or under what the clocks are off
-  bool whole;      ///< all ranks of its group are open
+  bool whole;      ///< all ranks that take part are open
 };
 
 std::vector<MatchedCollective> matched_collectives(const Derived& derived,

@@ -81,7 +81,7 @@ std::vector<MatchedCollective> matched_collectives(const Derived& derived,
                         0,
                         time,
                         false,
-                        std::int64_t{instance.count} >= ranks};
+                        first.peer >= 0 || std::int64_t{instance.count} >= ranks};
     bool inside = !time.contradicting;
     Time tick = 1;
     for (const derive::Member& m : all.members(instance)) {

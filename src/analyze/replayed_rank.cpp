@@ -28,8 +28,11 @@ ReplayedRank::ReplayedRank(const trace::Trace& trace, const trace::Rank& rank, c
     : trace_(trace),
       rank_(rank),
       window_(trace, rank, choice),
-      plan_(derive::replay_plan(trace, rank, waits, window_.marks())),
-      identity_(length({})) {}
+      plan_(derive::replay_plan(trace, rank, waits, window_.marks())) {
+  const derive::Replayed replayed = derive::replay(rank_, plan_, {});
+  identity_ = window_.length(plan_, replayed);
+  identity_without_first_ = window_.length(plan_, replayed, 1);
+}
 
 double ReplayedRank::error() const {
   return std::abs(report::ratio(identity_ - window_.recorded(), window_.recorded()));
@@ -37,6 +40,12 @@ double ReplayedRank::error() const {
 
 std::int64_t ReplayedRank::length(const Change& change) const {
   return window_.length(plan_, derive::replay(rank_, plan_, change.changes));
+}
+
+Saved ReplayedRank::saved(const Change& change) const {
+  const derive::Replayed replayed = derive::replay(rank_, plan_, change.changes);
+  return {identity_ - window_.length(plan_, replayed),
+          identity_without_first_ - window_.length(plan_, replayed, 1)};
 }
 
 namespace {

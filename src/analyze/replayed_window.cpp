@@ -26,18 +26,18 @@ std::int64_t ReplayedWindow::steps() const {
   return std::max<std::int64_t>(1, std::count(chosen_.begin(), chosen_.end(), true));
 }
 
-Time ReplayedWindow::length(const ReplayPlan& plan, const Replayed& replayed) const {
+Time ReplayedWindow::length(const ReplayPlan& plan, const Replayed& replayed, std::int64_t left_out) const {
   const std::vector<Time> device_end = device_ends(plan, replayed);
   Time previous = first_begin(plan, replayed);
   Interval window{0, 0};
-  bool any = false;
+  std::int64_t seen = 0;
   for (std::size_t i = 0; i < spans_.size(); ++i) {
     const Time begin = std::max(previous, latest(replayed, begins_[i]));
     const Time end = std::max({begin, latest(replayed, ends_[i]), device_end[i]});
     if (chosen_[i]) {
-      if (!any) window.begin = begin;
+      if (seen <= left_out) window.begin = begin;
       window.end = end;
-      any = true;
+      ++seen;
     }
     previous = end;
   }

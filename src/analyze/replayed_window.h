@@ -20,7 +20,9 @@ class ReplayedWindow {
   const std::vector<derive::ReplayPlan::Mark>& marks() const { return marks_; }
   timeline::Time recorded() const { return recorded_.length(); }
   std::int64_t steps() const;  ///< complete chosen steps, at least 1
-  timeline::Time length(const derive::ReplayPlan& plan, const derive::Replayed& replayed) const;
+  /// From the begin of the first chosen step, or of the one `left_out` steps later, to the end of the last.
+  timeline::Time length(const derive::ReplayPlan& plan, const derive::Replayed& replayed,
+                        std::int64_t left_out = 0) const;
   /// Whether the device event was launched in one of these steps.
   bool has(trace::Row event) const;
 

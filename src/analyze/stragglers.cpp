@@ -337,8 +337,9 @@ report::Report stragglers(const Derived& derived, const report::Params&) {
     report.notes.push_back(sentence(trace, answer.stragglers[i], costs[i].cost, numbers));
   if (std::all_of(waits.begin(), waits.end(), [](const Waiting& w) { return w.collectives == 0; }))
     report.notes.push_back(fmt::format(
-        "No collective of these ranks could be matched{}: waiting for others counts as transfer, and a rank "
-        "that is slow on the network cannot be told from one that waits.",
+        "No all-reduce or other collective that all ranks leave together could be matched{}: waiting for "
+        "others "
+        "counts as transfer, and a rank that is slow on the network cannot be told from one that waits.",
         derived.collectives().matches.crowded.empty()
             ? ""
             : ", as a step has more than 100,000 without sequence numbers"));

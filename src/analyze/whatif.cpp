@@ -106,7 +106,8 @@ void add_change(ChangeTable& out, const Rank& rank, const ReplayedRank& replayed
 }  // namespace
 
 constexpr report::ParamSpec kParams[] = {
-    {"scale", report::ParamSpec::Type::texts, "data_loading=0;sync=0;alloc=0;comm=0;copy=0", "",
+    {"scale", report::ParamSpec::Type::texts,
+     "data_loading=0;sync=0;alloc=0;launch=0;host:/./=0.5;compute=0.5;comm=0;copy=0", "",
      "what to change, e.g. 'data_loading=0; kernel:/gemm|conv/=0.5': WHAT=FACTOR, separated by ';'"}};
 
 constinit const About whatif_about = {

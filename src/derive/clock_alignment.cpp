@@ -142,7 +142,8 @@ class Aligner {
     if (clock.collectives < kFewestCollectives && crowded)
       clock.why = "a step has more than 100,000 collectives without sequence numbers, too many to match";
     else if (clock.collectives == 0)
-      clock.why = "no collective that another rank recorded too";
+      clock.why =
+          "no all-reduce or other collective that all leave together was recorded on another rank too";
     else if (clock.collectives < kFewestCollectives)
       clock.why = "fewer than 3 common collectives";
     else if (fit.residual_median > kMostResidual)
