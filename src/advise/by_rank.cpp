@@ -12,9 +12,19 @@ namespace {
 
 using report::Report;
 
+bool has_rows(const Report& report) {
+  return std::any_of(report.tables.begin(), report.tables.end(),
+                     [](const report::Table& table) { return table.rows() > 0; });
+}
+
+/// What a rank without anything to tell says of itself does not hold for ranks that have it.
 Report merged(std::vector<Report> of_ranks) {
+  const bool any = std::any_of(of_ranks.begin(), of_ranks.end(), has_rows);
   Report all;
-  for (Report& of_rank : of_ranks) report::append(all, std::move(of_rank));
+  for (Report& of_rank : of_ranks) {
+    if (any && !has_rows(of_rank)) of_rank.notes.clear();
+    report::append(all, std::move(of_rank));
+  }
   return all;
 }
 
@@ -61,8 +71,10 @@ Result<RankAnswers> ask(RankByRank ranks, std::span<const analyze::Analysis* con
     analyze::finish(*analyses[a], ranks.heads, params, answers.reports.back());
   }
   answers.verdicts = std::move(verdicts);
+  Report all_overviews;
   if (judged) answers.steps = joined(*analyze::find("steps"), std::move(steps));
-  answers.notes = merged(std::move(overviews)).notes;
+  for (Report& overview : overviews) report::append(all_overviews, std::move(overview));
+  answers.notes = std::move(all_overviews.notes);
   return answers;
 }
 

@@ -23,6 +23,21 @@ namespace {
 // processes of the same host takes cores from it. Seen on a recorded pair.
 constexpr double kHostDoubt = 0.05, kMovedHostDoubt = 0.25;
 
+std::int64_t untied_rank(const trace::Trace& trace, const std::vector<const ReplayPlan*>& plans,
+                         const Meetings& meetings) {
+  for (std::size_t r = 0; r < plans.size(); ++r) {
+    const Column<std::int32_t>& member = meetings.of_event[r];
+    if (std::any_of(member.begin(), member.end(), [](std::int32_t m) { return m != Meetings::kNone; }))
+      continue;
+    const auto& work = trace.ranks[r].events.work;
+    if (std::any_of(plans[r]->events.begin(), plans[r]->events.end(), [&](const ReplayPlan::Event& event) {
+          return work[event.row] == trace::Work::communication;
+        }))
+      return static_cast<std::int64_t>(r);
+  }
+  return -1;
+}
+
 }  // namespace
 
 ReplayedJob::ReplayedJob(const Derived& derived) : trace_(derived.trace()) {
@@ -33,6 +48,7 @@ ReplayedJob::ReplayedJob(const Derived& derived) : trace_(derived.trace()) {
   }
   if (ranks_.size() > 1) meetings_ = derive::meetings_of(trace_, derived.collectives(), plans_);
   if (!joined()) return;
+  untied_ = untied_rank(trace_, plans_, meetings_);
   const JointReplayed same = derive::joint_replay(trace_, plans_, meetings_, {});
   identity_ = lengths_of(same, {});
   given_up_ = same.given_up;

@@ -17,8 +17,11 @@ class ReplayedJob {
 
   /// Whether any collective ties ranks together; false of ranks without events.
   bool joined() const { return !meetings_.meetings.empty(); }
+  /// Index of a rank that communicates and has no collective that ties it to others: it would keep the
+  /// recorded waits and so the job's pace, whatever changes elsewhere. -1: none.
+  std::int64_t untied() const { return untied_; }
   /// Whether no rank is further off without changes than is accepted; a rank without device events aside.
-  bool usable() const { return joined() && error() <= kLargestReplayError; }
+  bool usable() const { return joined() && untied() < 0 && error() <= kLargestReplayError; }
   double error() const;
   /// Collectives that are replayed alone: what they waited for stays in their length.
   std::int64_t alone() const { return meetings_.unmatched; }
@@ -59,7 +62,7 @@ class ReplayedJob {
   std::vector<const derive::ReplayPlan*> plans_;
   derive::Meetings meetings_;
   std::vector<std::int64_t> identity_;
-  std::int64_t given_up_ = 0;
+  std::int64_t given_up_ = 0, untied_ = -1;
 };
 
 }  // namespace stepscope::analyze

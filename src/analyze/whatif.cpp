@@ -194,7 +194,7 @@ report::Report whatif(const Derived& derived, const report::Params& params) {
     report.notes.emplace_back(
         "There is nothing to replay: no device activity is recorded. Record with ProfilerActivity.CUDA (or "
         "XPU, MTIA …) beside CPU.");
-  if (devices > 1 && scales) note_ranks(derived.job(), together, report);
+  if (devices > 1 && scales) note_ranks(trace, derived.job(), together, report);
   report.tables.push_back(std::move(checks.table));
   report.tables.push_back(std::move(changes.table));
   if (together) add_job(derived, asked, answers, report);

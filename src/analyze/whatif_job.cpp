@@ -64,12 +64,14 @@ void add_job(const Derived& derived, const std::vector<Asked>& asked, const std:
   report.tables.push_back(job_table(derived, asked, answers));
 }
 
-void note_ranks(const ReplayedJob& job, bool together, report::Report& report) {
+void note_ranks(const trace::Trace& trace, const ReplayedJob& job, bool together, report::Report& report) {
   if (!together) {
     report.notes.push_back(fmt::format(
         "Ranks are replayed alone, so the time in which they wait for each other stays inside their "
         "collectives: {}.",
-        job.joined()
+        job.untied() >= 0 ? fmt::format("none of rank {}'s could be matched",
+                                        trace.ranks[static_cast<std::size_t>(job.untied())].rank)
+        : job.joined()
             ? fmt::format("replayed together, a rank is {} off what was recorded (at most 5 % is accepted)",
                           report::format_value(job.error(), report::Unit::share))
             : "none of their collectives could be matched"));

@@ -28,6 +28,6 @@ void add_job(const Derived& derived, const std::vector<Asked>& asked, const std:
              report::Report& report);
 
 /// Why several ranks were replayed alone, or what of them was.
-void note_ranks(const ReplayedJob& job, bool together, report::Report& report);
+void note_ranks(const trace::Trace& trace, const ReplayedJob& job, bool together, report::Report& report);
 
 }  // namespace stepscope::analyze

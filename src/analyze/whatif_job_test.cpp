@@ -69,6 +69,17 @@ TEST(WhatifOfAJob, UnmatchedRanksAreReplayedAlone) {
 }
 
 // The median of 50, 60 and 150 is 60: 90 µs of the step are rank 1's, and all of the imbalance.
+// Rank 1's collective is of another group: it would keep its recorded pace whatever the others do.
+TEST(WhatifOfAJob, ARankThatNothingTiesIsNotReplayedWithOthers) {
+  const trace::Trace trace = test::open_ranks({rank_of(50, 0), rank_of(150, 0, "1, 7"), rank_of(60, 0)});
+  const report::Report report = whatif_of(trace, "compute=0.5");
+  ASSERT_EQ(report.tables.size(), 2u);
+  EXPECT_EQ(
+      report.notes,
+      Cells{"Ranks are replayed alone, so the time in which they wait for each other stays inside their "
+            "collectives: none of rank 1's could be matched."});
+}
+
 TEST(StragglersOfAJob, CostIsWhatTheOthersGain) {
   const trace::Trace trace = test::open_ranks(kLate);
   const report::Report report = test::answer("stragglers", trace);
