@@ -1,0 +1,263 @@
+#include "collect/recorder.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+
+namespace stepscope::collect {
+namespace {
+
+using record::Header;
+using record::SegmentHeader;
+using record::Text;
+
+std::mutex control;           // of open, start, stop and close
+Recorder* opened = nullptr;   // guarded by control
+int descriptor = -1;          // likewise
+bool fork_is_handled = false;
+
+__attribute__((tls_model("initial-exec"))) thread_local Thread* of_this_thread = nullptr;
+pthread_key_t at_thread_end;
+std::mutex left_mutex;
+Thread* left[256];  // places that ended threads left
+std::size_t left_count = 0;
+
+void leave(void* place) {
+  of_this_thread = nullptr;
+  const std::scoped_lock lock(left_mutex);
+  if (left_count < std::size(left)) left[left_count++] = static_cast<Thread*>(place);
+}
+
+const record::Clock kClock = best_clock();
+const record::ClockPair kLoaded = clock_pair(kClock);
+const bool kKeyMade = ::pthread_key_create(&at_thread_end, leave) == 0;
+
+/// The child owns no recording: it would write into its parent's segments.
+void forget_in_child() {
+  stepscope_recorder.store(nullptr, std::memory_order_release);
+  opened = nullptr;
+  if (descriptor >= 0) ::close(descriptor);
+  descriptor = -1;
+  of_this_thread = nullptr;
+  new (&control) std::mutex;
+  new (&left_mutex) std::mutex;
+  left_count = 0;
+}
+
+Thread* new_place() {
+  {
+    const std::scoped_lock lock(left_mutex);
+    if (left_count > 0) return left[--left_count];
+  }
+  void* memory = std::calloc(1, sizeof(Thread));
+  return memory == nullptr ? nullptr : new (memory) Thread;
+}
+
+std::uint64_t hash_of(const char* bytes, std::uint32_t length, record::Type type) {
+  std::uint64_t hash = 0xCBF29CE484222325ULL ^ static_cast<std::uint64_t>(type);
+  for (; length >= 8; bytes += 8, length -= 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes, 8);
+    hash = (hash ^ word) * 0x9FB21C651E98DF25ULL;
+    hash ^= hash >> 32;
+  }
+  std::uint64_t word = length;
+  std::memcpy(&word, bytes, length);
+  hash = (hash ^ word ^ (std::uint64_t{length} << 56)) * 0x9FB21C651E98DF25ULL;
+  return hash ^ (hash >> 29);
+}
+
+void fill_header(Header& header, std::uint32_t limit, std::uint32_t flags) {
+  std::memcpy(header.magic, record::kMagic, sizeof header.magic);
+  header.version = record::kVersion;
+  header.header_bytes = record::kHeaderBytes;
+  header.segment_bytes = record::kSegmentBytes;
+  header.segment_limit = limit;
+  header.pid = static_cast<std::uint32_t>(::getpid());
+  header.clock = kClock;
+  header.loaded = kLoaded;
+  header.flags = flags;
+  ::gethostname(header.host, sizeof header.host - 1);
+}
+
+/// So that a recording that is never stopped has instants to go by.
+void tell_clock(Thread& thread, record::Clock clock) {
+  record::ClockRecord now{};
+  now.type = record::Type::clock;
+  now.units = sizeof now / 8;
+  now.pair = clock_pair(clock);
+  std::memcpy(thread.segment + thread.used, &now, sizeof now);
+  thread.used += sizeof now;
+}
+
+}  // namespace
+
+extern "C" {
+
+std::atomic<Recorder*> stepscope_recorder{nullptr};
+
+int stepscope_open(const char* path, std::uint32_t megabytes, std::uint32_t flags) {
+  const std::scoped_lock lock(control);
+  if (opened != nullptr) return EBUSY;
+  if (!fork_is_handled) ::pthread_atfork(nullptr, nullptr, forget_in_child);
+  fork_is_handled = true;
+  const int file = ::open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (file < 0) return errno;
+  const std::size_t bytes = record::kHeaderBytes + std::size_t{megabytes} * record::kSegmentBytes;
+  void* mapped = MAP_FAILED;
+  if (::posix_fallocate(file, 0, record::kHeaderBytes) == 0 && ::ftruncate(file, static_cast<off_t>(bytes)) == 0)
+    mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  auto* recorder = static_cast<Recorder*>(std::malloc(sizeof(Recorder)));
+  if (mapped == MAP_FAILED || recorder == nullptr) {
+    const int error = errno;
+    std::free(recorder);
+    ::close(file);
+    ::unlink(path);
+    return error != 0 ? error : ENOMEM;
+  }
+  Header& header = *static_cast<Header*>(mapped);
+  fill_header(header, megabytes, flags);
+  *recorder = {&header, static_cast<char*>(mapped) + record::kHeaderBytes, header.clock, flags, file};
+  opened = recorder;
+  descriptor = file;
+  return 0;
+}
+
+int stepscope_start() {
+  const std::scoped_lock lock(control);
+  if (opened == nullptr) return ENXIO;
+  opened->header->begin = clock_pair(opened->clock);
+  stepscope_recorder.store(opened, std::memory_order_release);
+  return 0;
+}
+
+int stepscope_stop() {
+  const std::scoped_lock lock(control);
+  if (opened == nullptr) return ENXIO;
+  stepscope_recorder.store(nullptr, std::memory_order_release);
+  opened->header->end = clock_pair(opened->clock);
+  return 0;
+}
+
+std::uint64_t stepscope_close() {
+  const std::scoped_lock lock(control);
+  if (opened == nullptr) return 0;
+  stepscope_recorder.store(nullptr, std::memory_order_release);
+  const std::uint64_t dropped = opened->header->dropped.load(std::memory_order_relaxed);
+  ::close(descriptor);
+  descriptor = -1;
+  opened = nullptr;  // stays mapped: a thread may still write into it
+  return dropped;
+}
+
+Thread* stepscope_thread(Recorder* recorder) {
+  Thread* thread = of_this_thread;
+  if (thread == nullptr) {
+    thread = new_place();
+    if (thread == nullptr) return nullptr;
+    of_this_thread = thread;
+    thread->recorder = nullptr;
+    if (kKeyMade) ::pthread_setspecific(at_thread_end, thread);
+  }
+  if (thread->recorder != recorder) {
+    thread->recorder = recorder;
+    thread->segment = nullptr;
+    thread->used = record::kSegmentBytes;
+    thread->depth = 0;
+  }
+  return thread;
+}
+
+bool stepscope_next_segment(Thread* thread) {
+  const Recorder& recorder = *thread->recorder;
+  Header& header = *recorder.header;
+  // The look before the add keeps the counter from wrapping round in a long run.
+  std::uint32_t index = header.claimed.load(std::memory_order_relaxed);
+  if (index < header.segment_limit) index = header.claimed.fetch_add(1, std::memory_order_relaxed);
+  const std::size_t from = std::size_t{index} * record::kSegmentBytes;
+  // Space is taken before the pages are touched: a full disk must not end the program.
+  if (index >= header.segment_limit ||
+      ::posix_fallocate(recorder.file, static_cast<off_t>(record::kHeaderBytes + from), record::kSegmentBytes) !=
+          0) {
+    header.dropped.fetch_add(1, std::memory_order_relaxed);
+    return false;
+  }
+  thread->segment = recorder.segments + from;
+  thread->used = sizeof(SegmentHeader);
+  thread->next_text = 1;
+  std::memset(static_cast<void*>(&thread->known), 0, sizeof thread->known);
+  auto* segment = reinterpret_cast<SegmentHeader*>(thread->segment);
+  segment->thread = static_cast<std::uint32_t>(::syscall(SYS_gettid));
+  segment->torch_thread = thread->torch_thread;
+  ::prctl(PR_GET_NAME, segment->thread_name);
+  tell_clock(*thread, recorder.clock);
+  commit(*thread);
+  return true;
+}
+
+const Text* stepscope_text(Thread* thread, record::Type type, const char* bytes, std::uint32_t length) {
+  if (length > kLongestText) length = kLongestText;
+  const std::uint64_t key = hash_of(bytes, length, type);
+  std::uint32_t at = mixed(key);
+  Known& known = thread->known;
+  for (int tries = 0; tries < 8; ++tries, at = (at + 1) % Known::kSlots) {
+    const Known::Slot& slot = known.slots[at];
+    if (slot.text == nullptr) break;
+    if (slot.key == key && slot.text->length == length && std::memcmp(slot.text->bytes, bytes, length) == 0)
+      return slot.text;
+  }
+  auto* text = reinterpret_cast<Text*>(thread->segment + thread->used);
+  const std::uint32_t size = (record::kTextBytes + length + 1 + 7) & ~7U;
+  text->type = type;
+  text->units = static_cast<std::uint16_t>(size / 8);
+  text->value = thread->next_text++;
+  text->length = length;
+  std::memcpy(text->bytes, bytes, length);
+  text->bytes[length] = '\0';
+  thread->used += size;
+  known.slots[at] = {key, text};
+  return text;
+}
+
+void stepscope_range_begin(const char* name, std::uint32_t length) {
+  Recorder* recorder = stepscope_recorder.load(std::memory_order_relaxed);
+  Thread* thread = recorder == nullptr ? nullptr : stepscope_thread(recorder);
+  if (thread == nullptr || thread->depth >= Thread::kDeepest || !has_room(*thread)) return;
+  Frame& frame = thread->frames[thread->depth++];
+  frame = {nullptr, 0, -1, 0, stepscope_text(thread, record::Type::text, name, length), nullptr, record::kUserScope, 0};
+  frame.begin = ticks(recorder->clock);
+}
+
+void stepscope_range_end() {
+  Recorder* recorder = stepscope_recorder.load(std::memory_order_relaxed);
+  if (recorder == nullptr) return;
+  const std::uint64_t end = ticks(recorder->clock);
+  Thread* thread = stepscope_thread(recorder);
+  for (std::uint32_t at = thread == nullptr ? 0 : thread->depth; at-- > 0;) {
+    if (thread->frames[at].key != nullptr) continue;
+    write_op(*thread, thread->frames[at], "", end);
+    thread->depth = at;  // what began inside and has not ended is given up
+    return;
+  }
+}
+
+int stepscope_metadata(const char* text, std::uint32_t length) {
+  const std::scoped_lock lock(control);
+  if (opened == nullptr) return ENXIO;
+  Thread* thread = stepscope_thread(opened);
+  if (thread == nullptr || length > kLongestText || !has_room(*thread)) return ENOSPC;
+  stepscope_text(thread, record::Type::metadata, text, length);
+  commit(*thread);
+  return 0;
+}
+}
+
+}  // namespace stepscope::collect

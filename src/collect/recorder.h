@@ -1,0 +1,144 @@
+// Where collectors of one process write: one recording at a time, a segment of it per thread. The functions with C
+// names are what plugins and Python call; they never throw, and what finds no room is counted.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+
+#include "collect/clock.h"
+#include "record/format.h"
+
+namespace stepscope::collect {
+
+inline constexpr std::uint32_t kLongestText = 8192;  ///< bytes of a name or signature; the rest is cut off
+inline constexpr std::uint32_t kMargin = 3 * kLongestText;  ///< left in a segment for what one event adds
+
+/// An op or range that has begun. What it is called and its signature were told in some segment of the thread, or
+/// are told when it ends.
+struct Frame {
+  const void* key;
+  std::uint64_t begin;
+  std::int64_t sequence;
+  std::uint64_t forward_thread;
+  const record::Text *name, *signature;  ///< null: not told yet; none
+  std::uint8_t scope, flags;
+};
+
+/// Texts that the thread's segment holds, by hash of their bytes, and by address where those stay.
+struct Known {
+  static constexpr std::uint32_t kSlots = 2048;
+  struct Slot {
+    std::uint64_t key;
+    const record::Text* text;  ///< null: free
+  };
+  Slot slots[kSlots];
+  std::uint32_t used = 0;
+};
+
+struct Recorder;
+
+/// A thread's place in the recording that is on. Never freed; a thread that ends leaves it to a new one.
+struct Thread {
+  static constexpr std::uint32_t kDeepest = 512;
+  Recorder* recorder = nullptr;
+  char* segment = nullptr;
+  std::uint32_t used = record::kSegmentBytes;  ///< bytes of the segment
+  std::uint32_t depth = 0, next_text = 1;
+  std::uint64_t torch_thread = 0;
+  Known known;
+  Frame frames[kDeepest];
+};
+
+/// One recording. Never freed: a thread may still be inside a callback when it ends.
+struct Recorder {
+  record::Header* header;
+  char* segments;
+  record::Clock clock;
+  std::uint32_t flags;
+  int file;
+};
+
+extern "C" {
+/// The recording that is on, or null. Read without a fence: a thread sees a change at its next op.
+extern std::atomic<Recorder*> stepscope_recorder;
+
+/// Makes the file of a recording. `megabytes`: what it may hold. 0, or an errno; EBUSY: there is one.
+int stepscope_open(const char* path, std::uint32_t megabytes, std::uint32_t flags);
+/// Events are kept from here on, and up to there. 0, or an errno.
+int stepscope_start(void);
+int stepscope_stop(void);
+/// Leaves the file as it is. Returns how many records found no room.
+std::uint64_t stepscope_close(void);
+
+/// The calling thread's place in `recorder`; null: there is no memory for it.
+Thread* stepscope_thread(Recorder* recorder);
+/// A new segment for the thread; false: none is left, one record is counted as dropped.
+bool stepscope_next_segment(Thread* thread);
+/// The text in the thread's segment, which has room for it. `stays`: its bytes are never something else.
+const record::Text* stepscope_text(Thread* thread, record::Type type, const char* bytes, std::uint32_t length);
+
+/// A range that the program marks, on the calling thread: an end is that of the last begin.
+void stepscope_range_begin(const char* name, std::uint32_t length);
+void stepscope_range_end(void);
+/// `key=JSON` into the recording.
+int stepscope_metadata(const char* text, std::uint32_t length);
+}
+
+inline bool has_room(Thread& thread) {
+  return thread.used + kMargin <= record::kSegmentBytes || stepscope_next_segment(&thread);
+}
+
+/// The last bytes of what was told become part of the recording.
+inline void commit(Thread& thread) {
+  reinterpret_cast<record::SegmentHeader*>(thread.segment)
+      ->committed.store(thread.used, std::memory_order_release);
+}
+
+inline std::uint32_t mixed(std::uint64_t key) {
+  return static_cast<std::uint32_t>((key * 0x9E3779B97F4A7C15ULL) >> 53);  // 11 bits: kSlots
+}
+
+/// A name with an end, at an address where it mostly stays: looked for there first.
+inline const record::Text* name_of(Thread& thread, const char* name) {
+  Known::Slot& slot = thread.known.slots[mixed(reinterpret_cast<std::uint64_t>(name))];
+  if (slot.text != nullptr && slot.key == reinterpret_cast<std::uint64_t>(name) &&
+      std::strcmp(slot.text->bytes, name) == 0)
+    return slot.text;
+  const record::Text* text =
+      stepscope_text(&thread, record::Type::text, name, static_cast<std::uint32_t>(std::strlen(name)));
+  slot = {reinterpret_cast<std::uint64_t>(name), text};
+  return text;
+}
+
+/// The same text in the thread's present segment.
+inline const record::Text* retold(Thread& thread, const record::Text* text) {
+  const char* at = reinterpret_cast<const char*>(text);
+  if (text == nullptr || (at >= thread.segment && at < thread.segment + record::kSegmentBytes)) return text;
+  return stepscope_text(&thread, text->type, text->bytes, text->length);
+}
+
+/// Writes an op that ends now. Its name is `frame.name`, or else `name`.
+inline void write_op(Thread& thread, const Frame& frame, const char* name, std::uint64_t end) {
+  if (!has_room(thread)) return;
+  record::SequencedOp op;
+  op.value = (frame.name != nullptr ? retold(thread, frame.name) : name_of(thread, name))->value;
+  const record::Text* signature = retold(thread, frame.signature);
+  op.type = record::Type::op;
+  op.begin = frame.begin;
+  op.end = end;
+  op.signature = signature == nullptr ? 0 : signature->value;
+  op.scope = frame.scope;
+  op.flags = frame.flags;
+  op.reserved = 0;
+  op.sequence = frame.sequence;
+  op.forward_thread = frame.forward_thread;
+  const std::uint32_t bytes =
+      (frame.flags & record::kHasSequence) != 0 ? sizeof(record::SequencedOp) : sizeof(record::Op);
+  op.units = static_cast<std::uint16_t>(bytes / 8);
+  std::memcpy(thread.segment + thread.used, &op, bytes);
+  thread.used += bytes;
+  commit(thread);
+}
+
+}  // namespace stepscope::collect

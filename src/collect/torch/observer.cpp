@@ -1,0 +1,206 @@
+// PyTorch's ops, as its RecordFunction callbacks see them. Compiled against the headers of the PyTorch it is
+// loaded into, with the flags that one was built with.
+#include <ATen/record_function.h>
+#include <c10/core/TensorImpl.h>
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <mutex>
+
+#include "collect/recorder.h"
+#include "record/signature.h"
+
+namespace stepscope::collect {
+namespace {
+
+using at::RecordFunction;
+using at::RecordScope;
+using record::Input;
+
+/// Writes a signature; what does not fit is left out from there on.
+class Signature {
+ public:
+  explicit Signature(char* at) : begin_(at), at_(at) {}
+  std::uint32_t length() const { return static_cast<std::uint32_t>(at_ - begin_); }
+
+  template <class T>
+  void put(T value) {
+    if (at_ + sizeof value > begin_ + kLongestText) return;
+    std::memcpy(at_, &value, sizeof value);
+    at_ += sizeof value;
+  }
+  void put(Input kind) { put(static_cast<std::uint8_t>(kind)); }
+
+  void tensor(const c10::TensorImpl& tensor, bool strides) {
+    // Subclasses written in Python, and symbolic sizes, would run Python from here.
+    if (tensor.key_set().has(c10::DispatchKey::Python) || tensor.is_sparse() || has_no_sizes(tensor))
+      return put(Input::none);
+    const auto sizes = tensor.sizes();
+    put(Input::tensor);
+    put(static_cast<std::uint8_t>(c10::typeMetaToScalarType(tensor.dtype())));
+    put(static_cast<std::uint8_t>(sizes.size()));
+    const bool strided = strides && tensor.layout() == c10::kStrided;
+    put(static_cast<std::uint8_t>(strided));
+    for (const std::int64_t size : sizes) put(size);
+    if (strided)
+      for (const std::int64_t stride : tensor.strides()) put(stride);
+  }
+
+  void value(const c10::IValue& value) {
+    if (value.isTensor()) {
+      const c10::TensorImpl* impl = value.unsafeToTensorImpl();
+      if (impl == nullptr || impl == c10::UndefinedTensorImpl::singleton()) return put(Input::absent);
+      tensor(*impl, true);
+    } else if (value.isInt()) {
+      put(Input::integer);
+      put(value.toInt());
+    } else if (value.isDouble()) {
+      put(Input::real);
+      put(value.toDouble());
+    } else if (value.isBool()) {
+      put(Input::boolean);
+      put(static_cast<std::uint8_t>(value.toBool()));
+    } else if (value.isNone()) {
+      put(Input::absent);
+    } else if (value.isList()) {
+      list(value.toListRef());
+    } else {
+      put(Input::none);
+    }
+  }
+
+ private:
+  static bool has_no_sizes(const c10::TensorImpl& tensor) {
+    return tensor.has_symbolic_sizes_strides() || tensor.key_set().has(c10::DispatchKey::NestedTensorCPU) ||
+           tensor.key_set().has(c10::DispatchKey::NestedTensorCUDA);
+  }
+
+  void list(c10::ArrayRef<c10::IValue> values) {
+    put(Input::list);
+    const std::size_t told = std::min<std::size_t>(values.size(), record::kLongestList);
+    put(static_cast<std::uint16_t>(told));
+    for (std::size_t i = 0; i < told; ++i) value(values[i]);
+  }
+
+  char* begin_;
+  char* at_;
+};
+
+const record::Text* signature_of(Thread& thread, const RecordFunction& fn) {
+  char bytes[kLongestText];
+  Signature signature(bytes);
+  for (const c10::IValue& input : fn.inputs()) signature.value(input);
+  if (signature.length() == 0) return nullptr;
+  return stepscope_text(&thread, record::Type::signature, bytes, signature.length());
+}
+
+/// Ops that end on another thread than they began on.
+struct Elsewhere {
+  static constexpr std::uint32_t kMost = 1024;
+  std::mutex mutex;
+  Frame frames[kMost];
+  std::uint32_t count = 0;
+};
+Elsewhere& elsewhere() {
+  static auto* const frames = new Elsewhere;
+  return *frames;
+}
+
+Frame frame_of(Recorder& recorder, Thread& thread, const RecordFunction& fn) {
+  Frame frame{&fn, 0, fn.seqNr(), 0, nullptr, nullptr, static_cast<std::uint8_t>(fn.scope()), 0};
+  if (frame.sequence >= 0 || fn.scope() == RecordScope::BACKWARD_FUNCTION) {
+    frame.flags |= record::kHasSequence;
+    frame.forward_thread = fn.forwardThreadId();
+  }
+  if ((recorder.flags & record::kShapes) != 0) frame.signature = signature_of(thread, fn);
+  return frame;
+}
+
+std::unique_ptr<at::ObserverContext> begin(const RecordFunction& fn) {
+  Recorder* recorder = stepscope_recorder.load(std::memory_order_relaxed);
+  if (recorder == nullptr) return nullptr;
+  Thread* thread = stepscope_thread(recorder);
+  if (thread == nullptr) return nullptr;
+  if (thread->torch_thread == 0) thread->torch_thread = RecordFunction::currentThreadId();
+  if (!has_room(*thread)) return nullptr;
+  if (fn.isAsync()) {
+    Frame frame = frame_of(*recorder, *thread, fn);
+    frame.name = stepscope_text(thread, record::Type::text, fn.name(),
+                                static_cast<std::uint32_t>(std::strlen(fn.name())));
+    frame.flags |= record::kAsync;
+    Elsewhere& others = elsewhere();
+    const std::scoped_lock lock(others.mutex);
+    frame.begin = ticks(recorder->clock);
+    if (others.count < Elsewhere::kMost) others.frames[others.count++] = frame;
+    return nullptr;
+  }
+  if (thread->depth >= Thread::kDeepest) return nullptr;
+  Frame& frame = thread->frames[thread->depth++];
+  frame = frame_of(*recorder, *thread, fn);
+  frame.begin = ticks(recorder->clock);
+  return nullptr;
+}
+
+void end_elsewhere(Thread& thread, const RecordFunction& fn, std::uint64_t now) {
+  Elsewhere& others = elsewhere();
+  const std::scoped_lock lock(others.mutex);
+  for (std::uint32_t i = 0; i < others.count; ++i) {
+    if (others.frames[i].key != &fn) continue;
+    write_op(thread, others.frames[i], "", now);
+    others.frames[i] = others.frames[--others.count];
+    return;
+  }
+}
+
+void end(const RecordFunction& fn, at::ObserverContext*) {
+  Recorder* recorder = stepscope_recorder.load(std::memory_order_relaxed);
+  if (recorder == nullptr) return;
+  const std::uint64_t now = ticks(recorder->clock);
+  Thread* thread = stepscope_thread(recorder);
+  if (thread == nullptr) return;
+  for (std::uint32_t at = thread->depth; at-- > 0;) {
+    if (thread->frames[at].key != &fn) continue;
+    write_op(*thread, thread->frames[at], fn.name(), now);
+    thread->depth = at;  // what began inside and has not ended is given up
+    return;
+  }
+  end_elsewhere(*thread, fn, now);
+}
+
+std::uint64_t handle = 0;
+
+}  // namespace
+}  // namespace stepscope::collect
+
+extern "C" {
+
+/// The layout that this was compiled for.
+std::uint32_t stepscope_torch_version() { return stepscope::record::kVersion; }
+
+/// 0, or 1 where PyTorch refused.
+int stepscope_torch_attach(int with_inputs) {
+  using namespace stepscope::collect;
+  if (handle != 0) return 0;
+  elsewhere().count = 0;
+  try {
+    handle = at::addGlobalCallback(at::RecordFunctionCallback(begin, end)
+                                       .needsInputs(with_inputs != 0)
+                                       .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION,
+                                                at::RecordScope::TORCHSCRIPT_FUNCTION, at::RecordScope::USER_SCOPE}));
+  } catch (...) {
+    return 1;
+  }
+  return 0;
+}
+
+void stepscope_torch_detach() {
+  using namespace stepscope::collect;
+  if (handle == 0) return;
+  try {
+    at::removeCallback(handle);
+  } catch (...) {
+  }
+  handle = 0;
+}
+}

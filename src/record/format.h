@@ -1,0 +1,103 @@
+// The layout of a recording: the file that a collector maps while its program runs, and that is whole up to the
+// last committed record whenever the program ends, killed or not.
+//
+// A page of header, then segments of equal size. A thread claims the next segment and fills it alone, so there is
+// no lock between threads. Names and signatures are told once per segment, before their first use in it.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace stepscope::record {
+
+inline constexpr char kMagic[8] = {'S', 'T', 'E', 'P', 'R', 'E', 'C', '\n'};
+inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::uint32_t kHeaderBytes = 4096;
+inline constexpr std::uint32_t kSegmentBytes = 1U << 20;
+
+/// What a tick of the recording's clock is.
+enum class Clock : std::uint32_t { monotonic_ns = 0, tsc = 1 };
+
+/// The same instant on three clocks; ticks of other instants follow by lines from pair to pair.
+struct ClockPair {
+  std::uint64_t tick;
+  std::int64_t monotonic_ns, realtime_ns;
+};
+
+struct Header {
+  char magic[8];
+  std::uint32_t version, header_bytes, segment_bytes, segment_limit;
+  std::atomic<std::uint32_t> claimed;  ///< segments; may exceed the limit, which no segment does
+  std::uint32_t pid;
+  Clock clock;
+  std::uint32_t flags;               ///< of Recorded
+  std::atomic<std::uint64_t> dropped;  ///< records that found no room
+  ClockPair loaded, begin, end;      ///< `loaded`: of the collector; `end` is zero until the recording is stopped
+  char host[64];
+};
+static_assert(sizeof(Header) <= kHeaderBytes);
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+
+/// What the recording was asked for.
+enum Recorded : std::uint32_t { kShapes = 1, kMemory = 2, kStacks = 4, kFlops = 8, kModules = 16 };
+
+struct SegmentHeader {
+  std::atomic<std::uint32_t> committed;  ///< bytes of the segment that are whole, this header included
+  std::uint32_t thread;                  ///< the kernel's id
+  std::uint64_t torch_thread;            ///< the number by which PyTorch calls it; 0: not known
+  char thread_name[16];
+};
+
+/// Every record is a multiple of 8 bytes and begins with this.
+enum class Type : std::uint16_t { text = 1, signature, op, memory, clock, metadata };
+
+struct Record {
+  Type type;
+  std::uint16_t units;  ///< of 8 bytes, this header included
+  std::uint32_t value;  ///< text, signature: its id in the segment; op: of its name
+};
+static_assert(sizeof(Record) == 8);
+inline constexpr std::size_t kLongest = 65'535 * 8UL;  ///< bytes of a record
+
+/// Bytes of a name, of a signature (see signature.h), or `key=value` of metadata.
+struct Text : Record {
+  std::uint32_t length;
+  char bytes[4];  ///< and what follows, with a zero behind the last
+};
+inline constexpr std::uint32_t kTextBytes = sizeof(Record) + sizeof(std::uint32_t);  ///< before the bytes
+
+enum OpFlags : std::uint8_t { kHasSequence = 1, kAsync = 2, kEndedLate = 4, kOtherThread = 8 };
+
+/// An op, or a range that the program marked, written when it ends.
+struct Op : Record {
+  std::uint64_t begin, end;  ///< ticks
+  std::uint32_t signature;   ///< 0: none
+  std::uint8_t scope;        ///< at::RecordScope
+  std::uint8_t flags;
+  std::uint16_t reserved;
+};
+static_assert(sizeof(Op) == 32);
+
+/// With kHasSequence.
+struct SequencedOp : Op {
+  std::int64_t sequence;
+  std::uint64_t forward_thread;  ///< PyTorch's number; 0: this is no backward op
+};
+
+/// Memory that was allocated (bytes > 0) or freed.
+struct Memory : Record {
+  std::uint64_t tick, address;
+  std::int64_t bytes, allocated, reserved;  ///< the totals after it; -1: not known
+  std::int8_t device_type, device_index;
+  char pad[6];
+};
+
+struct ClockRecord : Record {
+  ClockPair pair;
+};
+
+/// Scopes that get a category of their own.
+inline constexpr std::uint8_t kBackwardScope = 1, kUserScope = 7;
+
+}  // namespace stepscope::record

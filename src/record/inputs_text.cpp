@@ -1,0 +1,152 @@
+#include "record/inputs_text.h"
+
+#include <array>
+#include <cstring>
+#include <optional>
+
+#include "record/json_text.h"
+#include "record/signature.h"
+
+namespace stepscope::record {
+namespace {
+
+/// By c10::ScalarType, as PyTorch's profiler spells them.
+constexpr std::array<std::string_view, 25> kTypes = {
+    "unsigned char", "signed char", "short int", "int", "long int", "c10::Half", "float", "double",
+    "c10::complex<c10::Half>", "c10::complex<float>", "c10::complex<double>", "bool", "c10::qint8", "c10::quint8",
+    "c10::qint32", "c10::BFloat16", "c10::quint4x2", "c10::quint2x4", "c10::bits1x8", "c10::bits2x4", "c10::bits4x2",
+    "c10::bits8", "c10::bits16", "c10::Float8_e5m2", "c10::Float8_e4m3fn"};
+
+/// One input in each of the four lists.
+struct Told {
+  std::string dims = "[]", strides = "[]", type, concrete;
+};
+
+class Reader {
+ public:
+  explicit Reader(std::string_view signature) : rest_(signature) {}
+  bool empty() const { return rest_.empty(); }
+
+  std::optional<Told> input() {
+    Told told;
+    if (!read(told)) return std::nullopt;
+    return told;
+  }
+
+ private:
+  template <class T>
+  bool take(T& value) {
+    if (rest_.size() < sizeof value) return false;
+    std::memcpy(&value, rest_.data(), sizeof value);
+    rest_.remove_prefix(sizeof value);
+    return true;
+  }
+
+  bool numbers(std::size_t count, std::string& out) {
+    out = "[";
+    for (std::size_t i = 0; i < count; ++i) {
+      std::int64_t number = 0;
+      if (!take(number)) return false;
+      if (i > 0) out += ", ";
+      put(out, number);
+    }
+    out += ']';
+    return true;
+  }
+
+  bool tensor(Told& told) {
+    std::uint8_t type = 0, dimensions = 0, strided = 0;
+    if (!take(type) || !take(dimensions) || !take(strided)) return false;
+    told.type = type < kTypes.size() ? kTypes[type] : "unknown";
+    return numbers(dimensions, told.dims) && (strided == 0 || numbers(dimensions, told.strides));
+  }
+
+  bool list(Told& told) {
+    std::uint16_t count = 0;
+    if (!take(count) || depth_ > 4) return false;
+    ++depth_;
+    std::string dims = "[", strides = "[", concrete = "[";
+    bool tensors = false;
+    for (std::uint16_t i = 0; i < count; ++i) {
+      Told one;
+      if (!read(one)) return false;
+      tensors |= one.concrete.empty();
+      for (std::string* text : {&dims, &strides, &concrete})
+        if (i > 0) *text += ", ";
+      dims += one.dims;
+      strides += one.strides;
+      concrete += one.concrete;
+    }
+    --depth_;
+    told.type = tensors ? "TensorList" : "ScalarList";
+    if (tensors) {
+      told.dims = dims + "]";
+      told.strides = strides + "]";
+    } else {
+      told.concrete = concrete + "]";
+    }
+    return true;
+  }
+
+  bool read(Told& told) {
+    std::uint8_t kind = 0;
+    if (!take(kind)) return false;
+    switch (static_cast<Input>(kind)) {
+      case Input::none:
+      case Input::absent:
+        return true;
+      case Input::tensor:
+        return tensor(told);
+      case Input::list:
+        return list(told);
+      case Input::integer: {
+        std::int64_t value = 0;
+        if (!take(value)) return false;
+        told.type = "Scalar";
+        put(told.concrete, value);
+        return true;
+      }
+      case Input::real: {
+        double value = 0;
+        if (!take(value)) return false;
+        told.type = "Scalar";
+        char digits[32];
+        told.concrete.assign(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
+        return true;
+      }
+      case Input::boolean: {
+        std::uint8_t value = 0;
+        if (!take(value)) return false;
+        told.type = "Scalar";
+        told.concrete = value != 0 ? "True" : "False";
+        return true;
+      }
+    }
+    return false;
+  }
+
+  std::string_view rest_;
+  int depth_ = 0;
+};
+
+}  // namespace
+
+std::string inputs_text(std::string_view signature) {
+  std::string dims, types, strides, concrete;
+  for (Reader reader(signature); !reader.empty();) {
+    const auto told = reader.input();
+    if (!told) break;
+    const char* between = dims.empty() ? "" : ", ";
+    dims += between + told->dims;
+    strides += between + told->strides;
+    types += between;
+    put_text(types, told->type);
+    concrete += between;
+    put_text(concrete, told->concrete);
+  }
+  if (dims.empty()) return "";
+  return R"(, "Input Dims": [)" + dims + R"(], "Input type": [)" + types + R"(], "Input Strides": [)" + strides +
+         R"(], "Concrete Inputs": [)" + concrete + "]";
+}
+
+}  // namespace stepscope::record

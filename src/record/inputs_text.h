@@ -1,0 +1,14 @@
+// What a signature tells of an op's inputs, as the args by which Kineto's JSON has them.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace stepscope::record {
+
+/// `, "Input Dims": …, "Input type": …, "Input Strides": …, "Concrete Inputs": …`; "" of no inputs, or of a
+/// signature that is not whole.
+std::string inputs_text(std::string_view signature);
+
+}  // namespace stepscope::record

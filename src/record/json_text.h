@@ -1,0 +1,48 @@
+// Numbers and texts, appended as JSON.
+#pragma once
+
+#include <charconv>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace stepscope::record {
+
+inline void put(std::string& out, std::int64_t number) {
+  char digits[24];
+  const auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;
+  out.append(digits, end);
+}
+
+/// ns as µs with three decimals.
+inline void put_us(std::string& out, std::int64_t ns) {
+  if (ns < 0) out += '-';
+  const std::uint64_t size = ns < 0 ? 0 - static_cast<std::uint64_t>(ns) : static_cast<std::uint64_t>(ns);
+  put(out, static_cast<std::int64_t>(size / 1000));
+  const auto rest = static_cast<unsigned>(size % 1000);
+  out += '.';
+  out += static_cast<char>('0' + rest / 100);
+  out += static_cast<char>('0' + rest / 10 % 10);
+  out += static_cast<char>('0' + rest % 10);
+}
+
+inline void put_text(std::string& out, std::string_view text) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  out += '"';
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (byte < 0x20) {
+      out += "\\u00";
+      out += kHex[byte >> 4];
+      out += kHex[byte & 15];
+    } else {
+      out += c;
+    }
+  }
+  out += '"';
+}
+
+}  // namespace stepscope::record

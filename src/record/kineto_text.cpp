@@ -1,0 +1,234 @@
+#include "record/kineto_text.h"
+
+#include <cstring>
+#include <set>
+#include <string>
+#include <unordered_map>
+
+#include "record/forward_links.h"
+#include "record/inputs_text.h"
+#include "record/json_text.h"
+
+namespace stepscope::record {
+namespace {
+
+constexpr std::size_t kPiece = 256 * 1024;
+constexpr std::int64_t kQuarter = 7'889'238'000'000'000;  // ns; bases of one quarter of a year are equal
+
+template <class T>
+bool copy_to(T& value, std::span<const char> bytes) {
+  if (bytes.size() < sizeof value) return false;
+  std::memcpy(static_cast<void*>(&value), bytes.data(), sizeof value);
+  return true;
+}
+
+class Writer {
+ public:
+  Writer(const Recording& recording, const std::function<bool(std::string_view)>& take)
+      : recording_(recording), take_(take), base_(recording.begin_ns() - recording.begin_ns() % kQuarter) {}
+
+  Written run() {
+    head();
+    for (const Segment& segment : recording_.segments())
+      if (written_.whole) events(segment);
+    links();
+    threads();
+    tail();
+    flush();
+    return written_;
+  }
+
+ private:
+  void head() {
+    out_ += R"({"schemaVersion": 1, "deviceProperties": [])";
+    const std::uint32_t flags = recording_.flags();
+    for (const auto& [flag, key] : {std::pair{kShapes, "record_shapes"}, std::pair{kMemory, "profile_memory"},
+                                    std::pair{kStacks, "with_stack"}, std::pair{kFlops, "with_flops"},
+                                    std::pair{kModules, "with_modules"}})
+      if ((flags & flag) != 0) out_ += std::string(", \"") + key + "\": 1";
+    out_ += R"(, "host_name": )";
+    put_text(out_, recording_.host());
+    for (const Segment& segment : recording_.segments()) metadata(segment);
+    if (recording_.dropped() > 0) {
+      out_ += R"(, "stepscope.dropped_records": )";
+      put(out_, static_cast<std::int64_t>(recording_.dropped()));
+    }
+    if (!recording_.stopped()) out_ += R"(, "stepscope.not_stopped": 1)";
+    out_ += R"(, "displayTimeUnit": "ms", "baseTimeNanoseconds": )";
+    put(out_, base_);
+    out_ += ", \"traceEvents\": [";
+  }
+
+  /// Told as `key=JSON`.
+  void metadata(const Segment& segment) {
+    for_each_record(segment, [&](const Record& record, std::span<const char> bytes) {
+      std::uint32_t length = 0;
+      if (record.type != Type::metadata || bytes.size() < kTextBytes ||
+          !copy_to(length, bytes.subspan(sizeof(Record))) || length > bytes.size() - kTextBytes)
+        return;
+      const std::string_view text(bytes.data() + kTextBytes, length);
+      const std::size_t equals = text.find('=');
+      if (equals == std::string_view::npos || !keys_.insert(std::string(text.substr(0, equals))).second) return;
+      out_ += ", ";
+      put_text(out_, text.substr(0, equals));
+      out_ += ": ";
+      out_ += text.substr(equals + 1);
+    });
+  }
+
+  void begin_event(std::string_view phase, std::string_view category, std::string_view name, std::uint32_t thread,
+                   std::int64_t ns) {
+    out_ += first_ ? "\n{\"ph\": \"" : ",\n{\"ph\": \"";
+    first_ = false;
+    out_ += phase;
+    out_ += R"(", "cat": ")";
+    out_ += category;
+    out_ += R"(", "name": )";
+    put_text(out_, name);
+    out_ += R"(, "pid": )";
+    put(out_, recording_.pid());
+    out_ += R"(, "tid": )";
+    put(out_, thread);
+    out_ += R"(, "ts": )";
+    put_us(out_, std::max<std::int64_t>(0, ns - base_));
+  }
+
+  void events(const Segment& segment) {
+    const Texts texts(segment);
+    inputs_.clear();
+    for_each_record(segment, [&](const Record& record, std::span<const char> bytes) {
+      if (record.type == Type::op) op(segment, texts, bytes);
+      if (record.type == Type::memory) memory(segment, bytes);
+      if (out_.size() >= kPiece) flush();
+    });
+  }
+
+  void op(const Segment& segment, const Texts& texts, std::span<const char> bytes) {
+    Op op;
+    if (!copy_to(op, bytes)) return;
+    const std::int64_t begin = recording_.times().ns(op.begin), end = recording_.times().ns(op.end);
+    begin_event("X", op.scope == kUserScope ? "user_annotation" : "cpu_op", texts[op.value], segment.thread, begin);
+    out_ += R"(, "dur": )";
+    put_us(out_, std::max<std::int64_t>(0, end - begin));
+    out_ += R"(, "args": {"External id": )";
+    put(out_, ++written_.events);
+    out_ += R"(, "Ev Idx": )";
+    put(out_, written_.events - 1);
+    SequencedOp sequenced;
+    if ((op.flags & kHasSequence) != 0 && copy_to(sequenced, bytes)) sequence(segment, sequenced, begin);
+    if (op.signature != 0) {
+      const auto known = inputs_.try_emplace(op.signature);
+      if (known.second) known.first->second = inputs_text(texts[op.signature]);
+      out_ += known.first->second;
+    }
+    out_ += "}}";
+  }
+
+  void sequence(const Segment& segment, const SequencedOp& op, std::int64_t begin) {
+    if (op.sequence < 0) return;
+    out_ += R"(, "Sequence number": )";
+    put(out_, op.sequence);
+    out_ += R"(, "Fwd thread id": )";
+    put(out_, static_cast<std::int64_t>(op.forward_thread));
+    const bool backward = op.scope == kBackwardScope && op.forward_thread != 0;
+    if (!backward && op.forward_thread != 0) return;
+    sequenced_.push_back(
+        {backward ? op.forward_thread : segment.torch_thread, op.sequence, begin, segment.thread, backward});
+  }
+
+  void memory(const Segment& segment, std::span<const char> bytes) {
+    Memory memory;
+    if (!copy_to(memory, bytes)) return;
+    begin_event("i", "cpu_instant_event", "[memory]", segment.thread, recording_.times().ns(memory.tick));
+    out_ += R"(, "s": "t", "args": {"Device Type": )";
+    put(out_, memory.device_type);
+    out_ += R"(, "Device Id": )";
+    put(out_, memory.device_index);
+    out_ += R"(, "Addr": )";
+    put(out_, static_cast<std::int64_t>(memory.address));
+    out_ += R"(, "Bytes": )";
+    put(out_, memory.bytes);
+    if (memory.allocated >= 0) {
+      out_ += R"(, "Total Allocated": )";
+      put(out_, memory.allocated);
+    }
+    if (memory.reserved >= 0) {
+      out_ += R"(, "Total Reserved": )";
+      put(out_, memory.reserved);
+    }
+    out_ += R"(, "Ev Idx": )";
+    put(out_, written_.events++);
+    out_ += "}}";
+  }
+
+  void links() {
+    std::int64_t id = 0;
+    for (const ForwardLink& link : forward_links(std::move(sequenced_))) {
+      ++id;
+      for (const bool start : {true, false}) {
+        const SequencedEvent& at = start ? link.forward : link.backward;
+        begin_event(start ? "s" : "f", "fwdbwd", "fwdbwd", at.thread, at.begin_ns);
+        out_ += R"(, "id": )";
+        put(out_, id);
+        out_ += start ? "}" : R"(, "bp": "e"})";
+      }
+      if (out_.size() >= kPiece) flush();
+    }
+  }
+
+  void about(std::string_view what, std::uint32_t thread, std::string_view key, std::string_view value,
+             bool is_text = true) {
+    begin_event("M", "", what, thread, recording_.begin_ns());
+    out_ += R"(, "args": {")";
+    out_ += key;
+    out_ += "\": ";
+    if (is_text)
+      put_text(out_, value);
+    else
+      out_ += value;
+    out_ += "}}";
+  }
+
+  void threads() {
+    about("process_name", 0, "name", "python");
+    about("process_labels", 0, "labels", "CPU");
+    about("process_sort_index", 0, "sort_index", std::to_string(recording_.pid()), false);
+    std::set<std::uint32_t> told;
+    for (const Segment& segment : recording_.segments())
+      if (told.insert(segment.thread).second)
+        about("thread_name", segment.thread, "name",
+              "thread " + std::to_string(segment.thread) + " (" + segment.thread_name + ")");
+  }
+
+  void tail() {
+    begin_event("X", "Trace", "PyTorch Profiler (0)", 0, recording_.begin_ns());
+    out_ += R"(, "dur": )";
+    put_us(out_, std::max<std::int64_t>(0, recording_.end_ns() - recording_.begin_ns()));
+    out_ += R"(, "args": {"Op count": )";
+    put(out_, written_.events);
+    out_ += "}}\n]}\n";
+  }
+
+  void flush() {
+    if (written_.whole && !out_.empty()) written_.whole = take_(out_);
+    out_.clear();
+  }
+
+  const Recording& recording_;
+  const std::function<bool(std::string_view)>& take_;
+  const std::int64_t base_;
+  Written written_;
+  std::string out_;
+  bool first_ = true;
+  std::set<std::string> keys_;
+  std::unordered_map<std::uint32_t, std::string> inputs_;  // of the segment's signatures
+  std::vector<SequencedEvent> sequenced_;
+};
+
+}  // namespace
+
+Written write_kineto(const Recording& recording, const std::function<bool(std::string_view)>& take) {
+  return Writer(recording, take).run();
+}
+
+}  // namespace stepscope::record

@@ -1,0 +1,20 @@
+// A recording as Kineto's JSON: the dialect with baseTimeNanoseconds, which Perfetto, HTA and TensorBoard read.
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+#include "record/recording.h"
+
+namespace stepscope::record {
+
+struct Written {
+  std::int64_t events = 0;  ///< ops, ranges and memory records
+  bool whole = true;        ///< `take` never returned false
+};
+
+/// Calls `take` with the text, piece by piece, until it returns false. Memory: what is known of ops with a sequence
+/// number, 40 bytes each, and a piece.
+Written write_kineto(const Recording& recording, const std::function<bool(std::string_view)>& take);
+
+}  // namespace stepscope::record

@@ -1,0 +1,152 @@
+#include "record/recording.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace stepscope::record {
+namespace {
+
+template <class T>
+T copied(std::span<const char> bytes) {
+  T value;
+  std::memcpy(static_cast<void*>(&value), bytes.data(), sizeof value);
+  return value;
+}
+
+/// The parts of Header and SegmentHeader as plain values: the file may change while it is read.
+struct PlainHeader {
+  char magic[8];
+  std::uint32_t version, header_bytes, segment_bytes, segment_limit, claimed, pid;
+  std::uint32_t clock, flags;
+  std::uint64_t dropped;
+  ClockPair loaded, begin, end;
+  char host[64];
+};
+static_assert(sizeof(PlainHeader) == sizeof(Header));
+struct PlainSegment {
+  std::uint32_t committed, thread;
+  std::uint64_t torch_thread;
+  char thread_name[16];
+};
+static_assert(sizeof(PlainSegment) == sizeof(SegmentHeader));
+
+template <std::size_t N>
+std::string text_of(const char (&bytes)[N]) {
+  return {bytes, std::find(bytes, bytes + N, '\0')};
+}
+
+bool plausible(const ClockPair& pair) { return pair.tick != 0 && pair.realtime_ns > 0; }
+
+std::vector<ClockPair> pairs_of(const PlainHeader& header, const std::vector<Segment>& segments) {
+  std::vector<ClockPair> pairs;
+  for (const ClockPair& pair : {header.loaded, header.begin, header.end})
+    if (plausible(pair)) pairs.push_back(pair);
+  for (const Segment& segment : segments)
+    for_each_record(segment, [&](const Record& record, std::span<const char> bytes) {
+      if (record.type != Type::clock || bytes.size() < sizeof(ClockRecord)) return;
+      const auto pair = copied<ClockRecord>(bytes).pair;
+      if (plausible(pair)) pairs.push_back(pair);
+    });
+  return pairs;
+}
+
+}  // namespace
+
+bool is_recording(std::span<const char> first_bytes) {
+  return first_bytes.size() >= sizeof kMagic && std::equal(kMagic, kMagic + sizeof kMagic, first_bytes.data());
+}
+
+Times::Times(Clock clock, std::vector<ClockPair> pairs) : pairs_(std::move(pairs)) {
+  std::sort(pairs_.begin(), pairs_.end(), [](const ClockPair& a, const ClockPair& b) { return a.tick < b.tick; });
+  // Two instants close to each other say little about the rate.
+  constexpr std::int64_t kApart = 10'000'000;  // ns
+  std::vector<ClockPair> kept;
+  for (const ClockPair& pair : pairs_)
+    if (kept.empty() || (pair.tick > kept.back().tick && pair.monotonic_ns - kept.back().monotonic_ns >= kApart))
+      kept.push_back(pair);
+  if (kept.size() < 2 && pairs_.size() > 1 && pairs_.back().tick > pairs_.front().tick &&
+      pairs_.back().monotonic_ns > pairs_.front().monotonic_ns)
+    kept = {pairs_.front(), pairs_.back()};
+  pairs_ = std::move(kept);
+  for (std::size_t i = 0; i + 1 < pairs_.size(); ++i)
+    slopes_.push_back(static_cast<double>(pairs_[i + 1].monotonic_ns - pairs_[i].monotonic_ns) /
+                      static_cast<double>(pairs_[i + 1].tick - pairs_[i].tick));
+  if (clock == Clock::monotonic_ns) std::fill(slopes_.begin(), slopes_.end(), 1.0);
+  if (!pairs_.empty()) slopes_.push_back(slopes_.empty() ? 1.0 : slopes_.back());
+}
+
+std::int64_t Times::ns(std::uint64_t tick) const {
+  if (pairs_.empty()) return static_cast<std::int64_t>(tick);
+  const auto after = std::upper_bound(pairs_.begin(), pairs_.end(), tick,
+                                      [](std::uint64_t t, const ClockPair& pair) { return t < pair.tick; });
+  const auto i = static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, after - pairs_.begin() - 1));
+  const double away = static_cast<double>(static_cast<std::int64_t>(tick - pairs_[i].tick)) * slopes_[i];
+  constexpr double kMost = 9e17;  // ns, 28 years
+  // The real-time clock may be set while a program runs: one offset for all of a recording.
+  const std::int64_t offset = pairs_[0].realtime_ns - pairs_[0].monotonic_ns;
+  return pairs_[i].monotonic_ns + static_cast<std::int64_t>(std::clamp(away, -kMost, kMost)) + offset;
+}
+
+bool for_each_record(const Segment& segment,
+                     const std::function<void(const Record&, std::span<const char>)>& take) {
+  for (std::span<const char> rest = segment.records; !rest.empty();) {
+    if (rest.size() < sizeof(Record)) return false;
+    const auto record = copied<Record>(rest);
+    const std::size_t bytes = record.units * std::size_t{8};
+    if (bytes < sizeof(Record) || bytes > rest.size()) return false;
+    take(record, rest.first(bytes));
+    rest = rest.subspan(bytes);
+  }
+  return true;
+}
+
+Texts::Texts(const Segment& segment) {
+  for_each_record(segment, [&](const Record& record, std::span<const char> bytes) {
+    if ((record.type != Type::text && record.type != Type::signature) || bytes.size() < kTextBytes) return;
+    const std::uint32_t length = copied<std::uint32_t>(bytes.subspan(sizeof(Record)));
+    if (length > bytes.size() - kTextBytes || record.value > segment.records.size()) return;
+    if (by_id_.size() <= record.value) by_id_.resize(record.value + 1);
+    by_id_[record.value] = {bytes.data() + kTextBytes, length};
+  });
+}
+
+Result<Recording> Recording::open(std::span<const char> file) {
+  if (!is_recording(file) || file.size() < kHeaderBytes) return Error{"is no recording of stepscope", "", 0};
+  const auto header = copied<PlainHeader>(file);
+  if (header.version != kVersion || header.header_bytes != kHeaderBytes || header.segment_bytes != kSegmentBytes)
+    return Error{"was recorded by another version of stepscope (" + std::to_string(header.version) +
+                     "); open it with that version",
+                 "", 8};
+  Recording out;
+  out.pid_ = header.pid;
+  out.flags_ = header.flags;
+  out.dropped_ = header.dropped;
+  out.stopped_ = header.end.tick != 0;
+  out.host_ = text_of(header.host);
+  const std::uint32_t claimed = std::min(header.claimed, header.segment_limit);
+  std::uint32_t cut = 0;
+  for (std::uint32_t i = 0; i < claimed; ++i) {
+    const std::size_t from = kHeaderBytes + std::size_t{i} * kSegmentBytes;
+    if (from + sizeof(SegmentHeader) > file.size()) {
+      cut = claimed - i;
+      break;
+    }
+    const auto head = copied<PlainSegment>(file.subspan(from));
+    const std::size_t room = std::min<std::size_t>(kSegmentBytes, file.size() - from);
+    if (head.committed < sizeof(SegmentHeader)) continue;  // claimed and never written to
+    const std::size_t bytes = std::min<std::size_t>(head.committed, room);
+    cut += bytes < head.committed;
+    out.segments_.push_back({head.thread, head.torch_thread, text_of(head.thread_name),
+                             file.subspan(from + sizeof(SegmentHeader), bytes - sizeof(SegmentHeader))});
+  }
+  if (cut > 0) out.notes_.push_back("The recording is cut off: " + std::to_string(cut) + " segments are missing or not whole.");
+  if (out.dropped_ > 0)
+    out.notes_.push_back(std::to_string(out.dropped_) +
+                         " records found no room: record fewer steps, or allow the recording more memory.");
+  out.times_ = Times(static_cast<Clock>(header.clock), pairs_of(header, out.segments_));
+  out.begin_ = out.times_.ns(header.begin.tick);
+  out.end_ = out.stopped_ ? out.times_.ns(header.end.tick) : out.begin_;
+  return out;
+}
+
+}  // namespace stepscope::record

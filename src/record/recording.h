@@ -1,0 +1,82 @@
+// A recording, read: its records checked, its ticks turned into time. The file is not believed: a size or an id
+// that does not fit ends its segment, with a note.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "record/format.h"
+
+namespace stepscope::record {
+
+bool is_recording(std::span<const char> first_bytes);
+
+/// Ticks to ns since 1970, by lines between instants that were read on both clocks.
+class Times {
+ public:
+  Times() = default;
+  Times(Clock clock, std::vector<ClockPair> pairs);
+  std::int64_t ns(std::uint64_t tick) const;
+
+ private:
+  std::vector<ClockPair> pairs_;  // by tick
+  std::vector<double> slopes_;    // from pair i on, ns per tick
+};
+
+struct Segment {
+  std::uint32_t thread = 0;
+  std::uint64_t torch_thread = 0;
+  std::string thread_name;
+  std::span<const char> records;
+};
+
+class Recording {
+ public:
+  /// `file` outlives it. An error where it is no recording, or of another version.
+  static Result<Recording> open(std::span<const char> file);
+
+  std::uint32_t pid() const { return pid_; }
+  std::uint32_t flags() const { return flags_; }
+  std::uint64_t dropped() const { return dropped_; }
+  bool stopped() const { return stopped_; }
+  const std::string& host() const { return host_; }
+  const Times& times() const { return times_; }
+  std::int64_t begin_ns() const { return begin_; }
+  /// Of the stop, or of the last record.
+  std::int64_t end_ns() const { return end_; }
+  const std::vector<Segment>& segments() const { return segments_; }
+  /// What was lost or could not be read, as sentences.
+  const std::vector<std::string>& notes() const { return notes_; }
+
+ private:
+  std::uint32_t pid_ = 0, flags_ = 0;
+  std::uint64_t dropped_ = 0;
+  bool stopped_ = false;
+  std::string host_;
+  Times times_;
+  std::int64_t begin_ = 0, end_ = 0;
+  std::vector<Segment> segments_;
+  std::vector<std::string> notes_;
+};
+
+/// Texts and signatures of a segment by id; what is not there is "".
+class Texts {
+ public:
+  explicit Texts(const Segment& segment);
+  std::string_view operator[](std::uint32_t id) const {
+    return id < by_id_.size() ? by_id_[id] : std::string_view();
+  }
+
+ private:
+  std::vector<std::string_view> by_id_;
+};
+
+/// Calls `take` with each whole record of the segment; true unless one did not fit.
+bool for_each_record(const Segment& segment, const std::function<void(const Record&, std::span<const char>)>& take);
+
+}  // namespace stepscope::record

@@ -1,0 +1,21 @@
+// How an op's inputs are told in a signature: for each input one of these, in order, without gaps.
+#pragma once
+
+#include <cstdint>
+
+namespace stepscope::record {
+
+enum class Input : std::uint8_t {
+  none = 0,  ///< what is not told
+  tensor,    ///< u8 c10::ScalarType, u8 dimensions, u8 1: strides follow; i64 sizes, i64 strides
+  list,      ///< u16 count, then that many inputs
+  integer,   ///< i64
+  real,      ///< double
+  boolean,   ///< u8
+  absent,    ///< None, or a tensor that is not defined
+};
+
+/// Of longer lists the first ones are told.
+inline constexpr std::uint16_t kLongestList = 30;
+
+}  // namespace stepscope::record
