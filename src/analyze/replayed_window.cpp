@@ -20,6 +20,9 @@ ReplayedWindow::ReplayedWindow(const trace::Trace& trace, const trace::Rank& ran
   for (const StepSpan& s : spans_)
     chosen_.push_back(choice.includes(rank.steps[s.index]) && !(s.partial && choice.all()));
   add_marks(trace);
+  std::vector<Time> recorded;
+  for (const ReplayPlan::Mark& mark : marks_) recorded.push_back(mark.time);
+  recorded_lead_ = std::max<Time>(0, host_length(recorded) - recorded_.length());
 }
 
 std::int64_t ReplayedWindow::steps() const {
@@ -32,8 +35,8 @@ Time ReplayedWindow::length(const ReplayPlan& plan, const Replayed& replayed) co
   Interval window{0, 0};
   bool any = false;
   for (std::size_t i = 0; i < spans_.size(); ++i) {
-    const Time begin = std::max(previous, latest(replayed, begins_[i]));
-    const Time end = std::max({begin, latest(replayed, ends_[i]), device_end[i]});
+    const Time begin = std::max(previous, latest(replayed.marks, begins_[i]));
+    const Time end = std::max({begin, latest(replayed.marks, ends_[i]), device_end[i]});
     if (chosen_[i]) {
       if (!any) window.begin = begin;
       window.end = end;
@@ -41,7 +44,16 @@ Time ReplayedWindow::length(const ReplayPlan& plan, const Replayed& replayed) co
     }
     previous = end;
   }
-  return window.length();
+  return std::max(window.length(), host_length(replayed.marks) - recorded_lead_);
+}
+
+/// From the first chosen step's mark to the end of the last one's; 0 without marks.
+Time ReplayedWindow::host_length(const std::vector<Time>& marks) const {
+  const auto first = std::find(chosen_.begin(), chosen_.end(), true) - chosen_.begin();
+  const auto last = chosen_.rend() - std::find(chosen_.rbegin(), chosen_.rend(), true) - 1;
+  if (last < 0 || begins_[static_cast<std::size_t>(first)].count == 0) return 0;
+  return latest(marks, ends_[static_cast<std::size_t>(last)]) -
+         latest(marks, begins_[static_cast<std::size_t>(first)]);
 }
 
 bool ReplayedWindow::has(Row event) const {
@@ -86,9 +98,9 @@ std::vector<ReplayPlan::Mark> ReplayedWindow::last_ends(const trace::Trace& trac
   return ends;
 }
 
-Time ReplayedWindow::latest(const Replayed& replayed, const Marks& marks) {
+Time ReplayedWindow::latest(const std::vector<Time>& times, const Marks& marks) {
   Time time = std::numeric_limits<Time>::min();
-  for (std::size_t m = 0; m < marks.count; ++m) time = std::max(time, replayed.marks[marks.first + m]);
+  for (std::size_t m = 0; m < marks.count; ++m) time = std::max(time, times[marks.first + m]);
   return time;
 }
 

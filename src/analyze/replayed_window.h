@@ -19,7 +19,14 @@ class ReplayedWindow {
   /// Host times that a plan must follow.
   const std::vector<derive::ReplayPlan::Mark>& marks() const { return marks_; }
   timeline::Time recorded() const { return recorded_.length(); }
+  bool contains(timeline::Time recorded) const {
+    return recorded_.begin <= recorded && recorded < recorded_.end;
+  }
   std::int64_t steps() const;  ///< complete chosen steps, at least 1
+  /// From the begin of the first chosen step to the end of the last one, and no less than the host takes for
+  /// them: a window that begins while the device works off steps before it holds a lead of the host that no
+  /// longer run keeps up. Where the host took longer than the window as recorded, it may here too. What the
+  /// host does before it first waits for those steps comes into the window as they become shorter.
   timeline::Time length(const derive::ReplayPlan& plan, const derive::Replayed& replayed) const;
   /// Whether the device event was launched in one of these steps.
   bool has(trace::Row event) const;
@@ -31,9 +38,10 @@ class ReplayedWindow {
   };
   void add_marks(const trace::Trace& trace);
   std::vector<derive::ReplayPlan::Mark> last_ends(const trace::Trace& trace) const;
-  static timeline::Time latest(const derive::Replayed& replayed, const Marks& marks);
+  static timeline::Time latest(const std::vector<timeline::Time>& times, const Marks& marks);
   std::vector<timeline::Time> device_ends(const derive::ReplayPlan& plan,
                                           const derive::Replayed& replayed) const;
+  timeline::Time host_length(const std::vector<timeline::Time>& marks) const;
   timeline::Time first_begin(const derive::ReplayPlan& plan, const derive::Replayed& replayed) const;
 
   const trace::Rank& rank_;
@@ -42,6 +50,7 @@ class ReplayedWindow {
   timeline::Interval recorded_;
   std::vector<derive::ReplayPlan::Mark> marks_;
   std::vector<Marks> begins_, ends_;  // by step
+  timeline::Time recorded_lead_ = 0;  // of the host at the window's begin, beyond what it has at its end
 };
 
 }  // namespace stepscope::analyze
