@@ -206,6 +206,9 @@ class Pricing {
       f.ideal.clear();
       return;
     }
+    if (f.category == "communication" && priced.saved > 0 && f.saving_high / 2 >= priced.saved)
+      f.because += fmt::format("; it takes {} of the step, but without it something else limits",
+                               report::format_value(f.saving_high, report::Unit::ns));
     f.saving_high = priced.saved;
     f.saving_low =
         f.mild.empty() ? part(f.saving_high, f.pessimism) : std::min(f.saving_high, priced.mildly_saved);
