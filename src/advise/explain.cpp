@@ -71,7 +71,7 @@ void add_replay(Numbers& out, const Evidence& evidence, const ReplayedRank& repl
     out.text("first step, left out of savings",
              fmt::format("{}, the median step {}", format_value(slow->length, Unit::ns),
                          format_value(slow->median, Unit::ns)));
-  out.text("savings come from", replayable(evidence, replayed) ? "the replay" : "the rule's estimate");
+  out.text("savings come from", replayable(replayed) ? "the replay" : "the rule's estimate");
 }
 
 /// `raw` as the rule gave it, `f` as it was priced.
@@ -83,7 +83,7 @@ std::vector<Asked> numbers_of(const Finding& raw, const Finding& f, const Eviden
   add_change(out, "ideal change", f.ideal, evidence, replayed);
   add_change(out, "mild change", f.mild, evidence, replayed);
   if (!f.ideal.empty() && f.mild.empty()) out.share("low end, of the ideal saving", f.pessimism);
-  if (f.ideal.empty() || !replayable(evidence, replayed)) {
+  if (f.ideal.empty() || !replayable(replayed)) {
     out.time("the rule's estimate, low", raw.saving_low);
     out.time("the rule's estimate, high", raw.saving_high);
   }

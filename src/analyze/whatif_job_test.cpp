@@ -83,13 +83,19 @@ TEST(WhatifOfAJob, ARankThatNothingTiesIsNotReplayedWithOthers) {
 TEST(StragglersOfAJob, CostIsWhatTheOthersGain) {
   const trace::Trace trace = test::open_ranks(kLate);
   const report::Report report = test::answer("stragglers", trace);
-  ASSERT_EQ(report.tables.size(), 5u);
+  ASSERT_EQ(report.tables.size(), 6u);
   EXPECT_EQ(test::cells(report.tables[0], "rank"), Cells{"1"});
   EXPECT_EQ(test::cells(report.tables[0], "cost"), Cells{"90000"});
   EXPECT_EQ(test::cells(report.tables[0], "cost_by"), Cells{"replay"});
   EXPECT_EQ(test::cells(report.tables[3], "balanced"), Cells{"120000"});
   EXPECT_EQ(test::cells(report.tables[3], "cost"), Cells{"90000"});
   EXPECT_EQ(test::cells(report.tables[4], "saving"), (Cells{"12000", "48000"}));  // of a transfer of 60 µs
+  EXPECT_EQ(test::cells(report.tables[0], "time"), Cells{"120000"});              // the others 20 and 30
+  EXPECT_EQ(test::cells(report.tables[0], "others_time"), Cells{"25000"});
+  EXPECT_EQ(test::cells(report.tables[0], "apart"), Cells{"5000"});
+  EXPECT_EQ(test::cells(report.tables[5], "against"), Cells{"0"});
+  EXPECT_EQ(test::cells(report.tables[5], "same_share"), Cells{"1"});
+  EXPECT_EQ(test::cells(report.tables[5], "pace"), Cells{"6"});
 }
 
 TEST(WhatifOfAJob, AStragglerIsOnlyRemoved) {
