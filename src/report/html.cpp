@@ -56,7 +56,7 @@ void put_steps(std::string& out, const Page& page, const Judgement& judgement) {
 
 void put_health(std::string& out, const Page& page, const Judgement& judgement) {
   std::vector<std::string> lines;
-  for (const Warning& warning : warnings_of(judgement)) lines.push_back(warning.what + warning.rest);
+  for (const Warning& warning : warnings_of(judgement)) lines.push_back(warning.id + "  " + text_of(warning));
   for (const Report& report : page.reports)
     if (judges(report)) lines.insert(lines.end(), report.notes.begin(), report.notes.end());
   if (lines.empty()) return;

@@ -76,16 +76,22 @@ std::vector<std::int64_t> ranks_of(const Table& table, const Rows& rows) {
   return ranks;
 }
 
-/// What `column` says of the first row, behind the ranks that say the same or, with other numbers, alike.
-std::string said_of_ranks(const Table& table, const Rows& rows, std::string_view column) {
+/// The ranks whose `column` says the same or, with other numbers, alike: "Ranks 0 and 1 (rank 0 shown)".
+std::string named_ranks(const Table& table, const Rows& rows, std::string_view column) {
   const std::vector<std::int64_t> ranks = ranks_of(table, rows);
+  if (ranks.empty()) return "";
+  if (ranks.size() == 1) return fmt::format("Rank {}", ranks.front());
   const std::string said = field(table, column, rows.front());
-  if (ranks.empty()) return said;
-  if (ranks.size() == 1) return fmt::format("Rank {}: {}", ranks.front(), said);
   const bool same = std::all_of(rows.begin(), rows.end(),
                                 [&](std::size_t row) { return field(table, column, row) == said; });
-  const std::string whose = same ? "" : fmt::format(" (numbers of rank {})", ranks.front());
-  return fmt::format("Ranks {}{}: {}", listed_ranks(ranks), whose, said);
+  const std::string whose = same ? "" : fmt::format(" (rank {} shown)", ranks.front());
+  return fmt::format("Ranks {}{}", listed_ranks(ranks), whose);
+}
+
+/// What `column` says of the first row, behind its ranks.
+std::string said_of_ranks(const Table& table, const Rows& rows, std::string_view column) {
+  const std::string whose = named_ranks(table, rows, column);
+  return (whose.empty() ? "" : whose + ": ") + field(table, column, rows.front());
 }
 
 When when_of(const Table& findings, std::size_t row) {
@@ -250,15 +256,24 @@ std::vector<Warning> warnings_of(const Judgement& judgement) {
   const std::string said = changes ? "" : record_first(judgement);
   for (const Rows& rows : rows_by(health, id_of)) {
     Warning warning{id_of(health, rows.front()), field(health, "what", rows.front()),
-                    said_of_ranks(health, rows, "what"), ""};
-    if (!warning.what.ends_with('.')) warning.what += '.';
+                    named_ranks(health, rows, "what"), ""};
+    if (!warning.said.ends_with('.')) warning.said += '.';
     const std::string affected = field(health, "suffers", rows.front());
     const std::string remedy = field(health, "remedy", rows.front());
-    if (!affected.empty()) warning.rest += " Affects " + affected + ".";
-    if (!remedy.empty() && remedy != said) warning.rest += " " + remedy;
+    if (!affected.empty()) warning.rest = "Affects " + affected + ".";
+    if (!remedy.empty() && remedy != said) warning.rest += (warning.rest.empty() ? "" : " ") + remedy;
     warnings.push_back(std::move(warning));
   }
   return warnings;
+}
+
+std::string text_of(const Warning& warning) {
+  return (warning.whose.empty() ? "" : warning.whose + ": ") + warning.said +
+         (warning.rest.empty() ? "" : " " + warning.rest);
+}
+
+std::string rest_of(const Warning& warning) {
+  return (warning.whose.empty() ? "" : warning.whose + (warning.rest.empty() ? "." : ". ")) + warning.rest;
 }
 
 std::string title_of_whole(const Judgement& judgement, const Table& whole) {

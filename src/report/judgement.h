@@ -76,10 +76,14 @@ std::string nothing_to_change(const Judgement& judgement);
 /// A row of "Health", or the same one of several ranks.
 struct Warning {
   std::string id;
-  std::string said, what;  ///< a sentence; the same behind its ranks when there are several
-  std::string rest;        ///< behind it: what it affects, what to do unless that was said already
+  std::string said;   ///< a sentence
+  std::string whose;  ///< "Ranks 0 and 1 (rank 0 shown)" when there are several
+  std::string rest;   ///< what it affects, what to do unless that was said already
 };
 std::vector<Warning> warnings_of(const Judgement& judgement);
+/// All of it; and what is left where the sentence was said already.
+std::string text_of(const Warning& warning);
+std::string rest_of(const Warning& warning);
 
 /// The heading of the picture of a whole: the table's own, but no step when none is marked.
 std::string title_of_whole(const Judgement& judgement, const Table& whole);

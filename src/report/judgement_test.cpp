@@ -37,7 +37,7 @@ Table health(Texts grades, Texts remedies) {
 
 std::vector<std::string> said(const Judgement& judgement) {
   std::vector<std::string> lines;
-  for (const Warning& warning : warnings_of(judgement)) lines.push_back(warning.what + warning.rest);
+  for (const Warning& warning : warnings_of(judgement)) lines.push_back(text_of(warning));
   return lines;
 }
 
@@ -90,7 +90,7 @@ TEST(Judgement, OneCardForTheSameFindingOfSeveralRanks) {
                {170000, 160000, 140000, kNoInt}, {690000, 680000, 560000, kNoInt});
   const std::vector<Card> cards = cards_of({nullptr, &table, nullptr});
   ASSERT_EQ(cards.size(), 2u);
-  EXPECT_EQ(cards[0].title, "Ranks 0–2 (numbers of rank 1): 858 µs");
+  EXPECT_EQ(cards[0].title, "Ranks 0–2 (rank 1 shown): 858 µs");
   EXPECT_EQ(saving_of(cards[0]), "saves 140–690 µs per step");
   EXPECT_EQ(cards[1].title, "Rank 0: slow");
 }
@@ -110,7 +110,7 @@ TEST(Judgement, RanksJudgedAlikeShareASentence) {
   const std::vector<Sentence> sentences = sentences_of(ranks);
   ASSERT_EQ(sentences.size(), 2u);
   EXPECT_EQ(sentences[0].headline,
-            "Ranks 0 and 1 (numbers of rank 0): Host-bound: idle 20.1 % of each 4.24 ms step.");
+            "Ranks 0 and 1 (rank 0 shown): Host-bound: idle 20.1 % of each 4.24 ms step.");
   EXPECT_EQ(sentences[1].headline, "Rank 2: Device-bound: busy.");
   EXPECT_EQ(sentences_of(test::made_verdict().tables[0])[0].headline.substr(0, 10), "Host-bound");
 }
@@ -133,6 +133,10 @@ TEST(Judgement, HealthNamesRanksTogether) {
             (std::vector<std::string>{
                 "Ranks 0 and 1: The file ends early. Affects every total. Let the job finish.",
                 "Rank 0: No Python stacks. Affects source lines. with_stack=True"}));
+  // Where the sentence was said, its ranks and the rest are left.
+  const std::vector<Warning> warnings = warnings_of(judgement_of({&report, 1}));
+  EXPECT_EQ(warnings[0].said, "The file ends early.");
+  EXPECT_EQ(rest_of(warnings[0]), "Ranks 0 and 1. Affects every total. Let the job finish.");
 }
 
 TEST(Judgement, WithoutStepsTheWholeIsTheRecording) {
