@@ -127,7 +127,9 @@ void put_html_summary(std::string& out, const Judgement& judgement) {
           "<h2>{}{}</h2>\n<table class=\"summary\">\n", heading_of(card.when),
           i == 0 && card.per_step ? "<span class=\"quiet\">and what it saves per step</span>" : "");
     std::string text = fmt::format("<a href=\"#finding-{}\">{}</a>", i + 1, escaped(card.title));
-    if (card.after == kNothing) text += " <span>nothing after those above</span>";
+    if (const std::string caveat = caveat_of(card); !caveat.empty())
+      text += fmt::format(" <span>{}</span>", escaped(caveat));
+    if (!card.remedy.empty()) text += fmt::format("<div class=\"do\">→ {}</div>", escaped(card.remedy));
     out += summary_row(std::to_string(i + 1), range_of(card), text, "");
   }
   put_sum();

@@ -41,6 +41,7 @@ ol.findings{margin:0;padding:0;list-style:none;display:grid;gap:14px}
 .summary td:first-child{color:var(--soft)}
 .summary tr:nth-child(even){background:none}
 .summary span{color:var(--soft);font-size:14px;margin-left:6px}
+.summary .do{color:var(--soft);font-size:14px;max-width:60em}
 .summary .sum td{border-top:1px solid var(--line)}
 header h2{margin-top:18px;margin-bottom:6px}
 .card dl{display:grid;grid-template-columns:max-content 1fr;gap:5px 14px;margin:10px 0 0;font-size:14.5px}

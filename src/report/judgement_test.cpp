@@ -76,12 +76,39 @@ TEST(Judgement, WhatDoesNotLimitNowAndWhatAllGiveTogether) {
   const std::vector<Card> cards = cards_of({&ranks, &table, nullptr});
   EXPECT_EQ(saving_of(cards[0]), "saves 35–59 ms per step");
   EXPECT_EQ(cards[0].when, When::now);
-  EXPECT_EQ(saving_of(cards[1]), "saves up to 2.7 ms per step, then 12–13 ms");
+  EXPECT_EQ(saving_of(cards[1]), "saves up to 2.7 ms now, 12–13 ms per step once 1 is done");
   EXPECT_EQ(cards[1].when, When::next);
   EXPECT_EQ(together({&ranks, &table, nullptr}).range, "45–65 ms");
   EXPECT_EQ(together({&ranks, &table, nullptr}).steps, "178 ms → 110–130 ms per step");
   std::get<Ints>(ranks.columns.back().values) = {kNoInt};
   EXPECT_EQ(together({&ranks, &table, nullptr}).range, "");
+}
+
+TEST(Judgement, ASavingThatIsLeftOfNothing) {
+  Table table = findings({"", "", "", ""}, {"a", "b", "c", "d"}, Texts(4, "t"), {7700000, 7700000, 0, 0},
+                         {14000000, 14000000, 0, 0});
+  table.ints("after_low", Unit::ns, Role::detail) = {7700000, 0, 11000000, 0};
+  table.ints("after_high", Unit::ns, Role::detail) = {14000000, 0, 15000000, 0};
+  table.texts("when", Role::detail) = {"now", "now", "next", "small"};
+  const std::vector<Card> cards = cards_of({nullptr, &table, nullptr});
+  EXPECT_EQ(saving_of(cards[0]), "saves 7.7–14 ms per step");
+  EXPECT_EQ(saving_of(cards[1]), "saves 7.7–14 ms per step alone; nothing once 1 is done");
+  EXPECT_EQ(caveat_of(cards[1]), "alone; nothing once 1 is done");
+  EXPECT_EQ(saving_of(cards[2]), "saves nothing now, 11–15 ms per step once 1 and 2 are done");
+  EXPECT_EQ(saving_of(cards[3]), "saves nothing");
+  EXPECT_EQ(caveat_of(cards[3]), "");
+}
+
+// Ranks wait for each other: what one of them gains the job gains.
+TEST(Judgement, WhatAllGiveIsTheJobs) {
+  Table ranks = verdict({"host-bound", "device-bound", "host-bound"}, {4, 4, 4});
+  ranks.ints("step", Unit::ns) = {14700000, 14700000, 14700000};
+  ranks.ints("together_low", Unit::ns, Role::detail) = {2900000, kNoInt, 2700000};
+  ranks.ints("together_high", Unit::ns, Role::detail) = {4500000, kNoInt, 4400000};
+  const Sum sum = together({&ranks, nullptr, nullptr});
+  EXPECT_EQ(sum.whose, "job, all together");
+  EXPECT_EQ(sum.range, "2.7–4.5 ms");
+  EXPECT_EQ(sum.steps, "14.7 ms → 10–12 ms per step");
 }
 
 TEST(Judgement, OneCardForTheSameFindingOfSeveralRanks) {

@@ -16,7 +16,8 @@ constexpr std::size_t kWhole = 2;  // findings that are told whole before others
 
 /// A finding in its line: with what it leaves when those above it are done.
 std::string title_of(const Card& card) {
-  return card.after == kNothing ? "(nothing after those above) " + card.said : card.said;
+  const std::string caveat = caveat_of(card);
+  return caveat.empty() ? card.said : "(" + caveat + ") " + card.said;
 }
 
 /// " 1  I01  35–59 ms  title", the columns as wide as the widest.
