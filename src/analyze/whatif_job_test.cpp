@@ -72,13 +72,23 @@ TEST(WhatifOfAJob, UnmatchedRanksAreReplayedAlone) {
 TEST(StragglersOfAJob, CostIsWhatTheOthersGain) {
   const trace::Trace trace = test::open_ranks(kLate);
   const report::Report report = test::answer("stragglers", trace);
-  ASSERT_EQ(report.tables.size(), 5u);
+  ASSERT_EQ(report.tables.size(), 6u);
   EXPECT_EQ(test::cells(report.tables[0], "rank"), Cells{"1"});
   EXPECT_EQ(test::cells(report.tables[0], "cost"), Cells{"90000"});
   EXPECT_EQ(test::cells(report.tables[0], "cost_by"), Cells{"replay"});
   EXPECT_EQ(test::cells(report.tables[3], "balanced"), Cells{"120000"});
   EXPECT_EQ(test::cells(report.tables[3], "cost"), Cells{"90000"});
   EXPECT_EQ(test::cells(report.tables[4], "saving"), (Cells{"12000", "48000"}));  // of a transfer of 60 µs
+}
+
+// Kernels run from 30 µs to 50, 150 and 60; the collective ends at 210 and takes 60 µs once rank 1 has come.
+TEST(StragglersOfAJob, EachRanksStepAddsUp) {
+  const report::Table step = test::answer("stragglers", test::open_ranks(kLate)).tables.back();
+  EXPECT_EQ(step.title, "Average step of each rank");
+  EXPECT_EQ(test::cells(step, "compute"), (Cells{"20000", "120000", "30000"}));
+  EXPECT_EQ(test::cells(step, "transfer"), (Cells{"60000", "60000", "60000"}));
+  EXPECT_EQ(test::cells(step, "wait"), (Cells{"100000", "0", "90000"}));
+  EXPECT_EQ(test::cells(step, "total"), (Cells{"210000", "210000", "210000"}));
 }
 
 TEST(WhatifOfAJob, AStragglerIsOnlyRemoved) {

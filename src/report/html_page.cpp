@@ -73,7 +73,11 @@ std::string summary_row(std::string_view number, std::string_view range, std::st
 }
 
 void put_sentence(std::string& out, const Sentence& sentence, std::string_view tag) {
-  out += fmt::format("<{0}>{1}</{0}>\n<ul class=\"facts\">", tag, escaped(sentence.headline));
+  const std::string& text = sentence.headline;
+  const std::size_t end = std::min(text.find(". "), text.size());
+  out += fmt::format("<{0}>{1}{2}</{0}>\n", tag, escaped(text.substr(0, end)), end < text.size() ? "." : "");
+  if (end < text.size()) out += fmt::format("<p>{}</p>\n", escaped(text.substr(end + 2)));
+  out += "<ul class=\"facts\">";
   for (const std::string& fact : sentence.facts) out += "<li>" + escaped(fact) + "</li>";
   out += "</ul>\n";
 }

@@ -299,8 +299,10 @@ std::string rest_of(const Warning& warning) {
 
 std::string title_of_whole(const Judgement& judgement, const Table& whole) {
   if (whole.title != "Average step") return whole.title;
+  const std::size_t ranks = judgement.verdict == nullptr ? 0 : judgement.verdict->rows();
+  const std::string title = ranks < 2 ? whole.title : fmt::format("{}, mean of {} ranks", whole.title, ranks);
   for (std::size_t row = 0; judgement.verdict != nullptr && row < judgement.verdict->rows(); ++row)
-    if (field(*judgement.verdict, "steps", row) != "0") return whole.title;
+    if (field(*judgement.verdict, "steps", row) != "0") return title;
   return judgement.verdict == nullptr ? whole.title : "The whole recording";
 }
 

@@ -92,7 +92,8 @@ std::vector<Warning> warnings_of(const Judgement& judgement);
 std::string text_of(const Warning& warning);
 std::string rest_of(const Warning& warning);
 
-/// The heading of the picture of a whole: the table's own, but no step when none is marked.
+/// The heading of the picture of a whole: the table's own, with the ranks it is a mean of when there are
+/// several, but no step when none is marked.
 std::string title_of_whole(const Judgement& judgement, const Table& whole);
 
 /// The analyses that prove the findings, then those behind the verdict; each once.

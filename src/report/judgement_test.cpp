@@ -169,7 +169,7 @@ TEST(Judgement, HealthNamesRanksTogether) {
 TEST(Judgement, WithoutStepsTheWholeIsTheRecording) {
   const Table marked = verdict({"device-bound", "unknown"}, {5, 0}), unmarked = verdict({"unknown"}, {0});
   const Table whole{"Average step", Shape::bars, {}};
-  EXPECT_EQ(title_of_whole({&marked, nullptr, nullptr}, whole), "Average step");
+  EXPECT_EQ(title_of_whole({&marked, nullptr, nullptr}, whole), "Average step, mean of 2 ranks");
   EXPECT_EQ(title_of_whole({&unmarked, nullptr, nullptr}, whole), "The whole recording");
   EXPECT_EQ(title_of_whole({}, whole), "Average step");
 }
