@@ -72,9 +72,9 @@ std::optional<Health> blind_wait(const Evidence& e) {
           ? fmt::format(
                 "The host waits {} for a device that has no events in that time: device records are missing.",
                 ns(blind))
-          : fmt::format("Work was launched and did not start for {} in all, with nothing running: device "
-                        "records are missing.",
-                        ns(pending)),
+          : fmt::format("For {} of {} kernels were queued, but the file shows the device empty: part of its "
+                        "records is missing.",
+                        ns(pending), ns(e.window())),
       "idle time, waits, launches, utilization",
       "schedule(wait=1, warmup=2, active=5), torch.cuda.synchronize() before the profiler stops, and no "
       "other tool (nsys, ncu, rocprof, DCGM) that traces this device at the same time.");

@@ -248,6 +248,29 @@ Table matrix(const trace::Trace& trace, const Judged& answer) {
   return table;
 }
 
+/// Means over `parts`, by rank of the trace and step.
+Table rank_steps(const trace::Trace& trace, const std::vector<std::vector<derive::PartsOfStep>>& parts) {
+  Table table{"Average step of each rank", Shape::bars, {}};
+  auto& rank = table.ints("rank", Unit::none, Role::key);
+  std::vector<report::Ints*> columns;
+  for (std::size_t p = 0; p < derive::kStepParts; ++p)
+    columns.push_back(&table.ints(std::string(derive::name_of(static_cast<StepPart>(p))), Unit::ns));
+  auto& total = table.ints("total", Unit::ns);
+  for (std::size_t r = 0; r < parts.size(); ++r) {
+    if (parts[r].empty()) continue;
+    rank.push_back(trace.ranks[r].rank);
+    Time whole = 0;
+    for (std::size_t p = 0; p < derive::kStepParts; ++p) {
+      Time sum = 0;
+      for (const derive::PartsOfStep& step : parts[r]) report::add_to(sum, step[p]);
+      columns[p]->push_back(report::mean(sum, static_cast<std::int64_t>(parts[r].size())));
+      report::add_to(whole, columns[p]->back());
+    }
+    total.push_back(whole);
+  }
+  return table;
+}
+
 Table wait_table(const trace::Trace& trace, const std::vector<Waiting>& waits) {
   Table table{"Waiting in collectives", Shape::table, {}};
   auto& rank = table.ints("rank", Unit::none, Role::key);
@@ -315,6 +338,8 @@ A collective's wait on a rank = its duration there - its shortest duration on an
 **Waiting in collectives**: all-reduces, all-gathers, reduce-scatters and all-to-alls that were matched across ranks (`clock_alignment`); `last`, `first`: of how many this rank
 came last, or first, by their durations; `wait`, `total`: sums of waits and of durations, ns; wait_share = wait / total.
 
+**Average step of each rank**: each part's mean over steps, ns; `total` is their sum.
+
 **Imbalance**, where ranks can be replayed together: the job's `step`; `balanced`: what it would be if each collective began when the median of its ranks came; `cost`: their difference; share = cost / step.
 
 **If transfers took less**, likewise: the job's `step` if collectives took `factor` of their time once the last rank has come, and what that saves.
@@ -331,7 +356,8 @@ report::Report stragglers(const Derived& derived, const report::Params&) {
   report::Report report{"stragglers", {}, {}};
   if (trace.ranks.size() < 2) {
     report.notes.emplace_back("Only one rank is open: name several files, or the folder that holds them.");
-    report.tables = {verdicts(trace, {}, {}, {}), matrix(trace, {}), wait_table(trace, {})};
+    report.tables = {verdicts(trace, {}, {}, {}), matrix(trace, {}), wait_table(trace, {}),
+                     rank_steps(trace, {})};
     return report;
   }
   report.notes = trace.doubts;
@@ -371,6 +397,7 @@ report::Report stragglers(const Derived& derived, const report::Params&) {
   if (derived.job().usable()) report.tables.push_back(shorter_transfers(derived));
   if (Table kernels = straggler_kernels(derived, parts, answer.stragglers, answer.peers); kernels.rows() > 0)
     report.tables.push_back(std::move(kernels));
+  report.tables.push_back(rank_steps(trace, parts));
   return report;
 }
 

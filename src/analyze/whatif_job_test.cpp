@@ -98,6 +98,16 @@ TEST(StragglersOfAJob, CostIsWhatTheOthersGain) {
   EXPECT_EQ(test::cells(report.tables[5], "pace"), Cells{"6"});
 }
 
+// Kernels run from 30 µs to 50, 150 and 60; the collective ends at 210 and takes 60 µs once rank 1 has come.
+TEST(StragglersOfAJob, EachRanksStepAddsUp) {
+  const report::Table step = test::answer("stragglers", test::open_ranks(kLate)).tables.back();
+  EXPECT_EQ(step.title, "Average step of each rank");
+  EXPECT_EQ(test::cells(step, "compute"), (Cells{"20000", "120000", "30000"}));
+  EXPECT_EQ(test::cells(step, "transfer"), (Cells{"60000", "60000", "60000"}));
+  EXPECT_EQ(test::cells(step, "wait"), (Cells{"100000", "0", "90000"}));
+  EXPECT_EQ(test::cells(step, "total"), (Cells{"210000", "210000", "210000"}));
+}
+
 TEST(WhatifOfAJob, AStragglerIsOnlyRemoved) {
   for (const char* scale : {"straggler:1=0.5", "straggler:x=0", "straggler=0"})
     EXPECT_EQ(whatif_of(test::open_ranks(kLate), scale).notes.size(), 1u) << scale;

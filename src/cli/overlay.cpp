@@ -20,7 +20,11 @@ namespace {
 std::string misfit(const Call& call, const std::vector<std::string>& what) {
   const std::string_view output = call.params.text("output");
   std::error_code unknown;
-  if (call.words.size() != 1 || call.words[0] == "-" || std::filesystem::is_directory(call.words[0], unknown))
+  if (call.words.size() > 1 ||
+      (call.words.size() == 1 && std::filesystem::is_directory(call.words[0], unknown)))
+    return "overlay takes one file, not a folder or several files: overlay each rank's file, then merge the "
+           "copies";
+  if (call.words.empty() || call.words[0] == "-")
     return "overlay draws into a copy of one file, which it reads three times: stepscope overlay "
            "trace.json.gz -o overlaid.json.gz";
   if (!output.ends_with(".json") && !output.ends_with(".json.gz"))

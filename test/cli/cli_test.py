@@ -147,6 +147,7 @@ class Advice(Folder):
         tables = self.rows("explain", "S01", self.sample)
         self.assertEqual(tables["Outcome"][0]["outcome"], "silent")
         self.assertIn("idle(sync)", [row["asked"] for row in tables["Inputs"]])
+        self.assertIn("It fires from kScalarShare (0.02) of the window on", tables["Outcome"][0]["sentence"])
         self.assertEqual(self.rows("explain", "Q04", self.sample)["Outcome"][0]["outcome"], "silent")
         self.assertEqual(list(self.rows("explain", "S01")), ["Rule", "Constants"])
 
@@ -247,6 +248,8 @@ class Usage(Folder):
             (["whatif", self.trace, "--scale", "kernel:/gemm=0.5"], "write kernel:/gemm/ for names that contain gemm"),
             (["whatif", self.trace, "--scale", "kernel:gemm/=0.5"], "write kernel:/gemm/ for names that contain gemm"),
             (["explain"], "  N05  "),
+            (["explain", self.trace], f"explain needs an id first, e.g. stepscope explain N05 {self.trace}"),
+            (["overlay", os.path.dirname(self.trace), "-o", self.path("x.json")], "overlay each rank's file, then merge"),
             (["diff", self.trace], "two recordings"),
             (["diff", self.trace, self.trace, "--what", "operatrs"], "Did you mean 'operators'?"),
             (["gate", self.trace], "--base and --new"),
