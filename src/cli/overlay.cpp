@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <csignal>
 #include <filesystem>
 #include <utility>
 
@@ -46,7 +45,6 @@ Result<report::Drawing> drawing_of(const Call& call, const std::vector<std::stri
 }  // namespace
 
 int run_overlay(const Call& call) {
-  std::signal(SIGXFSZ, SIG_IGN);  // a limit of the file's size is seen when writing
   const std::vector<std::string> what = call.params.texts("what");
   if (const std::string why = misfit(call, what); !why.empty()) return misuse(call, why);
   const auto drawing = drawing_of(call, what);

@@ -8,6 +8,7 @@ import json
 import os
 import pty
 import re
+import resource
 import select
 import shutil
 import subprocess
@@ -522,6 +523,20 @@ class Files(Folder):
             self.assertEqual(database.execute("SELECT count(*) FROM steps").fetchone(), (3,))
             tables = {row[0] for row in database.execute("SELECT name FROM sqlite_master")}
         self.assertTrue({"event", "arg", "track", "rank", "step", "device", "flow"} <= tables, tables)
+
+    def test_a_database_is_written_whole_or_not_at_all(self):
+        folder = self.path("databases")
+        os.mkdir(folder)
+        path = os.path.join(folder, "o.db")
+        with open(path, "w") as file:
+            file.write("was there before")
+        code, _, err = run("export", self.trace, "-o", path,
+                           preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000)))
+        self.assertEqual(code, 1)
+        self.assertIn(path, err)
+        with open(path) as file:
+            self.assertEqual(file.read(), "was there before")
+        self.assertEqual(os.listdir(folder), ["o.db"])
 
     def test_export_of_an_analysis_is_what_show_prints(self):
         path = self.path("steps.json")
