@@ -15,9 +15,13 @@ namespace stepscope::read {
 inline constexpr std::string_view kReadable[] = {".json", ".json.gz"};
 inline constexpr std::string_view kMergeable[] = {".json", ".json.gz", ".pfw", ".pfw.gz"};
 
-/// The files named, directories replaced by the files below them with one of these endings, in path order.
+/// The files named, directories replaced by the files below them with one of these endings, in path order. A
+/// link below a directory to another of its files is left out; one that leads to nothing stays, to be missed.
 Result<std::vector<std::string>> files_of(std::span<const std::string> paths,
                                           std::span<const std::string_view> endings);
+
+/// The first of these that is the file of another before it, by whatever path; "" when all differ.
+std::string given_twice(std::span<const std::string> files);
 
 /// Of all files as stored, -1 when one does not say ("-").
 std::int64_t bytes_of(const std::vector<std::string>& files);
