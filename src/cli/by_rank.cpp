@@ -20,7 +20,6 @@ bool asks_by_rank(const Call& call) {
 }
 
 Result<Survey> Survey::of(const Call& call, bool digests) {
-  if (const auto error = overwrites(call, call.words)) return *error;
   std::mutex mutex;
   std::vector<analyze::RankDigest> by_place;
   const auto look = [&](const trace::Trace& one, std::size_t place) {

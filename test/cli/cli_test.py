@@ -260,6 +260,28 @@ class Usage(Folder):
             self.assertEqual((code, out), (2, ""), words)
             self.assertIn(hint, err)
 
+    def test_files_that_cannot_be_what_is_read_and_written(self):
+        linked = self.path("linked.json")
+        os.symlink(self.trace, linked)
+        for words, hint in (
+            (["report", "-", "-"], "standard input can be read only once"),
+            (["diff", "-", "-"], "standard input can be read only once"),
+            (["report", self.trace, linked], f"{linked}: is given twice"),
+            (["show", "steps", self.ranks, os.path.join(self.ranks, "rank0.json.gz")], "is given twice"),
+            (["whatif", self.trace, self.trace], "is given twice"),
+            (["report", self.trace, "-o", self.trace], "would be overwritten"),
+            (["report", self.ranks, "-o", os.path.join(self.ranks, "rank1.json.gz"), "--format", "html"], "overwritten"),
+            (["gate", self.trace, self.cut, "-o", self.cut], "would be overwritten"),
+            (["gate", self.trace, self.cut, "--base", linked], "given twice for one side"),
+        ):
+            code, out, err = run(*words, stdin=subprocess.DEVNULL)
+            self.assertEqual((code, out), (2, ""), words)
+            self.assertIn(hint, err)
+        self.assertEqual(run("validate", self.trace)[0], 0)
+        code, _, err = run("show", "steps", "")
+        self.assertEqual(code, 1)
+        self.assertIn("the name of a file is empty", err)
+
     def test_what_cannot_be_read_or_written(self):
         code, out, err = run("report", "/nowhere/trace.json")
         self.assertEqual((code, out), (1, ""))
