@@ -49,4 +49,9 @@ Sketch sketch_of(const Derived& derived, const trace::Rank& rank, const std::vec
   return sketch;
 }
 
+std::string absent_range(const Sketch& sketch, const report::Params& params) {
+  const bool chosen = params.has("annotation") || params.has("instance");
+  return chosen && sketch.drawing().critical.empty() && !sketch.notes.empty() ? sketch.notes.front() : "";
+}
+
 }  // namespace stepscope::analyze

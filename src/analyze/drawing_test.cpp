@@ -106,6 +106,19 @@ TEST(CriticalPath, OfARangeOfSteps) {
                           "time"),
               test::Cells{time})
         << instances;
+  const auto told = [&](std::initializer_list<std::pair<const char*, const char*>> asked) {
+    const report::Report report = test::answer("critical_path", trace, params(asked));
+    return std::pair(report.tables[0].rows(), report.notes);
+  };
+  using Notes = std::vector<std::string>;
+  const Notes two = {
+      "There is no range number 2: 2 ranges have a name that holds 'ProfilerStep'; their numbers are 0 to "
+      "1."};
+  EXPECT_EQ(told({{"instance", "2"}}), std::pair(std::size_t{0}, two));
+  EXPECT_EQ(told({{"instance", "1-7"}}), std::pair(std::size_t{1}, two));
+  const auto [rows, notes] = told({{"annotation", "zzz"}});
+  EXPECT_EQ(rows, 0u);
+  EXPECT_TRUE(notes.at(0).starts_with("No range has a name that holds 'zzz': "));
 }
 
 }  // namespace

@@ -38,6 +38,8 @@ Result<report::Drawing> drawing_of(const Call& call, const std::vector<std::stri
                  call.words[0]};
   analyze::Sketch sketch =
       analyze::sketch_of(analyze::Derived(*trace, call.params), trace->ranks.front(), what, call.params);
+  if (std::string absent = analyze::absent_range(sketch, call.params); !absent.empty())
+    return Error{std::move(absent), call.words[0]};
   for (const std::string& note : sketch.notes) say("note: " + note);
   return std::move(sketch.drawing());
 }

@@ -317,6 +317,17 @@ class Usage(Folder):
         self.assertIn("H100", out)
         self.assertNotIn("no peaks", run("show", "operators", self.trace, "--device-name", "H100")[1])
 
+    def test_a_range_that_is_not_there_is_no_success(self):
+        copy = self.path("no_range.json")
+        for words in (["show", "critical_path", self.trace], ["overlay", self.trace, "-o", copy]):
+            for chosen, hint in ((["--instance", "99"], "There is no range number 99: 3 ranges have"),
+                                 (["--annotation", "zzz"], "No range has a name that holds 'zzz'")):
+                code, out, err = run(*words, *chosen)
+                self.assertEqual((code, out), (1, ""), words)
+                self.assertIn(hint, err)
+        self.assertFalse(os.path.exists(copy))
+        self.assertEqual(run("show", "critical_path", self.trace, "--instance", "2")[0], 0)
+
     def test_an_event_that_is_not_there_is_no_success(self):
         code, _, error = run("show", "event", self.trace)
         self.assertEqual(code, 2)
