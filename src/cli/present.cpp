@@ -92,7 +92,7 @@ Result<trace::Trace> open_trace(const Call& call, const std::vector<std::string>
   auto trace = read::open(paths, open_options(call, progress));
   if (!trace || !call.params.has("step")) return trace;
   const std::string absent = analyze::absent_step(*trace, call.params);
-  return absent.empty() ? std::move(trace) : Error{absent, ""};
+  return absent.empty() ? std::move(trace) : Error{absent, paths.size() == 1 ? paths[0] : ""};
 }
 
 void say_unread(const trace::Trace& trace) {

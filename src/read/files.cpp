@@ -5,10 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <functional>
 #include <optional>
 #include <set>
+#include <system_error>
 #include <utility>
 
 #include "base/byte_source.h"
@@ -90,6 +92,16 @@ std::string given_twice(std::span<const std::string> files) {
   for (const std::string& file : files)
     if (const auto known = identity(file); known && !seen.insert(*known).second) return file;
   return "";
+}
+
+std::optional<Error> misnamed(std::span<const std::string> files) {
+  std::error_code unknown;
+  for (const std::string& file : files)
+    if (!file.empty() && file != "-" && fs::symlink_status(file, unknown).type() == fs::file_type::not_found)
+      return Error{"cannot be opened: " + std::generic_category().message(ENOENT), file};
+  const std::string twice = given_twice(files);
+  if (!twice.empty()) return Error{"is given twice; each recording counts once", twice};
+  return std::nullopt;
 }
 
 Result<std::vector<std::string>> files_of(std::span<const std::string> paths,

@@ -1,6 +1,7 @@
 // Which files the paths that people give stand for, and one of them parsed, whatever its format.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,6 +23,9 @@ Result<std::vector<std::string>> files_of(std::span<const std::string> paths,
 
 /// The first of these that is the file of another before it, by whatever path; "" when all differ.
 std::string given_twice(std::span<const std::string> files);
+
+/// Why these cannot all be read as recordings of their own: one is not there, or is given twice.
+std::optional<Error> misnamed(std::span<const std::string> files);
 
 /// Of all files as stored, -1 when one does not say ("-").
 std::int64_t bytes_of(const std::vector<std::string>& files);

@@ -58,6 +58,8 @@ TEST_F(Files, OneFileNamedTwiceIsAnError) {
   EXPECT_EQ(given_twice(Paths{at("rank0.json"), at("below/rank1.json"), at("gone"), at("gone")}), "");
   const Paths twice = {at("rank0.json"), at("latest.json")};
   EXPECT_EQ(given_twice(twice), at("latest.json"));
+  EXPECT_EQ(open(Paths{at("rank0.json"), at("gone.json")}).error().text(),
+            at("gone.json") + ": cannot be opened: No such file or directory");
   EXPECT_EQ(open(twice).error().text(), at("latest.json") + ": is given twice; each recording counts once");
 }
 

@@ -78,8 +78,7 @@ Result<RankFiles> RankFiles::survey(std::span<const std::string> paths, const Op
                                     const Visit& visit) {
   auto files = files_of(paths, kReadable);
   if (!files) return files.error();
-  if (const std::string twice = given_twice(*files); !twice.empty())
-    return Error{"is given twice; each recording counts once", twice};
+  if (auto error = misnamed(*files)) return *std::move(error);
   struct OfFile {
     std::vector<std::pair<trace::Rank, Origin>> ranks;
     std::vector<std::string> unread;

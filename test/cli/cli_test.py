@@ -282,6 +282,20 @@ class Usage(Folder):
         self.assertEqual(code, 1)
         self.assertIn("the name of a file is empty", err)
 
+    def test_a_file_or_a_step_that_is_not_there_is_named(self):
+        gone = self.path("gone.json")
+        for words in (["report"], ["validate"], ["show", "steps"], ["whatif"]):
+            code, out, err = run(*words, self.trace, gone)
+            self.assertEqual((code, out), (1, ""), words)
+            self.assertIn(f"{gone}: cannot be opened", err)
+        for words, rc in ((["report", self.trace], 1), (["diff", self.trace, self.cut], 1), (["gate", self.trace, self.cut], 2)):
+            code, out, err = run(*words, "--step", "99")
+            self.assertEqual((code, out), (rc, ""), words)
+            self.assertIn(f"{self.trace}: The trace has no step 99", err)
+        code, out, _ = run("diff", self.trace, self.trace, "--skip", "10")
+        self.assertEqual(code, 1)
+        self.assertIn("has no whole step to compare", out)
+
     def test_what_cannot_be_read_or_written(self):
         code, out, err = run("report", "/nowhere/trace.json")
         self.assertEqual((code, out), (1, ""))
