@@ -38,8 +38,8 @@ struct Drawer {
 };
 std::span<const Drawer> drawers();
 
-/// One sentence when one of `what` cannot be drawn, else "".
-std::string undrawable(const std::vector<std::string>& what);
+/// One sentence when one of `what` cannot be drawn, or params are about what is not in it, else "".
+std::string undrawable(const std::vector<std::string>& what, const report::Params& params = {});
 /// `what`: names of analyses; without any all that can be drawn. Params: theirs, and the flags "all-edges"
 /// and "only-critical".
 Sketch sketch_of(const Derived& derived, const trace::Rank& rank, const std::vector<std::string>& what,

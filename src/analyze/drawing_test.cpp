@@ -90,6 +90,11 @@ TEST(Drawing, OfQueuesAndCopies) {
 TEST(Drawing, SaysWhatCannotBeDrawn) {
   EXPECT_EQ(undrawable({"critical_path", "queue_length"}), "");
   EXPECT_NE(undrawable({"critcal_path"}).find("critical_path"), std::string::npos);
+  for (const char* flag : {"only-critical", "all-edges", "annotation", "instance"}) {
+    EXPECT_EQ(undrawable({"queue_length", "critical_path"}, params({{flag, "1"}})), "");
+    EXPECT_EQ(undrawable({}, params({{flag, "1"}})), "");
+    EXPECT_NE(undrawable({"queue_length"}, params({{flag, "1"}})), "");
+  }
 }
 
 // Ops of 4 and of 8 µs, each in a step of its own.

@@ -164,6 +164,15 @@ class Advice(Folder):
         self.assertEqual(out.count("Not asked."), 1, out)
         self.assertIn("ranks 0 and 1: Not asked.", out)
 
+    def test_whatif_says_what_a_change_costs(self):
+        _, out, _ = run("whatif", self.sample, "--scale", "launch=100")
+        self.assertRegex(out, r" → .*, costs [0-9.]+ ms \([0-9.]+ %\)")
+
+    def test_whatif_names_the_ranks_that_could_be_meant(self):
+        code, out, _ = run("whatif", self.ranks, "--scale", "straggler:9=0")
+        self.assertEqual(code, 1)
+        self.assertIn("Nothing in the recording is what straggler:9=0 speaks of. The ranks are 0 and 1.", out)
+
     def test_whatif_takes_several_scales(self):
         words = ("whatif", self.sample, "--scale", "data_loading=0", "--scale", "kernel:nosuch=0.5")
         rows = self.rows(*words)["What would change"]
@@ -245,6 +254,8 @@ class Usage(Folder):
             (["whatif"], "needs a trace"),
             (["whatif", self.trace, "--scale", "matmul=0"], "'matmul' is none of data_loading"),
             (["whatif", self.trace, "--scale", "comm"], "needs a factor"),
+            (["whatif", self.trace, "--scale", "kernel:=0"], "'kernel:' lacks a name"),
+            (["whatif", self.trace, "--scale", "comm:x=0"], "comm takes no name"),
             (["whatif", self.trace, "--scale", "kernel:/gemm=0.5"], "write kernel:/gemm/ for names that contain gemm"),
             (["whatif", self.trace, "--scale", "kernel:gemm/=0.5"], "write kernel:/gemm/ for names that contain gemm"),
             (["explain"], "  N05  "),

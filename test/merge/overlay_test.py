@@ -173,6 +173,8 @@ class Overlay(unittest.TestCase):
             ([one, "-o", copy, "--what", "queue"], "not 'queue'"),
             ([one, "-o", copy, "--instance", "3-1"], "a range"),
             ([one, "-o", copy, "--all-edges", "--only-critical"], "say one of them"),
+            ([one, "-o", copy, "--what", ""], "--what is empty"),
+            ([one, "-o", copy, "--what", "queue_length", "--only-critical"], "about the critical path"),
             ([self.path("none.json"), "-o", copy], "cannot be opened"),
         ):
             self.assertIn(part, run(PROGRAM, "overlay", *words, ok=(1, 2)).stderr)
