@@ -186,6 +186,13 @@ std::optional<Health> foreign(const Evidence& e) {
       "completeness", "`stepscope sql TRACE 'select category, count(*) from event group by 1'` lists them.");
 }
 
+std::optional<Health> only_critical(const Evidence& e) {
+  if (e.fact("only_critical") == 0) return std::nullopt;
+  return row(e, "Q16", HealthClass::A,
+             "Only the events of a critical path are in the file: an overlay left the others out.",
+             "every time, count and saving", "Ask the recording that the copy was made from.");
+}
+
 constexpr HealthRule kRules[] = {
     {"Q01", "no warm-up before the recorded steps", no_warm_up},
     {"Q02", "launches without device events", launches_without_device},
@@ -202,6 +209,7 @@ constexpr HealthRule kRules[] = {
     {"Q13", "a mode that serialises kernels", serialised},
     {"Q14", "shapes are absent", no_shapes},
     {"Q15", "unknown categories", foreign},
+    {"Q16", "a copy that holds only a critical path", only_critical},
 };
 
 }  // namespace
@@ -220,6 +228,7 @@ std::vector<Health> check_health(const Evidence& evidence) {
 Permission permission_of(const std::vector<Health>& health) {
   Permission permission;
   for (const Health& row : health) {
+    permission.rules &= row.id != "Q16";
     if (row.grade == HealthClass::A && row.id == "Q12")
       permission.host = false;
     else if (row.grade == HealthClass::A)

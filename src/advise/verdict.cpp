@@ -43,7 +43,7 @@ void doubt(Finding& f, int levels, const std::vector<Health>& health) {
 std::vector<Finding> found_in(const Evidence& evidence, Bound bound, const Permission& permission,
                               const std::vector<Health>& health) {
   std::vector<Finding> findings;
-  if (bound == Bound::too_little) return findings;
+  if (bound == Bound::too_little || !permission.rules) return findings;
   for (const Rule& rule : rules()) {
     if (rule.needs_device && bound == Bound::unknown) continue;
     auto found = rule.find(evidence, bound);

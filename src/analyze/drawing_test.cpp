@@ -90,6 +90,11 @@ TEST(Drawing, OfQueuesAndCopies) {
 TEST(Drawing, SaysWhatCannotBeDrawn) {
   EXPECT_EQ(undrawable({"critical_path", "queue_length"}), "");
   EXPECT_NE(undrawable({"critcal_path"}).find("critical_path"), std::string::npos);
+  for (const char* flag : {"only-critical", "all-edges", "annotation", "instance"}) {
+    EXPECT_EQ(undrawable({"queue_length", "critical_path"}, params({{flag, "1"}})), "");
+    EXPECT_EQ(undrawable({}, params({{flag, "1"}})), "");
+    EXPECT_NE(undrawable({"queue_length"}, params({{flag, "1"}})), "");
+  }
 }
 
 // Ops of 4 and of 8 µs, each in a step of its own.
@@ -106,6 +111,19 @@ TEST(CriticalPath, OfARangeOfSteps) {
                           "time"),
               test::Cells{time})
         << instances;
+  const auto told = [&](std::initializer_list<std::pair<const char*, const char*>> asked) {
+    const report::Report report = test::answer("critical_path", trace, params(asked));
+    return std::pair(report.tables[0].rows(), report.notes);
+  };
+  using Notes = std::vector<std::string>;
+  const Notes two = {
+      "There is no range number 2: 2 ranges have a name that holds 'ProfilerStep'; their numbers are 0 to "
+      "1."};
+  EXPECT_EQ(told({{"instance", "2"}}), std::pair(std::size_t{0}, two));
+  EXPECT_EQ(told({{"instance", "1-7"}}), std::pair(std::size_t{1}, two));
+  const auto [rows, notes] = told({{"annotation", "zzz"}});
+  EXPECT_EQ(rows, 0u);
+  EXPECT_TRUE(notes.at(0).starts_with("No range has a name that holds 'zzz': "));
 }
 
 }  // namespace

@@ -30,12 +30,20 @@ std::string check_line(const Table& checks, std::size_t row) {
 
 constexpr std::string_view kNotFound = "nothing of that kind in the recording";
 
+/// "saves 3 ms (2 %)", or what the change costs.
+std::string saves(const Table& changes, std::size_t row) {
+  std::string saving = field(changes, "saving", row), share = field(changes, "share", row);
+  const bool costs = saving.starts_with('-');
+  if (costs) saving.erase(0, 1);
+  if (costs && share.starts_with('-')) share.erase(0, 1);
+  return fmt::format("{} {} ({})", costs ? "costs" : "saves", saving, share);
+}
+
 /// What the change makes of a step, "" when its replay was refused.
 std::string effect(const Table& changes, std::size_t row, const std::string& now) {
   if (field(changes, "found", row) != "yes") return std::string(kNotFound);
   if (field(changes, "step", row).empty()) return "";
-  return fmt::format("{} → {}, saves {} ({})", now, field(changes, "step", row),
-                     field(changes, "saving", row), field(changes, "share", row));
+  return fmt::format("{} → {}, {}", now, field(changes, "step", row), saves(changes, row));
 }
 
 /// Whether any rank has what the change speaks of; of any change when it is empty.
@@ -97,12 +105,11 @@ std::string job_text(const report::Report& report, const Names& names, bool aske
       if (asked) out += fmt::format("  {}  {}\n", names.of(change), kNotFound);
       continue;
     }
-    out +=
-        hung(fmt::format("  {}  ", names.of(change)),
-             fmt::format("→ {} ({}), saves {} ({}); then {} ({})", field(changes, "step", row),
-                         between(changes, row), field(changes, "saving", row), field(changes, "share", row),
-                         field(changes, "limit", row), field(changes, "limit_share", row)),
-             columns);
+    out += hung(
+        fmt::format("  {}  ", names.of(change)),
+        fmt::format("→ {} ({}), {}; then {} ({})", field(changes, "step", row), between(changes, row),
+                    saves(changes, row), field(changes, "limit", row), field(changes, "limit_share", row)),
+        columns);
   }
   return out + hung("", kBrackets, columns);
 }

@@ -125,6 +125,17 @@ class Overlay(unittest.TestCase):
                             for event in left))
         whole = [event for event in read(one)["traceEvents"] if event["ph"] == "X"]
         self.assertTrue(0 < len(left) < len(whole))
+        self.assertTrue(read(copy)["stepscope.overlay"]["only_critical"])
+        verdict = json.loads(run(PROGRAM, "show", "findings", copy, "--format", "json").stdout)
+        rows = {t["title"]: [dict(zip([c["name"] for c in t["columns"]], r)) for r in t["rows"]] for t in verdict["tables"]}
+        self.assertEqual([row["outcome"] for row in rows["Verdict"]], ["cannot tell"])
+        self.assertEqual(rows["Findings"], [])
+        self.assertIn("Q16", [row["id"] for row in rows["Health of the recording"]])
+        self.assertIn("only the events of a critical path are in this copy", run(PROGRAM, "show", "overview", copy).stdout)
+        self.assertIn("copy that holds only a critical path", " ".join(run(PROGRAM, "gate", one, copy, ok=(3,)).stdout.split()))
+        merged = self.path("merged.json")
+        run(PROGRAM, "merge", copy, "-o", merged)
+        self.assertIn("Q16", run(PROGRAM, "show", "findings", merged, "--format", "json").stdout)
 
     def test_a_damaged_recording(self):
         one, copy = self.generated(), self.path("copy.json")
@@ -132,6 +143,12 @@ class Overlay(unittest.TestCase):
         said = run(PROGRAM, "overlay", one, "-o", copy).stderr
         self.assertIn("it ends early", said)
         self.assertGreater(len(read(copy)["traceEvents"]), 10)
+        for path in (one, copy):
+            self.assertIn("damaged", run(PROGRAM, "validate", path, ok=(1,)).stdout)
+            self.assertIn('"Q07"', run(PROGRAM, "show", "findings", path, "--format", "json").stdout)
+        self.assertIn("of which this is a copy", " ".join(run(PROGRAM, "show", "overview", copy).stdout.split()))
+        again = self.path("again.json")
+        self.assertIn("was overlaid before", run(PROGRAM, "overlay", copy, "-o", again, ok=(1,)).stderr)
 
     def test_it_is_written_whole_or_not_at_all(self):
         one, copy = self.generated(), self.path("copy.json")
@@ -156,6 +173,8 @@ class Overlay(unittest.TestCase):
             ([one, "-o", copy, "--what", "queue"], "not 'queue'"),
             ([one, "-o", copy, "--instance", "3-1"], "a range"),
             ([one, "-o", copy, "--all-edges", "--only-critical"], "say one of them"),
+            ([one, "-o", copy, "--what", ""], "--what is empty"),
+            ([one, "-o", copy, "--what", "queue_length", "--only-critical"], "about the critical path"),
             ([self.path("none.json"), "-o", copy], "cannot be opened"),
         ):
             self.assertIn(part, run(PROGRAM, "overlay", *words, ok=(1, 2)).stderr)
