@@ -106,7 +106,7 @@ void add_change(ChangeTable& out, const Rank& rank, const ReplayedRank& replayed
 
 std::string nothing_of(const Scale& scale, const trace::Trace& trace) {
   std::string said = fmt::format("Nothing in the recording is what {} speaks of.", scale.text);
-  if (scale.what != What::straggler || !trace.several()) return said;
+  if (scale.what != Scale::What::straggler || !trace.several()) return said;
   std::vector<std::int64_t> ranks;
   for (const Rank& rank : trace.ranks) ranks.push_back(rank.rank);
   return said + fmt::format(" The ranks are {}.", report::listed_ranks(std::move(ranks)));
