@@ -220,6 +220,8 @@ std::vector<Health> check_health(const Evidence& evidence) {
   std::vector<Health> rows;
   for (const HealthRule& rule : health_rules())
     if (auto health = rule.check(evidence)) rows.push_back(std::move(*health));
+  const auto copy = std::find_if(rows.begin(), rows.end(), [](const Health& row) { return row.id == "Q16"; });
+  if (copy != rows.end()) return {*copy};  // what it lacks says nothing of the recording
   std::stable_sort(rows.begin(), rows.end(),
                    [](const Health& a, const Health& b) { return a.grade < b.grade; });
   return rows;

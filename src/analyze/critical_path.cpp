@@ -165,7 +165,7 @@ std::string unfound(const hta::Ranges& ranges, std::int64_t named) {
 constinit const About critical_path_about = {
     R"(Begins and ends of calls and device events are joined where one cannot come before the other: along each thread (a backward thread behind the only forward one), from a launch to what it launches where the
 stream was idle, from event to event of a stream, from recorded events to what waits for them, and from the last work of a stream to the call that waits for it. The critical path is the longest chain: shortening
-anything else changes nothing. `annotation` and `instance` choose the range (a profiler step); without such a range the whole recording is taken.
+anything else changes nothing. `annotation` and `instance` choose the range of the host (a profiler step); without such a range the whole recording is taken.
 
 **The path by what it is bound by**: `cpu_bound`, `gpu_compute_bound` (copies too), `gpu_communication_bound`, `gpu_kernel_launch_overhead` (from a launch to its begin on an idle stream),
 `gpu_kernel_kernel_overhead` (between events of a stream, up to 1.5 ms); ns, and the share of the path.

@@ -103,7 +103,8 @@ TEST(CriticalPath, OfARangeOfSteps) {
 {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#3", "pid": 5, "tid": 5, "ts": 0, "dur": 10},
 {"ph": "X", "cat": "cpu_op", "name": "a", "pid": 5, "tid": 5, "ts": 1, "dur": 4},
 {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#4", "pid": 5, "tid": 5, "ts": 11, "dur": 10},
-{"ph": "X", "cat": "cpu_op", "name": "b", "pid": 5, "tid": 5, "ts": 12, "dur": 8}
+{"ph": "X", "cat": "cpu_op", "name": "b", "pid": 5, "tid": 5, "ts": 12, "dur": 8},
+{"ph": "X", "cat": "gpu_user_annotation", "name": "ProfilerStep#4", "pid": 0, "tid": 7, "ts": 12, "dur": 8}
 )J");
   for (const auto& [instances, time] :
        {std::pair("0", "4000"), {"1", "8000"}, {"0-1", "12000"}, {"1-7", "8000"}})
@@ -111,7 +112,7 @@ TEST(CriticalPath, OfARangeOfSteps) {
                           "time"),
               test::Cells{time})
         << instances;
-  const auto told = [&](std::initializer_list<std::pair<const char*, const char*>> asked) {
+  const auto told = [&](std::initializer_list<std::pair<std::string, std::string>> asked) {
     const report::Report report = test::answer("critical_path", trace, params(asked));
     return std::pair(report.tables[0].rows(), report.notes);
   };

@@ -19,11 +19,13 @@ namespace {
 using timeline::Interval;
 
 /// From the earliest start of the ranges to their latest end; `instance` becomes how many have such a name.
-std::optional<Interval> window_of(const PathRows& rows, const Ranges& ranges, std::int64_t& instance) {
+std::optional<Interval> window_of(const PathRows& rows, const Ranges& ranges, bool compat,
+                                  std::int64_t& instance) {
   if (ranges.annotation.empty())
     return Interval{std::numeric_limits<Time>::min() / 2, std::numeric_limits<Time>::max() / 2};
   std::optional<Interval> window;
   for (Position at = 0; at < rows.size(); ++at) {
+    if (rows.is_device(at) && !compat) continue;
     if (rows.name(at).find(ranges.annotation) == std::string_view::npos) continue;
     const std::int64_t number = instance++;
     if (number < ranges.instances.first || number > ranges.instances.second) continue;
@@ -51,7 +53,7 @@ std::vector<Position> rows_inside(const PathRows& rows, Interval window) {
 PathGraph critical_path(const trace::Trace& trace, const Table& table, const Ranges& ranges, bool compat) {
   PathRows rows(trace, table, compat);
   PathGraph graph;
-  const std::optional<Interval> window = window_of(rows, ranges, graph.ranges);
+  const std::optional<Interval> window = window_of(rows, ranges, compat, graph.ranges);
   if (!window) return graph;
   const std::int64_t named = graph.ranges;
   const std::vector<Position> inside = rows_inside(rows, *window);

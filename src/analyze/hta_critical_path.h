@@ -36,7 +36,7 @@ struct PathGraph {
   std::int64_t ranges = 0;               ///< whose name holds the annotation, chosen or not
 };
 
-/// Of the ranges whose name holds `annotation` the first to the last of `instances`, from 0, in the table's
+/// Of the host's ranges (HTA: of all) whose name holds `annotation` the first to the last of `instances`, from 0, in the table's
 /// order; "" for the whole recording.
 struct Ranges {
   std::string_view annotation = "";

@@ -36,6 +36,11 @@ class Overlay(unittest.TestCase):
     def path(self, name):
         return os.path.join(self.folder, name)
 
+    def verdict(self, path):
+        reports = json.loads(run(PROGRAM, "report", path, "--format", "json").stdout)["reports"]
+        tables = next(report for report in reports if report["report"] == "verdict")["tables"]
+        return {t["title"]: [dict(zip([c["name"] for c in t["columns"]], r)) for r in t["rows"]] for t in tables}
+
     def generated(self, *options):
         one = self.path("one.json")
         subprocess.run([MAKE_TRACE, "--steps", "4", "--out", one, *options], check=True, capture_output=True)
@@ -126,16 +131,16 @@ class Overlay(unittest.TestCase):
         whole = [event for event in read(one)["traceEvents"] if event["ph"] == "X"]
         self.assertTrue(0 < len(left) < len(whole))
         self.assertTrue(read(copy)["stepscope.overlay"]["only_critical"])
-        verdict = json.loads(run(PROGRAM, "show", "findings", copy, "--format", "json").stdout)
-        rows = {t["title"]: [dict(zip([c["name"] for c in t["columns"]], r)) for r in t["rows"]] for t in verdict["tables"]}
+        rows = self.verdict(copy)
         self.assertEqual([row["outcome"] for row in rows["Verdict"]], ["cannot tell"])
         self.assertEqual(rows["Findings"], [])
-        self.assertIn("Q16", [row["id"] for row in rows["Health of the recording"]])
+        self.assertIn("only the events of a critical path", rows["Verdict"][0]["headline"])
+        self.assertEqual([row["id"] for row in rows["Health"]], ["Q16"])
         self.assertIn("only the events of a critical path are in this copy", run(PROGRAM, "show", "overview", copy).stdout)
         self.assertIn("copy that holds only a critical path", " ".join(run(PROGRAM, "gate", one, copy, ok=(3,)).stdout.split()))
         merged = self.path("merged.json")
         run(PROGRAM, "merge", copy, "-o", merged)
-        self.assertIn("Q16", run(PROGRAM, "show", "findings", merged, "--format", "json").stdout)
+        self.assertEqual([row["id"] for row in self.verdict(merged)["Health"]], ["Q16"])
 
     def test_a_damaged_recording(self):
         one, copy = self.generated(), self.path("copy.json")
@@ -145,7 +150,7 @@ class Overlay(unittest.TestCase):
         self.assertGreater(len(read(copy)["traceEvents"]), 10)
         for path in (one, copy):
             self.assertIn("damaged", run(PROGRAM, "validate", path, ok=(1,)).stdout)
-            self.assertIn('"Q07"', run(PROGRAM, "show", "findings", path, "--format", "json").stdout)
+            self.assertIn("Q07", [row["id"] for row in self.verdict(path)["Health"]])
         self.assertIn("of which this is a copy", " ".join(run(PROGRAM, "show", "overview", copy).stdout.split()))
         again = self.path("again.json")
         self.assertIn("was overlaid before", run(PROGRAM, "overlay", copy, "-o", again, ok=(1,)).stderr)
@@ -165,7 +170,8 @@ class Overlay(unittest.TestCase):
         one, copy = self.generated(), self.path("copy.json")
         for words, part in (
             ([], "draws into a copy of one file"),
-            ([one, one, "-o", copy], "draws into a copy of one file"),
+            ([one, one, "-o", copy], "is given twice"),
+            ([one, MAKE_TRACE, "-o", copy], "draws into a copy of one file"),
             ([self.folder, "-o", copy], "draws into a copy of one file"),
             ([one], "-o overlaid.json.gz"),
             ([one, "-o", self.path("copy.pftrace")], "ends in .json.gz or .json"),
