@@ -60,10 +60,11 @@ TEST(WhatifOfAJob, UnmatchedRanksAreReplayedAlone) {
   const trace::Trace trace = test::open_ranks({rank_of(50, 0, "0, 7"), rank_of(150, 0, "1, 7")});
   const report::Report report = whatif_of(trace, "compute=0.5; straggler:1=0");
   ASSERT_EQ(report.tables.size(), 2u);
-  EXPECT_EQ(report.notes, (std::vector<std::string>{
-                              "Nothing in the recording is what straggler:1=0 speaks of.",
-                              "Ranks are replayed alone, so the time in which they wait for each other stays "
-                              "inside their collectives: none of their collectives could be matched."}));
+  EXPECT_EQ(report.notes,
+            (std::vector<std::string>{
+                "Nothing in the recording is what straggler:1=0 speaks of. The ranks are 0 and 1.",
+                "Ranks are replayed alone, so the time in which they wait for each other stays "
+                "inside their collectives: none of their collectives could be matched."}));
   EXPECT_EQ(test::cells(report.tables[1], "step"),
             (Cells{"200000", "210000", "200000", "150000", "210000", "150000"}));
 }
@@ -83,7 +84,7 @@ TEST(WhatifOfAJob, ARankThatNothingTiesIsNotReplayedWithOthers) {
 TEST(StragglersOfAJob, CostIsWhatTheOthersGain) {
   const trace::Trace trace = test::open_ranks(kLate);
   const report::Report report = test::answer("stragglers", trace);
-  ASSERT_EQ(report.tables.size(), 6u);
+  ASSERT_EQ(report.tables.size(), 7u);
   EXPECT_EQ(test::cells(report.tables[0], "rank"), Cells{"1"});
   EXPECT_EQ(test::cells(report.tables[0], "cost"), Cells{"90000"});
   EXPECT_EQ(test::cells(report.tables[0], "cost_by"), Cells{"replay"});

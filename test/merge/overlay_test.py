@@ -170,10 +170,10 @@ class Overlay(unittest.TestCase):
     def test_misuse(self):
         one, copy = self.generated(), self.path("copy.json")
         for words, part in (
-            ([], "draws into a copy of one file"),
+            ([], "takes one file, not a folder"),
             ([one, one, "-o", copy], "is given twice"),
-            ([one, MAKE_TRACE, "-o", copy], "draws into a copy of one file"),
-            ([self.folder, "-o", copy], "draws into a copy of one file"),
+            ([one, MAKE_TRACE, "-o", copy], "takes one file, not a folder"),
+            ([self.folder, "-o", copy], "takes one file, not a folder"),
             ([one], "-o overlaid.json.gz"),
             ([one, "-o", self.path("copy.pftrace")], "ends in .json.gz or .json"),
             ([one, "-o", one], "would be overwritten"),
