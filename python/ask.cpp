@@ -77,7 +77,7 @@ Report analyze(const Trace& trace, const std::string& name, const Given& given) 
   params.set("threads", std::to_string(trace.threads));
   auto answer = std::make_shared<const report::Report>(analyze::run(asked, *trace.derived(params), params));
   refuse(advise::sort_misfit(params, *answer));
-  if (const std::string sentence = advise::not_found(asked, *answer); !sentence.empty())
+  if (const std::string sentence = advise::not_found(asked, params, *answer); !sentence.empty())
     throw Refusal("Error", sentence);
   return {std::move(answer)};
 }
@@ -104,15 +104,17 @@ std::vector<std::string> overlay(const Trace& trace, std::size_t rank, const std
       refuse(output + ": is the trace itself and would be overwritten; choose another place");
   if (!output.ends_with(".json") && !output.ends_with(".json.gz"))
     refuse(output + ": an overlaid trace ends in .json.gz or .json");
-  refuse(analyze::undrawable(what));
   constexpr ParamSpec kFlags[] = {{"all-edges", ParamSpec::Type::flag, "", "", ""},
                                   {"only-critical", ParamSpec::Type::flag, "", "", ""}};
   std::vector<ParamSpec> specs(std::begin(kFlags), std::end(kFlags));
   const std::span<const ParamSpec> of_path = analyze::find("critical_path")->params;
   specs.insert(specs.end(), of_path.begin(), of_path.end());
   const report::Params params = params_of(given, specs);
+  refuse(analyze::undrawable(what, params));
   analyze::Sketch sketch =
       analyze::sketch_of(analyze::Derived(trace.trace, params), trace.trace.ranks[rank], what, params);
+  if (const std::string absent = analyze::absent_range(sketch, params); !absent.empty())
+    throw Refusal("Error", absent);
   auto file = write::Output::open(output);
   if (!file) throw Refusal("Error", file.error().text());
   const auto overlaid = merge::write_overlay(

@@ -37,9 +37,12 @@ std::string sort_misfit(const report::Params& params, const report::Report& repo
                      report::did_you_mean(wanted, names), all);
 }
 
-std::string not_found(const analyze::Analysis& analysis, const report::Report& report) {
-  const bool looked = analyze::answers_alone(analysis) || report.tables.front().rows() > 0;
-  return looked ? "" : report.notes.front();
+std::string not_found(const analyze::Analysis& analysis, const report::Params& params,
+                      const report::Report& report) {
+  const bool a_range =
+      (params.has("annotation") || params.has("instance")) && !params.flag("hta-compat");  // HTA goes on
+  const bool told = a_range || !analyze::answers_alone(analysis);
+  return told && report.tables.front().rows() == 0 && !report.notes.empty() ? report.notes.front() : "";
 }
 
 }  // namespace stepscope::advise

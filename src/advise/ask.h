@@ -25,6 +25,7 @@ std::string lacking(const analyze::Analysis& analysis, const report::Params& par
 std::string sort_misfit(const report::Params& params, const report::Report& report);
 
 /// One sentence when the report found nothing of what it was told to look at, or "".
-std::string not_found(const analyze::Analysis& analysis, const report::Report& report);
+std::string not_found(const analyze::Analysis& analysis, const report::Params& params,
+                      const report::Report& report);
 
 }  // namespace stepscope::advise

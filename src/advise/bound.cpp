@@ -135,6 +135,7 @@ std::string_view evidence_of(Bound bound) {
 
 Bound bound_of(const Evidence& e, const Permission& permission) {
   const std::int64_t events = e.fact("kernels") + e.fact("copies") + e.fact("fills");
+  if (!permission.rules) return Bound::unknown;
   if (events == 0) return Bound::host_only;
   if (!permission.device) return Bound::unknown;
   if (events < kFewestEvents || e.fact("busy") < kLeastWork) return Bound::too_little;

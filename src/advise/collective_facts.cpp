@@ -67,21 +67,29 @@ std::optional<TinyCollectives> tiny_collectives(const Evidence& e) {
 }
 
 std::optional<SlowLinks> slow_links(const Evidence& e) {
-  if (slow_rank(e)) return std::nullopt;  // even the fastest transfer may hold a wait for it
+  if (slow_rank(e)) return std::nullopt;
   SlowLinks slow;
+  slow.open = open_ranks(e);
+  double total = 0, saved = 0;
   for (const CollectiveRow& row : collectives_of(e)) {
+    total += static_cast<double>(row.total);
     if (row.bytes < kLargeMessage || row.ranks < 2 || row.bus_rate <= 0) continue;
-    const double expected = expected_bus_rate(e, row.ranks);
-    if (row.bus_rate >= kSlowLinkShare * expected) continue;
+    const std::optional<double> waits = slow.open < row.ranks ? std::nullopt : waiting_share(e);
+    const double moving = 1 - waits.value_or(0), expected = expected_bus_rate(e, row.ranks);
+    if (row.bus_rate >= kSlowLinkShare * expected * moving) continue;
     if (slow.exposed == 0 || row.exposed > slow.dearest.exposed) {
       slow.dearest = row;
       slow.expected = expected;
+      slow.waits = waits;
     }
-    slow.exposed += row.exposed;
-    slow.beyond +=
-        static_cast<std::int64_t>(static_cast<double>(row.exposed) * (1 - row.bus_rate / expected));
+    const double exposed = moving * static_cast<double>(row.exposed),
+                 needless = 1 - row.bus_rate / (expected * moving);
+    slow.exposed += static_cast<std::int64_t>(exposed);
+    slow.beyond += static_cast<std::int64_t>(exposed * needless);
+    saved += moving * static_cast<double>(row.total) * needless;
   }
   if (e.share(slow.exposed) < kInformedShare) return std::nullopt;
+  slow.factor = 1 - saved / total;
   return slow;
 }
 
@@ -121,6 +129,11 @@ std::string_view work_of(std::string_view part) {
 
 }  // namespace
 
+std::int64_t open_ranks(const Evidence& e) {
+  const report::Table* waits = table_of(e.reports().stragglers, "Waiting in collectives");
+  return waits == nullptr ? 1 : static_cast<std::int64_t>(waits->rows());
+}
+
 std::optional<double> waiting_share(const Evidence& e) {
   const report::Table* waits = table_of(e.reports().stragglers, "Waiting in collectives");
   if (waits == nullptr) return std::nullopt;
@@ -157,12 +170,31 @@ std::optional<SlowRank> slowest_rank(const Evidence& e) {
                work_of(part),
                (*ints_of(*slow, "excess"))[row],
                cost[row],
-               (*reals_of(*slow, "z"))[row],
+               (*ints_of(*slow, "time"))[row],
+               (*ints_of(*slow, "others_time"))[row],
+               (*ints_of(*slow, "apart"))[row],
                (*ints_of(*slow, "cost_low"))[row],
                (*ints_of(*slow, "cost_high"))[row],
                (*texts_of(*slow, "cost_by"))[row] == "replay"};
   }
   return found;
+}
+
+std::optional<SlowKernels> slow_kernels(const Evidence& e, const SlowRank& slow) {
+  const Table* kernels = table_of(e.reports().stragglers, "Kernels of stragglers");
+  if (kernels == nullptr) return std::nullopt;
+  const auto real = [&](std::string_view column, std::size_t row) {
+    return (*reals_of(*kernels, column))[row];
+  };
+  for (std::size_t row = 0; row < kernels->rows(); ++row)
+    if ((*ints_of(*kernels, "rank"))[row] == slow.rank)
+      return SlowKernels{(*ints_of(*kernels, "against"))[row],
+                         real("calls", row),
+                         real("others_calls", row),
+                         real("same_share", row),
+                         real("pace", row),
+                         real("even_share", row)};
+  return std::nullopt;
 }
 
 std::optional<PipelineStage> pipeline_stage(const Evidence& e) {
@@ -171,16 +203,27 @@ std::optional<PipelineStage> pipeline_stage(const Evidence& e) {
   const auto number = [&](std::string_view column, std::size_t row) {
     return (*ints_of(*stages, column))[row];
   };
-  for (std::size_t row = 0; row < stages->rows(); ++row)
-    if (e.mine(*stages, row))
-      return PipelineStage{number("stage", row),
-                           number("stages", row),
-                           number("micro_batches", row),
-                           number("length", row),
-                           number("bubble", row),
-                           number("waiting", row),
-                           (*reals_of(*stages, "bubble_share"))[row],
-                           (*reals_of(*stages, "ideal_share"))[row]};
+  const Reals &share = *reals_of(*stages, "bubble_share"), &ideal = *reals_of(*stages, "ideal_share");
+  for (std::size_t row = 0; row < stages->rows(); ++row) {
+    if (!e.mine(*stages, row)) continue;
+    PipelineStage stage{number("stage", row),
+                        number("stages", row),
+                        number("micro_batches", row),
+                        number("chunks", row),
+                        number("length", row),
+                        number("bubble", row),
+                        number("waiting", row),
+                        share[row],
+                        ideal[row],
+                        share[row],
+                        share[row]};
+    for (std::size_t other = 0; other < stages->rows(); ++other) {
+      if (number("pipeline", other) != number("pipeline", row)) continue;
+      stage.least = std::min(stage.least, share[other]);
+      stage.most = std::max(stage.most, share[other]);
+    }
+    return stage;
+  }
   return std::nullopt;
 }
 

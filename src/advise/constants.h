@@ -157,6 +157,10 @@ namespace stepscope::advise {
   X(double, kWaitingShare, 0.03, "of the step: what a slow rank costs the others", "chosen: three times what ranks differ by chance") \
   X(double, kWaitingPessimism, 0.5, "of a slow rank's cost: saved at least", "chosen") \
   X(double, kPacePessimism, 0.8, "of what the job gains in the replay without a slow rank: saved at least", "chosen: a replay gives mean steps, and the first one recorded is often longer") \
+  X(double, kSameWork, 0.9, "of a slow rank's kernel time: in kernels that a usual rank runs as often", "chosen") \
+  X(double, kSlowDevice, 1.03, "times: the same kernels on a slow device", "chosen: kernels vary by at most 1.5 % in recorded steps") \
+  X(double, kEvenPace, 0.8, "of the time of these: longer by about the same factor", "chosen") \
+  X(std::int64_t, kMicroBatches, 8, "micro-batches per stage, which leave a bubble of about a tenth", "(p-1)/(8p+p-1) is at most 1/9") \
   X(double, kBubbleShare, 0.10, "of the step: the bubble of a pipeline's stage", "chosen: as idle time is judged") \
   X(double, kBubbleFit, 0.3, "of the ideal bubble: what a bubble that few micro-batches explain differs from it at most", "chosen") \
   X(double, kHalvedLeast, 0.5, "of half the bubble: saved at least by twice as many micro-batches", "chosen: smaller kernels are less efficient") \
@@ -178,7 +182,7 @@ namespace stepscope::advise {
   X(double, kExactError, 0.02, "of the replayed length: above it confidence falls", "chosen") \
   X(double, kTwoRecordings, 2.77, "standard errors between the means of two recordings of one program", "1.96 × √2: 95 % of normal differences") \
   X(double, kMostWidening, 0.02, "of a saving: its range is wider by at most this where steps vary", "chosen: beyond, the spread of the steps is what to look at") \
-  X(double, kMostUnlinked, 0.10, "of device events without their launch: above it no replay", "chosen: such work cannot move") \
+  X(double, kMostUnlinked, 0.10, "of the window's device events without their launch: above it no replay", "chosen: such work cannot move") \
   X(double, kMemoryShare, 0.90, "of device memory", "the TensorBoard plugin's limit")
 // clang-format on
 

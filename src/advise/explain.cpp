@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
+#include "advise/constants.h"
 #include "advise/rules.h"
 #include "advise/say.h"
 #include "analyze/replayed_rank.h"
@@ -47,7 +49,13 @@ class Numbers {
 
 std::string spelled(const std::vector<Scale>& scales) {
   std::string out;
-  for (const Scale& scale : scales) out += (out.empty() ? "" : "; ") + scale.text;
+  for (const Scale& scale : scales) {
+    const std::size_t equals = scale.text.rfind('=');
+    const std::string text = equals == std::string::npos
+                                 ? scale.text
+                                 : fmt::format("{}={:.3g}", scale.text.substr(0, equals), scale.factor);
+    out += (out.empty() ? "" : "; ") + text;
+  }
   return out;
 }
 
@@ -71,7 +79,7 @@ void add_replay(Numbers& out, const Evidence& evidence, const ReplayedRank& repl
     out.text("first step, left out of savings",
              fmt::format("{}, the median step {}", format_value(slow->length, Unit::ns),
                          format_value(slow->median, Unit::ns)));
-  out.text("savings come from", replayable(evidence, replayed) ? "the replay" : "the rule's estimate");
+  out.text("savings come from", replayable(replayed) ? "the replay" : "the rule's estimate");
 }
 
 /// `raw` as the rule gave it, `f` as it was priced.
@@ -83,7 +91,7 @@ std::vector<Asked> numbers_of(const Finding& raw, const Finding& f, const Eviden
   add_change(out, "ideal change", f.ideal, evidence, replayed);
   add_change(out, "mild change", f.mild, evidence, replayed);
   if (!f.ideal.empty() && f.mild.empty()) out.share("low end, of the ideal saving", f.pessimism);
-  if (f.ideal.empty() || !replayable(evidence, replayed)) {
+  if (f.ideal.empty() || !replayable(replayed)) {
     out.time("the rule's estimate, low", raw.saving_low);
     out.time("the rule's estimate, high", raw.saving_high);
   }
@@ -115,10 +123,55 @@ std::vector<std::string> reasons_of(const Finding& raw, const Finding& f) {
   return reasons;
 }
 
+/// What it read last, but for what only divides other numbers.
 std::string last_read(const std::vector<Asked>& inputs) {
-  return inputs.empty()
-             ? ""
-             : fmt::format(" The last that it read was {}: {}.", inputs.back().what, inputs.back().value);
+  for (auto asked = inputs.rbegin(); asked != inputs.rend(); ++asked)
+    if (asked->what != "window" && asked->what != "complete_steps")
+      return fmt::format(" The last that it read was {}: {}.", asked->what, asked->value);
+  return "";
+}
+
+/// `text` with the value of each constant behind its name.
+std::string with_values(std::string text) {
+  for (const Constant& constant : kConstants) {
+    const std::string_view name = constant.name;
+    for (std::size_t at = 0; (at = text.find(name, at)) != std::string::npos;) {
+      const std::size_t end = at + name.size();
+      const bool whole = end == text.size() || std::isalnum(static_cast<unsigned char>(text[end])) == 0;
+      const std::string value = fmt::format(" ({})", constant.value);
+      if (whole) text.insert(end, value);
+      at = end + (whole ? value.size() : 0);
+    }
+  }
+  return text;
+}
+
+/// The sentence of a rule's text that says when it fires, "" when none does.
+std::string when_it_fires(std::string_view doc) {
+  const std::size_t from = std::min(doc.find("Fires "), doc.find("fires "));
+  if (from == std::string_view::npos) return "";
+  const std::size_t stop = std::min(doc.find(". ", from), doc.find(".\n", from));
+  std::string sentence(doc.substr(from, stop == std::string_view::npos ? stop : stop - from));
+  std::erase_if(sentence, [](char c) { return c == '`' || c == '*'; });
+  sentence.front() = 'f';
+  while (sentence.ends_with('.') || sentence.ends_with('\n')) sentence.pop_back();
+  return " It " + with_values(std::move(sentence)) + ".";
+}
+
+/// Other verdicts under which the rule would have spoken: "'host-bound' or 'mixed'".
+std::string verdicts_it_needs(const Rule& rule, const Evidence& evidence, Bound bound) {
+  std::string names;
+  for (const Bound other : {Bound::host, Bound::communication, Bound::device, Bound::mixed})
+    if (other != bound && rule.find(evidence, other))
+      names += fmt::format("{}'{}'", names.empty() ? "" : " or ", name_of(other));
+  return names;
+}
+
+std::string why_silent(const Rule& rule, const Evidence& evidence, Bound bound,
+                       const std::vector<Asked>& inputs) {
+  if (const std::string needed = verdicts_it_needs(rule, evidence, bound); !needed.empty())
+    return fmt::format("Silent because the verdict is '{}': it needs {}.", name_of(bound), needed);
+  return "Silent." + last_read(inputs) + when_it_fires(rule.doc);
 }
 
 void fires(Explained& out, const Finding& raw, const Judged& judged, std::size_t place,
@@ -156,7 +209,7 @@ void explain_rule(Explained& out, const Rule& rule, std::string_view id, Judged 
     }
   out.outcome = "silent";
   out.sentence = raw ? fmt::format("Silent: other findings claim what it found: {}.", raw->title)
-                     : "Silent." + last_read(out.inputs);
+                     : why_silent(rule, evidence, judged.bound, out.inputs);
 }
 
 void explain_health(Explained& out, const HealthRule& rule, const Evidence& evidence) {

@@ -33,6 +33,8 @@ struct Finding {
   bool small = false;                 ///< not worth showing
   std::vector<analyze::Scale> ideal;  ///< the change, for replay; none: the saving is the rule's estimate
   std::vector<analyze::Scale> mild;   ///< its least form; none: `pessimism` times what the change saves
+  std::vector<analyze::Scale>
+      removed;  ///< of an estimate: what it is a part of, so that it is no more than the replay without
   double pessimism = 1;
   std::int64_t claimed = 0;   ///< idle time per step that the change ends, where it also shortens kernels, ns
   std::int64_t leftover = 0;  ///< idle time per step that more specific causes may claim first, ns

@@ -72,9 +72,9 @@ std::optional<Health> blind_wait(const Evidence& e) {
           ? fmt::format(
                 "The host waits {} for a device that has no events in that time: device records are missing.",
                 ns(blind))
-          : fmt::format("Work was launched and did not start for {} in all, with nothing running: device "
-                        "records are missing.",
-                        ns(pending)),
+          : fmt::format("For {} of {} kernels were queued, but the file shows the device empty: part of its "
+                        "records is missing.",
+                        ns(pending), ns(e.window())),
       "idle time, waits, launches, utilization",
       "schedule(wait=1, warmup=2, active=5), torch.cuda.synchronize() before the profiler stops, and no "
       "other tool (nsys, ncu, rocprof, DCGM) that traces this device at the same time.");
@@ -186,6 +186,13 @@ std::optional<Health> foreign(const Evidence& e) {
       "completeness", "`stepscope sql TRACE 'select category, count(*) from event group by 1'` lists them.");
 }
 
+std::optional<Health> only_critical(const Evidence& e) {
+  if (e.fact("only_critical") == 0) return std::nullopt;
+  return row(e, "Q16", HealthClass::A,
+             "Only the events of a critical path are in the file: an overlay left the others out.",
+             "every time, count and saving", "Ask the recording that the copy was made from.");
+}
+
 constexpr HealthRule kRules[] = {
     {"Q01", "no warm-up before the recorded steps", no_warm_up},
     {"Q02", "launches without device events", launches_without_device},
@@ -202,6 +209,7 @@ constexpr HealthRule kRules[] = {
     {"Q13", "a mode that serialises kernels", serialised},
     {"Q14", "shapes are absent", no_shapes},
     {"Q15", "unknown categories", foreign},
+    {"Q16", "a copy that holds only a critical path", only_critical},
 };
 
 }  // namespace
@@ -212,6 +220,8 @@ std::vector<Health> check_health(const Evidence& evidence) {
   std::vector<Health> rows;
   for (const HealthRule& rule : health_rules())
     if (auto health = rule.check(evidence)) rows.push_back(std::move(*health));
+  const auto copy = std::find_if(rows.begin(), rows.end(), [](const Health& row) { return row.id == "Q16"; });
+  if (copy != rows.end()) return {*copy};  // what it lacks says nothing of the recording
   std::stable_sort(rows.begin(), rows.end(),
                    [](const Health& a, const Health& b) { return a.grade < b.grade; });
   return rows;
@@ -220,6 +230,7 @@ std::vector<Health> check_health(const Evidence& evidence) {
 Permission permission_of(const std::vector<Health>& health) {
   Permission permission;
   for (const Health& row : health) {
+    permission.rules &= row.id != "Q16";
     if (row.grade == HealthClass::A && row.id == "Q12")
       permission.host = false;
     else if (row.grade == HealthClass::A)

@@ -25,6 +25,7 @@ std::vector<Health> check_health(const Evidence& evidence);
 struct Permission {
   bool device = true;  ///< conclusions about device idle time, waits, launches and utilization
   bool host = true;    ///< causes on the host
+  bool rules = true;   ///< any finding at all
   int doubt = 0;       ///< levels by which every confidence falls
 };
 Permission permission_of(const std::vector<Health>& health);

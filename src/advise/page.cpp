@@ -53,12 +53,20 @@ std::string traces_of(const std::vector<std::string>& paths) {
   return words;
 }
 
-/// "a.json.gz · 2 ranks · NVIDIA H100".
+/// "2 ranks", "2 of 128 ranks" when the job has more than these.
+std::string count_of_ranks(const trace::Trace& trace) {
+  const auto open = static_cast<std::int64_t>(trace.ranks.size());
+  std::int64_t size = open;
+  for (const trace::Rank& rank : trace.ranks) size = std::max(size, rank.world_size);
+  return size > open ? fmt::format("{} of {} ranks", open, size) : fmt::format("{} ranks", open);
+}
+
+/// "a.json.gz and 1 more · 2 ranks · NVIDIA H100".
 std::string title_of(const trace::Trace& trace) {
   const trace::Rank& first = trace.ranks.front();
   std::string title = std::filesystem::path(first.path).filename().string();
   if (trace.ranks.size() > 1)
-    title += fmt::format(" and {} more · {} ranks", trace.ranks.size() - 1, trace.ranks.size());
+    title += fmt::format(" and {} more · {}", trace.ranks.size() - 1, count_of_ranks(trace));
   std::set<std::string> devices;
   for (const trace::Rank& rank : trace.ranks)
     for (const trace::Device& device : rank.devices)
@@ -67,16 +75,26 @@ std::string title_of(const trace::Trace& trace) {
   return title;
 }
 
+/// The analyses worth seeing next: those that prove what is said; of several ranks what lies between them.
+std::vector<std::string> analyses_to_see(const report::Judgement& judgement, bool several) {
+  constexpr std::size_t kMost = 2;
+  std::vector<std::string> names = report::proving_analyses(judgement);
+  std::erase_if(names, [&](const std::string& name) {
+    return analyze::find(name) == nullptr || (several && (name == "overview" || name == "communication"));
+  });
+  names.resize(std::min(names.size(), several ? kMost - 1 : kMost));
+  if (several) names.emplace_back("communication");
+  return names;
+}
+
 report::Page first_screen(const trace::Trace& trace, report::Report verdict, const report::Report& steps,
                           const PageOptions& options) {
-  constexpr std::size_t kMostProofs = 2;
   report::Page page{title_of(trace), {std::move(verdict)}, {}};
   add_whole(page, steps);
   const std::string traces = traces_of(options.paths);
   const report::Judgement judgement = report::judgement_of(page.reports);
-  for (const std::string& name : report::proving_analyses(judgement))
-    if (analyze::find(name) != nullptr && page.next.size() < kMostProofs)
-      page.next.push_back(fmt::format("stepscope show {} {}", name, traces));
+  for (const std::string& name : analyses_to_see(judgement, trace.several()))
+    page.next.push_back(fmt::format("stepscope show {} {}", name, traces));
   const report::Table& asked = judgement.findings->rows() > 0 ? *judgement.findings : *judgement.health;
   if (asked.rows() > 0)
     page.next.push_back(fmt::format("stepscope explain {} {}", report::field(asked, "id", 0), traces));

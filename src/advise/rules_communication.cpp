@@ -118,8 +118,41 @@ std::optional<Finding> many_collectives(const Evidence& e, Bound bound) {
 constexpr std::string_view kLinkDoc =
     R"(Looks for collectives of at least `kLargeMessage` whose bus rate (`collectives`: of the shortest one, which waited least for other ranks) is below `kSlowLinkShare` of what such devices
 reach: 100 GB/s over NVLink or xGMI within a host, 10 over PCIe, 20 over the network for more than 8 ranks. Their exposed time is at least
-`kInformedShare` of the window. Saving: the exposed time beyond the expected transfer, at least `kSlowLinkPessimism` of it. Needs the sizes that PyTorch 2.3 and later
-record beside collectives. Silent when the host limits.)";
+`kInformedShare` of the window. Needs the sizes that PyTorch 2.3 and later record beside collectives. Silent when the host limits.
+
+Where not all ranks of the collective are open, or none is matched, a rank that comes late in every step looks the same: then the finding names both causes, with low confidence,
+and the first thing to do is to add the other files. Of all ranks, the share of their time in collectives that is waiting (`stragglers`) is left out, of the time and of the rate.
+
+Saving: of one rank, replay with collectives as much shorter as the expected rate makes them, and with `kSlowLinkPessimism` of what that takes off. Else, the exposed time beyond the
+expected transfer and at least `kSlowLinkPessimism` of it, at most what a replay without collectives saves.)";
+
+/// Slow links look like a rank that is late in every step; what there is to tell them apart.
+void say_links(Finding& f, const SlowLinks& slow) {
+  const std::string transport =
+      "NCCL_DEBUG=INFO names the transport: look for disabled peer-to-peer (NCCL_P2P_DISABLE, PCIe ACS, "
+      "containers without shared memory), the wrong interface (NCCL_SOCKET_IFNAME, NCCL_IB_HCA), or a "
+      "topology without fabric (nvidia-smi topo -m; rocm-smi --showtopo).";
+  if (slow.waits) {
+    f.confidence = slow.dearest.ranks <= 8 ? Confidence::medium : Confidence::low;
+    f.because = fmt::format(
+        "waiting for other ranks, {} of this rank's time in collectives, is left out; how the devices are "
+        "connected is not in the file",
+        percent(*slow.waits));
+    f.remedy = transport;
+    return;
+  }
+  f.title += ": slow links, or a rank that is late in every step";
+  f.confidence = Confidence::low;
+  const bool all = slow.open >= slow.dearest.ranks;
+  const std::string known = all ? "the collectives of these ranks could not be matched"
+                                : fmt::format("only {} of the {} ranks {} open", slow.open,
+                                              slow.dearest.ranks, slow.open == 1 ? "is" : "are");
+  f.because =
+      known + ": where a rank is late in every step, the others wait for it even in their fastest one";
+  f.remedy = fmt::format("{}If no rank holds the others up: {}",
+                         all ? "" : "Add the other ranks' files: they tell whether one of them is late. ",
+                         transport);
+}
 
 std::optional<Finding> slow_transfers(const Evidence& e, Bound bound) {
   const std::optional<SlowLinks> slow = slow_links(e);
@@ -127,22 +160,20 @@ std::optional<Finding> slow_transfers(const Evidence& e, Bound bound) {
   const CollectiveRow& row = slow->dearest;
   Finding f = finding(
       e, "N03", "communication",
-      fmt::format("{} of {} among {} ranks reaches {} per link at its fastest; {} expected",
+      fmt::format("{} of {} among {} ranks moves {} per link at its fastest, {} expected",
                   row.what == "all-reduce" ? "All-reduce" : row.what, format_value(row.bytes, Unit::bytes),
                   format_value(row.ranks, Unit::count), format_value(row.bus_rate, Unit::bytes_per_s),
                   format_value(slow->expected, Unit::bytes_per_s)));
   save(f, slow->beyond / e.steps(), kSlowLinkPessimism, 1.0);
-  f.confidence = row.ranks <= 8 ? Confidence::medium : Confidence::low;
-  f.because =
-      "the fastest of several equal transfers is this slow, so it is not waiting; how the devices are "
-      "connected is not in the file";
+  const double mild = 1 - kSlowLinkPessimism * (1 - slow->factor);
+  if (slow->open == 1)
+    change(f, fmt::format("comm={:.3f}", slow->factor), fmt::format("comm={:.3f}", mild));
+  else
+    part_of(f, "comm=0");  // replayed alone, a rank also gains what it waits for others
+  say_links(f, *slow);
   f.evidence =
       fmt::format("collectives: bus_rate; {} exposed in the window; devices: exposed_communication {}",
                   ns(slow->exposed), percent(e.share(e.fact("exposed_communication"))));
-  f.remedy =
-      "NCCL_DEBUG=INFO names the transport: look for disabled peer-to-peer (NCCL_P2P_DISABLE, PCIe ACS, "
-      "containers without shared memory), the wrong interface (NCCL_SOCKET_IFNAME, NCCL_IB_HCA), or a "
-      "topology without fabric (nvidia-smi topo -m; rocm-smi --showtopo).";
   f.verify = "collectives: bus_rate near what a bandwidth test of the same ranks reaches.";
   f.effort = Effort::hardware;
   return f;
@@ -151,7 +182,7 @@ std::optional<Finding> slow_transfers(const Evidence& e, Bound bound) {
 constexpr std::string_view kLateDoc =
     R"(Looks for all-reduces and reduce-scatters whose first one starts when more than `kLateReduction` of the backward pass's kernel time is over (`collectives`: before_share, median
 over steps), and that are exposed. Saving: the smaller of the exposed time and of the backward time that could hide it
-× 0.5 to 1. Silent when the host limits, when many small collectives explain it (N02), and when links are slow (N03):
+× `kHiddenLeast` to 1, at most what a replay without collectives saves. Silent when the host limits, when many small collectives explain it (N02), and when links are slow (N03):
 starting earlier does not help a transfer that takes longer than the backward pass. Without a device: collectives on the CPU (`host_time`) of which the first
 begins so late, exposed in `kInformedShare` of the window; saving up to the smaller of the two, as they need cores of their own to hide.)";
 
@@ -164,6 +195,7 @@ std::optional<Finding> late_start(const Evidence& e, Bound bound) {
               fmt::format("Gradients are reduced only after {} of the backward pass: {} per step are exposed",
                           percent(late->before), ns(late->exposed)));
   save(f, std::min(late->exposed, late->could_hide), kHiddenLeast, 1);
+  part_of(f, "comm=0");
   f.confidence = Confidence::medium;
   f.because = "kernels of the backward pass ran before the first reduction could hide behind them";
   f.evidence = "collectives: reductions in the backward pass";
@@ -178,7 +210,8 @@ std::optional<Finding> late_start(const Evidence& e, Bound bound) {
 
 constexpr std::string_view kGatherDoc =
     R"(Looks for at least `kFewestGathers` all-gathers per step of which `kWaitedGathers` of the time is exposed, and `kInformedShare` of the window at least: parameters that are gathered when
-they are needed (FSDP, ZeRO-3). Saving: replay with collectives at 0.3 to 0.8 of their length.)";
+they are needed (FSDP, ZeRO-3). Saving: `kPrefetchLeast` to `kPrefetchMost` of that exposed time, at most what a replay
+without collectives saves.)";
 
 std::optional<Finding> gathers(const Evidence& e, Bound bound) {
   const std::int64_t exposed = waited_gathers(e);
@@ -187,6 +220,7 @@ std::optional<Finding> gathers(const Evidence& e, Bound bound) {
                       fmt::format("{} of {} per step wait for gathers of parameters", ns(exposed / e.steps()),
                                   ns(e.step_length())));
   save(f, exposed / e.steps(), kPrefetchLeast, kPrefetchMost);
+  part_of(f, "comm=0");
   f.confidence = Confidence::low;
   f.because = "most of the gathers' time runs with no compute beside it";
   f.evidence = "collectives: all-gather, exposed";
@@ -202,7 +236,7 @@ std::optional<Finding> gathers(const Evidence& e, Bound bound) {
 constexpr std::string_view kEveryDoc =
     R"(Looks for two or more calls of DistributedDataParallel.forward per optimizer step of which each is followed by the same all-reduces of at least `kSmallMessage` (`collectives`: a row's
 count per forward is 0.9 or more): gradients are accumulated and still reduced each time. Saving: (k-1)/k of the exposed time of these
-reductions. Silent when the host limits.)";
+reductions, at most what a replay without collectives saves. Silent when the host limits.)";
 
 std::optional<Finding> reduce_every_time(const Evidence& e, Bound bound) {
   const std::int64_t forwards = e.fact("ddp_calls");
@@ -220,6 +254,7 @@ std::optional<Finding> reduce_every_time(const Evidence& e, Bound bound) {
                       fmt::format("Gradients are reduced {} times per optimizer step", times));
   const double saved = static_cast<double>(times - 1) / static_cast<double>(times);
   save(f, exposed / e.steps(), saved / 2, saved);
+  part_of(f, "comm=0");
   f.confidence = Confidence::medium;
   f.because = "there are several forward passes per optimizer step, and as many sets of reductions";
   f.evidence = "collectives: count; operators: DistributedDataParallel.forward, Optimizer.step";

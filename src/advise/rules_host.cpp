@@ -193,7 +193,8 @@ std::optional<Finding> optimizer_loop(const Evidence& e, Bound bound) {
   change(f, fmt::format("{}:/Optimizer.step#/={:.2f}", what, 1 - kMultiTensorMost),
          fmt::format("{}:/Optimizer.step#/={:.2f}", what, 1 - kMultiTensorLeast));
   f.confidence = Confidence::high;
-  f.because = "multi-tensor optimizers need about 30 launches for any model";
+  f.because = fmt::format("{} launches are counted, multi-tensor optimizers need about 30",
+                          format_value(steps.events / steps.ranges, Unit::count));
   f.evidence = "launches: calls; call_tree: Optimizer.step";
   f.remedy = "fused=True (or foreach=True) in the optimizer, e.g. torch.optim.AdamW(..., fused=True).";
   f.verify = "Under 50 kernels in Optimizer.step, with multi_tensor_apply or fused in their names.";
@@ -221,7 +222,7 @@ std::optional<Finding> zero_fill(const Evidence& e, Bound bound) {
   change(f, "op:/Optimizer.zero_grad#/=0" + (f.shortens_kernels ? without_adding(e, fills) : ""),
          kZeroFillPessimism);
   f.confidence = Confidence::high;
-  f.because = "gradients set to None need none of them";
+  f.because = "the events are counted; with gradients set to None there are none";
   f.evidence = "launches: calls; call_tree: Optimizer.zero_grad";
   f.remedy =
       "optimizer.zero_grad(set_to_none=True), the default since PyTorch 2.0: delete set_to_none=False. Not "

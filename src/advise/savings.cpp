@@ -37,10 +37,8 @@ double expected(std::int64_t low, std::int64_t high, Confidence confidence) {
 
 }  // namespace
 
-bool replayable(const Evidence& evidence, const ReplayedRank& replayed) {
-  const std::int64_t events = evidence.fact("kernels") + evidence.fact("copies") + evidence.fact("fills");
-  return replayed.usable() &&
-         !(report::ratio(evidence.fact("device_without_launch"), events) > kMostUnlinked);
+bool replayable(const ReplayedRank& replayed) {
+  return replayed.usable() && replayed.unlinked() <= kMostUnlinked;
 }
 
 std::int64_t most_saving(const Evidence& evidence) {
@@ -122,7 +120,7 @@ class Pricing {
         replayed_(replayed),
         threads_(thread_count(threads)),
         step_(evidence.step_length()) {
-    usable_ = replayable(evidence, replayed);
+    usable_ = replayable(replayed);
     uncertainty_ = step_uncertainty(evidence, replayed.has_device());
   }
 
@@ -177,6 +175,7 @@ class Pricing {
       else if (!f.mild.empty())
         p.mildly_saved = saved(p.mild = replayed_.change_of(f.mild));
     });
+    for (Finding& f : findings_) keep_to_removed(f);
     for (std::size_t i = 0; i < findings_.size(); ++i) {
       Finding& f = findings_[i];
       if (by_replay(f)) take(f, priced[i]);
@@ -237,6 +236,9 @@ class Pricing {
       f.ideal.clear();
       return;
     }
+    if (f.category == "communication" && priced.saved > 0 && f.saving_high / 2 >= priced.saved)
+      f.because += fmt::format("; it takes {} of the step, but without it something else limits",
+                               report::format_value(f.saving_high, report::Unit::ns));
     f.saving_high = priced.saved;
     f.saving_low =
         f.mild.empty() ? part(f.saving_high, f.pessimism) : std::min(f.saving_high, priced.mildly_saved);
@@ -245,9 +247,21 @@ class Pricing {
     f.because += fmt::format("; replayed without changes the step is {} off what was recorded",
                              report::format_value(replayed_.error(), report::Unit::share));
   }
+  /// An estimate of a part of something is no more than all of it.
+  void keep_to_removed(Finding& f) const {
+    if (!usable_ || by_replay(f) || f.removed.empty() || f.saving_high == kNoInt) return;
+    const Change without = replayed_.change_of(f.removed);
+    if (!without.found) return;
+    f.saving_high = std::min(f.saving_high, saved(without));
+    f.saving_low = std::min(f.saving_low, f.saving_high);
+  }
   void doubt(Finding& f) const {
     lower_confidence(f);
-    f.because += "; the saving is a share of the time, as the recording cannot be replayed";
+    const bool unlinked = replayed_.usable();
+    f.because += fmt::format(
+        "; the saving is a share of the time, as the recording cannot be replayed: {}{}",
+        report::format_value(unlinked ? replayed_.unlinked() : replayed_.error(), report::Unit::share),
+        unlinked ? " of the window's device events come without their launch" : " off without changes");
   }
   void sort(std::vector<Priced>& priced) {
     std::vector<std::size_t> order(findings_.size());

@@ -32,14 +32,15 @@ std::int64_t saved_per_step(const Evidence& evidence, const analyze::ReplayedRan
 /// limits now first, then by expected saving) and marks what is too small to be shown.
 ///
 /// Alone: the replay without changes minus the one with the finding's change, per step. Where the recording
-/// cannot be replayed the rule's own estimate stays, and the confidence says so. No saving exceeds the step
-/// minus the device's compute time, unless it shortens that. Together: one replay with all changes, and of
+/// cannot be replayed the rule's own estimate stays, and the confidence says so. An estimate does not exceed
+/// the replay without what it is a part of (`Finding::removed`), and no saving the step minus the device's
+/// compute time, unless it shortens that. Together: one replay with all changes, and of
 /// estimates what the replay leaves of late idle time; never more than the sum.
 Together price(std::vector<Finding>& findings, const Evidence& evidence,
                const analyze::ReplayedRank& replayed, unsigned threads);
 
 /// Whether savings of the rank are differences of replays.
-bool replayable(const Evidence& evidence, const analyze::ReplayedRank& replayed);
+bool replayable(const analyze::ReplayedRank& replayed);
 /// ns per step: more than the step without its compute time is saved by nothing that leaves kernels as they
 /// are.
 std::int64_t most_saving(const Evidence& evidence);

@@ -32,6 +32,8 @@ void change(Finding& f, std::string_view ideal, std::string_view mild) {
   f.mild = scales(mild);
 }
 
+void part_of(Finding& f, std::string_view removed) { f.removed = scales(removed); }
+
 analyze::Scale scale_of(analyze::Scale::What what, std::string_view name, double factor) {
   return {std::string(name), what, std::string(name), {}, factor};
 }

@@ -26,6 +26,9 @@ void save(Finding& f, std::int64_t time_per_step, double low, double high);
 void change(Finding& f, std::string_view ideal, double pessimism);
 void change(Finding& f, std::string_view ideal, std::string_view mild);
 
+/// What the rule's own estimate is a part of.
+void part_of(Finding& f, std::string_view removed);
+
 /// One part of a change: what has exactly this name, which may hold any text.
 analyze::Scale scale_of(analyze::Scale::What what, std::string_view name, double factor);
 

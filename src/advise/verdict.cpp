@@ -43,7 +43,7 @@ void doubt(Finding& f, int levels, const std::vector<Health>& health) {
 std::vector<Finding> found_in(const Evidence& evidence, Bound bound, const Permission& permission,
                               const std::vector<Health>& health) {
   std::vector<Finding> findings;
-  if (bound == Bound::too_little) return findings;
+  if (bound == Bound::too_little || !permission.rules) return findings;
   for (const Rule& rule : rules()) {
     if (rule.needs_device && bound == Bound::unknown) continue;
     auto found = rule.find(evidence, bound);
@@ -252,7 +252,7 @@ std::string who_holds_up(const Evidence& evidence) {
 
 /// That savings are of the other steps.
 std::string first_step(const Evidence& evidence, const analyze::ReplayedRank& replayed) {
-  const auto slow = replayable(evidence, replayed) ? slow_first_step(evidence, replayed) : std::nullopt;
+  const auto slow = replayable(replayed) ? slow_first_step(evidence, replayed) : std::nullopt;
   if (!slow) return "";
   return fmt::format(" The first step took {}, the median step {}: savings are of the steps behind it.",
                      report::format_value(slow->length, Unit::ns),

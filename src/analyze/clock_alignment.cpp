@@ -42,7 +42,7 @@ Table clocks_of(const trace::Trace& trace, const Alignment& alignment) {
   auto& residual_95 = table.ints("residual_p95", Unit::ns, Role::detail);
   auto& low = table.ints("shift_low", Unit::ns, Role::detail);
   auto& high = table.ints("shift_high", Unit::ns, Role::detail);
-  auto& why = table.texts("why", Role::detail);
+  auto& why = table.texts("why", Role::value);
   for (std::size_t q = 0; q < alignment.clocks.size(); ++q) {
     const RankClock& clock = alignment.clocks[q];
     const bool fitted = clock.state != ClockState::apart;
@@ -58,8 +58,9 @@ Table clocks_of(const trace::Trace& trace, const Alignment& alignment) {
     rejected.push_back(clock.fit.rejected);
     residual.push_back(clock.collectives > 0 ? whole(clock.fit.residual_median) : kNoInt);
     residual_95.push_back(clock.collectives > 0 ? whole(clock.fit.residual_p95) : kNoInt);
-    low.push_back(clock.low);
-    high.push_back(clock.high);
+    const bool bounded = clock.low <= clock.high;
+    low.push_back(bounded ? clock.low : kNoInt);
+    high.push_back(bounded ? clock.high : kNoInt);
     why.push_back(clock.why);
   }
   return table;
@@ -186,7 +187,7 @@ and message) has its own scatter; the collectives' own times are eliminated. Zer
 | component | ranks that share collectives, directly or through others, have the same number; times of two components cannot be compared |
 | collectives, rejected | common ones, and of their ends those that do not fit at all |
 | residual_p50, residual_p95 | of the clock's ends, absolute, ns |
-| shift_low, shift_high | ns by which this clock alone could still be shifted: no rank can end a collective before the last one has come. A check that rests on no statistics; it holds 0 where the fit is right |
+| shift_low, shift_high | ns by which this clock alone could still be shifted: no rank can end a collective before the last one has come. A check that rests on no statistics; it holds 0 where the fit is right, and is absent where no shift would do |
 
 **Collectives matched across ranks**: per process group (its ranks and its name; names alone repeat) how many were matched by the sequence number that newer
 recorders write, by order within each profiler step where all members have equally many, as are messages from one rank to another, and by similarity (longest common subsequence of operation and size) elsewhere;

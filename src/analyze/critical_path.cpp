@@ -1,6 +1,9 @@
 // The longest chain of calls and device events of a step: what has to be faster for the step to be.
 #include "analyze/critical_path.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <map>
 
 #include "analyze/device_spans.h"
@@ -142,12 +145,27 @@ constexpr report::ParamSpec kParams[] = {
     kHtaCompat,
     kHtaLastStep};
 
+/// One sentence on ranges that were chosen and are not there, or "".
+std::string unfound(const hta::Ranges& ranges, std::int64_t named) {
+  const auto [first, last] = ranges.instances;
+  if (last < named) return "";
+  if (named == 0)
+    return fmt::format(
+        "No range has a name that holds '{}': `stepscope show user_annotations` lists the ranges, "
+        "--annotation "
+        "all takes the whole recording.",
+        ranges.annotation);
+  return fmt::format("There is no range number {}: {} {} a name that holds '{}'; their numbers are 0 to {}.",
+                     std::max(first, named), named, named == 1 ? "range has" : "ranges have",
+                     ranges.annotation, named - 1);
+}
+
 }  // namespace
 
 constinit const About critical_path_about = {
     R"(Begins and ends of calls and device events are joined where one cannot come before the other: along each thread (a backward thread behind the only forward one), from a launch to what it launches where the
 stream was idle, from event to event of a stream, from recorded events to what waits for them, and from the last work of a stream to the call that waits for it. The critical path is the longest chain: shortening
-anything else changes nothing. `annotation` and `instance` choose the range (a profiler step); without such a range the whole recording is taken.
+anything else changes nothing. `annotation` and `instance` choose the range of the host (a profiler step); without such a range the whole recording is taken.
 
 **The path by what it is bound by**: `cpu_bound`, `gpu_compute_bound` (copies too), `gpu_communication_bound`, `gpu_kernel_launch_overhead` (from a launch to its begin on an idle stream),
 `gpu_kernel_kernel_overhead` (between events of a stream, up to 1.5 ms); ns, and the share of the path.
@@ -172,15 +190,15 @@ std::vector<RankPath> critical_paths(const trace::Trace& trace, const report::Pa
   if (only != nullptr) std::erase_if(ranks, [&](const RankPath& of) { return of.rows.rank != only; });
   for (RankPath& of : ranks) {
     of.graph = hta::critical_path(trace, of.rows, ranges, compat);
-    if (of.graph.nodes.empty() && !params.has("annotation")) {
+    const std::int64_t named = of.graph.ranges;
+    std::string note = ranges.annotation.empty() ? "" : unfound(ranges, named);
+    if (named == 0 && !ranges.annotation.empty() && !params.has("annotation") &&
+        ranges.instances.first == 0) {
       of.graph = hta::critical_path(trace, of.rows, {}, compat);
-      notes.emplace_back("No profiler step is marked: this is the path of the whole recording.");
-    } else if (of.graph.nodes.empty()) {
-      notes.push_back("No range number " + std::string(params.text("instance", "0")) +
-                      " has a name that holds '" + std::string(asked) +
-                      "': `stepscope show user_annotations` lists the ranges, --annotation all takes "
-                      "the whole recording.");
+      note = "No profiler step is marked: this is the path of the whole recording.";
     }
+    if (!note.empty() && std::find(notes.begin(), notes.end(), note) == notes.end())
+      notes.push_back(std::move(note));
   }
   return ranks;
 }

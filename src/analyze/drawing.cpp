@@ -30,13 +30,17 @@ std::uint32_t Sketch::counter(std::string name, std::string value_name, trace::R
   return static_cast<std::uint32_t>(drawing_.counters.size() - 1);
 }
 
-std::string undrawable(const std::vector<std::string>& what) {
+std::string undrawable(const std::vector<std::string>& what, const report::Params& params) {
   std::vector<std::string> names;
   for (const Drawer& drawer : drawers()) names.emplace_back(drawer.analysis);
   for (const std::string& name : what)
     if (std::find(names.begin(), names.end(), name) == names.end())
       return fmt::format("--what is critical_path, queue_length or memory_bandwidth, not '{}'.{}", name,
                          report::did_you_mean(name, names));
+  const bool path = what.empty() || std::find(what.begin(), what.end(), "critical_path") != what.end();
+  for (const char* flag : {"only-critical", "all-edges", "annotation", "instance"})
+    if (!path && params.has(flag))
+      return fmt::format("--{} is about the critical path; add --what critical_path", flag);
   return "";
 }
 
@@ -47,6 +51,11 @@ Sketch sketch_of(const Derived& derived, const trace::Rank& rank, const std::vec
     if (what.empty() || std::find(what.begin(), what.end(), drawer.analysis) != what.end())
       drawer.draw(derived, params, sketch);
   return sketch;
+}
+
+std::string absent_range(const Sketch& sketch, const report::Params& params) {
+  const bool chosen = params.has("annotation") || params.has("instance");
+  return chosen && sketch.drawing().critical.empty() && !sketch.notes.empty() ? sketch.notes.front() : "";
 }
 
 }  // namespace stepscope::analyze

@@ -23,6 +23,7 @@ class Sketch {
   /// A further counter on the row's process.
   std::uint32_t counter(std::string name, std::string value_name, trace::Row row);
   report::Drawing& drawing() { return drawing_; }
+  const report::Drawing& drawing() const { return drawing_; }
   std::vector<std::string> notes;
 
  private:
@@ -37,12 +38,14 @@ struct Drawer {
 };
 std::span<const Drawer> drawers();
 
-/// One sentence when one of `what` cannot be drawn, else "".
-std::string undrawable(const std::vector<std::string>& what);
+/// One sentence when one of `what` cannot be drawn, or params are about what is not in it, else "".
+std::string undrawable(const std::vector<std::string>& what, const report::Params& params = {});
 /// `what`: names of analyses; without any all that can be drawn. Params: theirs, and the flags "all-edges"
 /// and "only-critical".
 Sketch sketch_of(const Derived& derived, const trace::Rank& rank, const std::vector<std::string>& what,
                  const report::Params& params);
+/// One sentence when "annotation" or "instance" chose a range that is not there, else "".
+std::string absent_range(const Sketch& sketch, const report::Params& params);
 
 /// Marks the events on the path and draws its launches, dependencies and waits; with "all-edges" every edge
 /// that was found, but not together with "only-critical".

@@ -90,6 +90,11 @@ TEST(Drawing, OfQueuesAndCopies) {
 TEST(Drawing, SaysWhatCannotBeDrawn) {
   EXPECT_EQ(undrawable({"critical_path", "queue_length"}), "");
   EXPECT_NE(undrawable({"critcal_path"}).find("critical_path"), std::string::npos);
+  for (const char* flag : {"only-critical", "all-edges", "annotation", "instance"}) {
+    EXPECT_EQ(undrawable({"queue_length", "critical_path"}, params({{flag, "1"}})), "");
+    EXPECT_EQ(undrawable({}, params({{flag, "1"}})), "");
+    EXPECT_NE(undrawable({"queue_length"}, params({{flag, "1"}})), "");
+  }
 }
 
 // Ops of 4 and of 8 µs, each in a step of its own.
@@ -98,7 +103,8 @@ TEST(CriticalPath, OfARangeOfSteps) {
 {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#3", "pid": 5, "tid": 5, "ts": 0, "dur": 10},
 {"ph": "X", "cat": "cpu_op", "name": "a", "pid": 5, "tid": 5, "ts": 1, "dur": 4},
 {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#4", "pid": 5, "tid": 5, "ts": 11, "dur": 10},
-{"ph": "X", "cat": "cpu_op", "name": "b", "pid": 5, "tid": 5, "ts": 12, "dur": 8}
+{"ph": "X", "cat": "cpu_op", "name": "b", "pid": 5, "tid": 5, "ts": 12, "dur": 8},
+{"ph": "X", "cat": "gpu_user_annotation", "name": "ProfilerStep#4", "pid": 0, "tid": 7, "ts": 12, "dur": 8}
 )J");
   for (const auto& [instances, time] :
        {std::pair("0", "4000"), {"1", "8000"}, {"0-1", "12000"}, {"1-7", "8000"}})
@@ -106,6 +112,19 @@ TEST(CriticalPath, OfARangeOfSteps) {
                           "time"),
               test::Cells{time})
         << instances;
+  const auto told = [&](std::initializer_list<std::pair<std::string, std::string>> asked) {
+    const report::Report report = test::answer("critical_path", trace, params(asked));
+    return std::pair(report.tables[0].rows(), report.notes);
+  };
+  using Notes = std::vector<std::string>;
+  const Notes two = {
+      "There is no range number 2: 2 ranges have a name that holds 'ProfilerStep'; their numbers are 0 to "
+      "1."};
+  EXPECT_EQ(told({{"instance", "2"}}), std::pair(std::size_t{0}, two));
+  EXPECT_EQ(told({{"instance", "1-7"}}), std::pair(std::size_t{1}, two));
+  const auto [rows, notes] = told({{"annotation", "zzz"}});
+  EXPECT_EQ(rows, 0u);
+  EXPECT_TRUE(notes.at(0).starts_with("No range has a name that holds 'zzz': "));
 }
 
 }  // namespace

@@ -18,15 +18,17 @@ namespace {
 
 using timeline::Interval;
 
-/// From the earliest start of the ranges to their latest end.
-std::optional<Interval> window_of(const PathRows& rows, const Ranges& ranges) {
+/// From the earliest start of the ranges to their latest end; `instance` becomes how many have such a name.
+std::optional<Interval> window_of(const PathRows& rows, const Ranges& ranges, bool compat,
+                                  std::int64_t& instance) {
   if (ranges.annotation.empty())
     return Interval{std::numeric_limits<Time>::min() / 2, std::numeric_limits<Time>::max() / 2};
   std::optional<Interval> window;
-  std::int64_t instance = 0;
-  for (Position at = 0; at < rows.size() && instance <= ranges.instances.second; ++at) {
+  for (Position at = 0; at < rows.size(); ++at) {
+    if (rows.is_device(at) && !compat) continue;
     if (rows.name(at).find(ranges.annotation) == std::string_view::npos) continue;
-    if (instance++ < ranges.instances.first) continue;
+    const std::int64_t number = instance++;
+    if (number < ranges.instances.first || number > ranges.instances.second) continue;
     const Interval range{rows.event(at).start, rows.event(at).end()};
     window =
         window ? Interval{std::min(window->begin, range.begin), std::max(window->end, range.end)} : range;
@@ -50,13 +52,16 @@ std::vector<Position> rows_inside(const PathRows& rows, Interval window) {
 
 PathGraph critical_path(const trace::Trace& trace, const Table& table, const Ranges& ranges, bool compat) {
   PathRows rows(trace, table, compat);
-  const std::optional<Interval> window = window_of(rows, ranges);
-  if (!window) return {};
+  PathGraph graph;
+  const std::optional<Interval> window = window_of(rows, ranges, compat, graph.ranges);
+  if (!window) return graph;
+  const std::int64_t named = graph.ranges;
   const std::vector<Position> inside = rows_inside(rows, *window);
   GrowingPath path(rows, inside);
   add_host_edges(rows, inside, path);
   add_device_edges(rows, inside, path);
-  PathGraph graph = path.take();
+  graph = path.take();
+  graph.ranges = named;
   find_longest(graph);
   return graph;
 }

@@ -33,10 +33,11 @@ struct PathGraph {
   std::vector<PathEdge> edges;           ///< one of a pair of nodes, in the order in which pairs came up
   std::vector<std::int32_t> path;        ///< nodes, in order
   std::vector<std::int32_t> path_edges;  ///< places in `edges`
+  std::int64_t ranges = 0;               ///< whose name holds the annotation, chosen or not
 };
 
-/// Of the ranges whose name holds `annotation` the first to the last of `instances`, from 0, in the table's
-/// order; "" for the whole recording.
+/// Of the host's ranges (HTA: of all) whose name holds `annotation` the first to the last of `instances`,
+/// from 0, in the table's order; "" for the whole recording.
 struct Ranges {
   std::string_view annotation = "";
   std::pair<std::int64_t, std::int64_t> instances = {0, 0};

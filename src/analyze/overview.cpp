@@ -104,6 +104,7 @@ void count(Facts& out, const Rank& rank, const Capture& c, std::int64_t complete
   out.add(rank, "lost_stretches", rank.reading.losses);
   out.add(rank, "clamped_times", rank.reading.clamped_times);
   out.add(rank, "document_complete", rank.reading.complete ? 1 : 0);
+  if (rank.reading.only_critical) out.add(rank, "only_critical", 1);
 }
 
 std::vector<std::int64_t> device_lengths(const Rank& rank, const StepChoice& choice) {
@@ -160,6 +161,11 @@ void note_reading(const Rank& rank, report::Report& report) {
   if (r.losses > static_cast<std::int64_t>(r.first_losses.size()))
     report.notes.push_back(fmt::format("{}: {} damaged stretches in all; the first {} are named.", rank.path,
                                        r.losses, r.first_losses.size()));
+  if (r.only_critical)
+    report.notes.push_back(
+        rank.path +
+        ": only the events of a critical path are in this copy; no total or share of it is "
+        "that of the recording.");
   if (!r.complete)
     report.notes.push_back(fmt::format(
         "{}: the document does not end as it should; what was read up to there is shown.", rank.path));
@@ -225,7 +231,8 @@ Python calls of an `nn.Module`.
 | `complete_steps` | steps of the window; 0 without step marks |
 | `lost_stretches` | damaged stretches of the file that were left out |
 | `clamped_times` | events whose time was missing, negative or absurd |
-| `document_complete` | 1 when the file ends as it should |)",
+| `document_complete` | 1 when the file ends as it should |
+| `only_critical` | 1 when the file is a copy in which `overlay --only-critical` kept the critical path alone; else there is no such row |)",
     kParams};
 
 report::Report overview(const Derived& derived, const report::Params& params) {

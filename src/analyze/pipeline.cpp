@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "analyze/derived.h"
 #include "analyze/list.h"
@@ -20,6 +22,8 @@ using report::Shape;
 using report::Table;
 using report::Unit;
 using timeline::Time;
+
+constexpr std::size_t kNamed = 8;
 
 /// One step of a stage, or several.
 struct Times {
@@ -55,9 +59,10 @@ class TimeColumns {
     const double ideal = t.ideal / static_cast<double>(std::max<std::int64_t>(1, t.steps));
     length_.push_back(report::mean(t.length, t.steps));
     compute_.push_back(report::mean(t.compute, t.steps));
-    bubble_.push_back(report::mean(t.bubble(), t.steps));
-    other_.push_back(length_.back() - compute_.back() - bubble_.back());
-    messages_.push_back(report::mean(t.messages, t.steps));
+    const Time rest = length_.back() - compute_.back();  // rounded means of parts may add up to more
+    bubble_.push_back(std::min(report::mean(t.bubble(), t.steps), rest));
+    other_.push_back(rest - bubble_.back());
+    messages_.push_back(std::min(report::mean(t.messages, t.steps), bubble_.back()));
     idle_.push_back(bubble_.back() - messages_.back());
     share_.push_back(report::ratio(t.bubble(), t.length));
     ideal_.push_back(ideal);
@@ -133,6 +138,30 @@ std::string sentence(const Tables& out, const std::vector<derive::Stage>& stages
       share(out.all.ideal / static_cast<double>(out.all.steps)));
 }
 
+/// "No step of stage 2 is here; the means are those of the other stages.", "" when all are.
+std::string missing(const Tables& out, const std::vector<derive::Stage>& stages) {
+  std::set<std::pair<std::int64_t, std::int64_t>> absent;  // pipeline, stage
+  bool several = false;
+  for (const derive::Stage& stage : stages)
+    for (std::int64_t number = 0; stage.pipeline >= 0 && number < stage.stages; ++number) {
+      absent.insert({stage.pipeline, number});
+      several |= stage.pipeline > 0;
+    }
+  for (std::size_t row = 0; row < out.stage.size(); ++row) absent.erase({out.pipeline[row], out.stage[row]});
+  std::string names;
+  std::size_t named = 0;
+  for (const auto& [pipeline, stage] : absent) {
+    if (named++ == kNamed) break;
+    names += (names.empty() ? "" : ", ") + std::to_string(stage) +
+             (several ? fmt::format(" of pipeline {}", pipeline) : "");
+  }
+  if (names.empty()) return "";
+  if (absent.size() > kNamed) names += fmt::format(" and {} more", absent.size() - kNamed);
+  return fmt::format(
+      "No whole step of stage{} {} is among these files; what is said is the mean of the others.",
+      absent.size() == 1 ? "" : "s", names);
+}
+
 }  // namespace
 
 constinit const About pipeline_about = {
@@ -169,6 +198,7 @@ report::Report pipeline(const Derived& derived, const report::Params&) {
       trace.ranks.size() < 2 ? std::vector<derive::Stage>{} : derive::stages_of(derived.collectives());
   for (std::size_t r = 0; r < stages.size(); ++r)
     if (stages[r].pipeline >= 0) add_rank(out, trace.ranks[r], stages[r], derived.steps(trace.ranks[r]));
+  report.notes = trace.doubts;
   if (trace.ranks.size() < 2)
     report.notes.emplace_back("Only one rank is open: name several files, or the folder that holds them.");
   else if (out.step.empty())
@@ -176,6 +206,8 @@ report::Report pipeline(const Derived& derived, const report::Params&) {
         "No pipeline found: no chain of ranks sends and receives in profiler steps, by what is recorded.");
   else
     report.notes.push_back(sentence(out, stages));
+  if (std::string absent = out.step.empty() ? "" : missing(out, stages); !absent.empty())
+    report.notes.push_back(std::move(absent));
   report.tables.push_back(std::move(out.stages));
   report.tables.push_back(std::move(out.steps));
   return report;

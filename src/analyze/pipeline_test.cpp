@@ -12,13 +12,18 @@ using test::Cells;
 struct Work {
   const char* name;  ///< "send" and "recv" are messages, "reduce" an all-reduce, "copy" a copy
   int stream, start, end;
+  int start_ns = 0, end_ns = 0;  ///< added
 };
 
-/// All launched at the start of step 3, which the host leaves at 90 µs.
-std::string stage(int rank, const std::vector<Work>& works) {
-  std::string events =
-      R"({"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#3", "pid": 5, "tid": 5, "ts": 0, "dur": 90})";
-  int id = 0;
+std::string in_us(int us, int ns) { return fmt::format("{}.{:03}", us, ns); }
+
+/// All launched at the start of the step, which the host leaves after 90 µs. Steps are 1 ms apart.
+std::string stage(int rank, const std::vector<Work>& works, int step = 3) {
+  const int zero = (step - 3) * 1000;
+  std::string events = fmt::format(
+      R"({{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#{}", "pid": 5, "tid": 5, "ts": {}, "dur": 90}})",
+      step, zero);
+  int id = 100 * (step - 3);
   for (const Work& w : works) {
     const std::string_view name = w.name;
     const bool message = name == "send" || name == "recv", copy = name == "copy";
@@ -31,9 +36,10 @@ std::string stage(int rank, const std::vector<Work>& works) {
     ++id;
     events += fmt::format(
         R"(,{{"ph": "X", "cat": "cuda_runtime", "name": "{}", "pid": 5, "tid": 5, "ts": {}, "dur": 1, "args": {{"correlation": {}}}}},{{"ph": "X", "cat": "{}", "name": "{}", "pid": 0, "tid": {}, "ts": {}, "dur": {}, "args": {{"device": 0, "stream": {}, "correlation": {}{}}}}})",
-        copy ? "cudaMemcpyAsync" : "cudaLaunchKernel", 2 * id, id, copy ? "gpu_memcpy" : "kernel",
-        args.empty() ? name : "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)", w.stream, w.start,
-        w.end - w.start, w.stream, id, args);
+        copy ? "cudaMemcpyAsync" : "cudaLaunchKernel", zero + 2 * (id % 100), id,
+        copy ? "gpu_memcpy" : "kernel",
+        args.empty() ? name : "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)", w.stream,
+        in_us(zero + w.start, w.start_ns), in_us(w.end - w.start, w.end_ns - w.start_ns), w.stream, id, args);
   }
   return events;
 }
@@ -71,6 +77,41 @@ TEST(Pipeline, TwoStages) {
   EXPECT_EQ(report.notes,
             (std::vector<std::string>{"A pipeline of 2 stages: 37.3 % of their steps is bubble; with "
                                       "these micro-batches filling and draining takes 33.3 %."}));
+}
+
+// The second step is 2 ns longer: one of compute, one of waiting. Means of half a nanosecond are rounded up,
+// of compute too, and the parts still add up.
+TEST(Pipeline, RoundedPartsAddUp) {
+  std::vector<Work> later = kFirst;
+  later.back() = {"b2", 7, 620, 720, 1, 2};
+  const trace::Trace trace = test::open_ranks(
+      {stage(0, kFirst) + "," + stage(0, later, 4), stage(1, kSecond) + "," + stage(1, kSecond, 4)});
+  const report::Table table = test::answer("pipeline", trace).tables[0];
+  EXPECT_EQ(test::cells(table, "steps"), (Cells{"2", "2"}));
+  EXPECT_EQ(test::cells(table, "length"), (Cells{"720001", "620000"}));
+  EXPECT_EQ(test::cells(table, "compute"), (Cells{"400001", "400000"}));
+  EXPECT_EQ(test::cells(table, "bubble"), (Cells{"320000", "180000"}));
+  EXPECT_EQ(test::cells(table, "other"), (Cells{"0", "40000"}));
+}
+
+// Only rank 0's messages say that rank 1 is the other stage.
+TEST(Pipeline, AStageOfWhichNothingIsHereIsNamed) {
+  const std::vector<Work> alone = {{"f1", 7, 100, 200}};
+  const trace::Trace trace = test::open_ranks({stage(0, kFirst), stage(1, alone)});
+  const report::Report report = test::answer("pipeline", trace);
+  EXPECT_EQ(test::cells(report.tables[0], "stage"), (Cells{"0"}));
+  ASSERT_EQ(report.notes.size(), 2u);
+  EXPECT_EQ(report.notes[1],
+            "No whole step of stage 1 is among these files; what is said is the mean of the others.");
+}
+
+TEST(Pipeline, SaysFirstWhyRanksMayNotBeCompared) {
+  const std::vector<Work> alone = {{"f1", 7, 100, 200}};
+  trace::Trace trace = test::open_ranks({stage(0, alone), stage(1, alone)});
+  trace.doubts = {"These files are not the ranks of one job."};
+  const report::Report report = test::answer("pipeline", trace);
+  ASSERT_EQ(report.notes.size(), 2u);
+  EXPECT_EQ(report.notes[0], trace.doubts[0]);
 }
 
 TEST(Pipeline, NoneWithoutMessages) {

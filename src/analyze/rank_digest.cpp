@@ -21,10 +21,12 @@ std::size_t main_device(const std::vector<derive::DeviceBusy>& devices) {
 RankSteps rank_steps(const Derived& derived, const trace::Rank& rank) {
   RankSteps of;
   std::set<std::int64_t> seen;
+  std::vector<bool> chosen(rank.steps.size());
   for (const StepSpan& span : step_spans(rank)) {
     const trace::Step& step = rank.steps[span.index];
     if (step.row == trace::kNoRow || span.partial || !derived.choice().includes(step)) continue;
     if (!seen.insert(step.number).second) continue;
+    chosen[span.index] = true;
     of.numbers.push_back(step.number);
     of.spans.push_back(span.span);
   }
@@ -37,6 +39,7 @@ RankSteps rank_steps(const Derived& derived, const trace::Rank& rank) {
   derive::StepParts parts = derive::step_parts(devices[device], pieces, of.spans);
   of.parts = std::move(parts.steps);
   of.communication = std::move(parts.communication);
+  of.kernels = derive::kernel_totals(derived.trace(), rank, chosen);
   of.bubbles = derive::bubbles(derived.trace(), rank, devices[device], of.spans);
   return of;
 }

@@ -1,5 +1,5 @@
 // What comparing the ranks of a job takes of each: nothing that grows with a rank's events but its
-// collectives, and the pieces of them that nothing hid.
+// collectives, the pieces of them that nothing hid, and its kinds of kernels.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include "analyze/rank_communication.h"
 #include "derive/bubble.h"
 #include "derive/collective_match.h"
+#include "derive/kernel_totals.h"
 #include "derive/stragglers.h"
 #include "timeline/interval.h"
 #include "trace/trace.h"
@@ -24,6 +25,7 @@ struct RankSteps {
   std::vector<derive::PartsOfStep> parts;
   timeline::IntervalSet communication;  ///< on that device, when no compute runs
   std::vector<derive::Bubble> bubbles;  ///< by step, likewise; empty without sends and receives
+  derive::KernelTotals kernels;         ///< on all devices
 };
 RankSteps rank_steps(const Derived& derived, const trace::Rank& rank);
 

@@ -48,7 +48,19 @@ Saved ReplayedRank::saved(const Change& change) const {
           identity_without_first_ - window_.length(plan_, replayed, 1)};
 }
 
+double ReplayedRank::unlinked() const {
+  std::int64_t events = 0, unlinked = 0;
+  for (const derive::ReplayPlan::Event& event : plan_.events) {
+    if (!window_.contains(rank_.events.start[event.row])) continue;
+    ++events;
+    unlinked += event.call == derive::ReplayPlan::kNone;
+  }
+  return report::ratio(unlinked, events);
+}
+
 namespace {
+
+constexpr double kFewUnlinked = 0.05;  // of the window's device events
 
 /// Which of some parts a name contains, as bits; asked once per name.
 class PartsOfName {
@@ -79,14 +91,6 @@ void for_each_bit(std::uint32_t bits, Use use) {
 }
 
 }  // namespace
-
-bool ReplayedRank::is_complete() const {
-  constexpr std::size_t kFewUnlinked = 20;  // one of so many device events
-  const auto unlinked = std::count_if(plan_.events.begin(), plan_.events.end(), [&](const auto& event) {
-    return rank_.events.launch[event.row] == trace::kNoRow;
-  });
-  return usable() && static_cast<std::size_t>(unlinked) * kFewUnlinked < plan_.events.size();
-}
 
 std::vector<Launched> ReplayedRank::launched_in(std::span<const std::string_view> parts,
                                                 const Column<derive::IdlePiece>& idle) const {
@@ -128,7 +132,7 @@ std::vector<Launched> ReplayedRank::launched_in(std::span<const std::string_view
     for (const std::int64_t length : lengths[i]) report::add_to(launched[i].device, length);
     launched[i].median = report::quantile(lengths[i], 0.5);
   }
-  if (is_complete()) return launched;
+  if (usable() && unlinked() < kFewUnlinked) return launched;
   std::set<std::int32_t> devices;
   for (const derive::IdlePiece& piece : idle) devices.insert(piece.device);
   for (const derive::IdlePlace& place : derive::idle_places(trace_, rank_, idle))

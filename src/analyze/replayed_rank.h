@@ -55,6 +55,10 @@ class ReplayedRank {
   double error() const;
   bool usable() const { return has_device() && error() <= kLargestReplayError; }
 
+  /// Of the device events in the window: those whose launch is not in the file, which only follow their
+  /// stream.
+  double unlinked() const;
+
   std::int64_t steps() const { return window_.steps(); }
   /// Lengths of the window of the chosen steps, ns.
   std::int64_t recorded() const { return window_.recorded(); }
@@ -79,8 +83,6 @@ class ReplayedRank {
   ReplayedWindow window_;
   derive::ReplayPlan plan_;
   std::int64_t identity_, identity_without_first_;
-
-  bool is_complete() const;
 };
 
 }  // namespace stepscope::analyze

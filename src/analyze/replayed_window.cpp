@@ -20,6 +20,21 @@ ReplayedWindow::ReplayedWindow(const trace::Trace& trace, const trace::Rank& ran
   for (const StepSpan& s : spans_)
     chosen_.push_back(choice.includes(rank.steps[s.index]) && !(s.partial && choice.all()));
   add_marks(trace);
+  std::vector<Time> recorded;
+  for (const ReplayPlan::Mark& mark : marks_) recorded.push_back(mark.time);
+  for (std::int64_t left_out = 0; left_out < std::ssize(recorded_lead_); ++left_out) {
+    const std::size_t first = first_step(left_out);
+    if (first < spans_.size())
+      recorded_lead_[static_cast<std::size_t>(left_out)] =
+          std::max<Time>(0, host_length(recorded, left_out) - (recorded_.end - spans_[first].span.begin));
+  }
+}
+
+std::size_t ReplayedWindow::first_step(std::int64_t left_out) const {
+  std::size_t step = 0;
+  for (; step < chosen_.size(); ++step)
+    if (chosen_[step] && left_out-- == 0) break;
+  return step;
 }
 
 std::int64_t ReplayedWindow::steps() const {
@@ -32,8 +47,8 @@ Time ReplayedWindow::length(const ReplayPlan& plan, const Replayed& replayed, st
   Interval window{0, 0};
   std::int64_t seen = 0;
   for (std::size_t i = 0; i < spans_.size(); ++i) {
-    const Time begin = std::max(previous, latest(replayed, begins_[i]));
-    const Time end = std::max({begin, latest(replayed, ends_[i]), device_end[i]});
+    const Time begin = std::max(previous, latest(replayed.marks, begins_[i]));
+    const Time end = std::max({begin, latest(replayed.marks, ends_[i]), device_end[i]});
     if (chosen_[i]) {
       if (seen <= left_out) window.begin = begin;
       window.end = end;
@@ -41,7 +56,16 @@ Time ReplayedWindow::length(const ReplayPlan& plan, const Replayed& replayed, st
     }
     previous = end;
   }
-  return window.length();
+  return std::max(window.length(),
+                  host_length(replayed.marks, left_out) - recorded_lead_[static_cast<std::size_t>(left_out)]);
+}
+
+/// From the first chosen step's mark to the end of the last one's; 0 without marks.
+Time ReplayedWindow::host_length(const std::vector<Time>& marks, std::int64_t left_out) const {
+  const std::size_t first = first_step(left_out);
+  const auto last = chosen_.rend() - std::find(chosen_.rbegin(), chosen_.rend(), true) - 1;
+  if (first >= chosen_.size() || begins_[first].count == 0) return 0;
+  return latest(marks, ends_[static_cast<std::size_t>(last)]) - latest(marks, begins_[first]);
 }
 
 bool ReplayedWindow::has(Row event) const {
@@ -86,9 +110,9 @@ std::vector<ReplayPlan::Mark> ReplayedWindow::last_ends(const trace::Trace& trac
   return ends;
 }
 
-Time ReplayedWindow::latest(const Replayed& replayed, const Marks& marks) {
+Time ReplayedWindow::latest(const std::vector<Time>& times, const Marks& marks) {
   Time time = std::numeric_limits<Time>::min();
-  for (std::size_t m = 0; m < marks.count; ++m) time = std::max(time, replayed.marks[marks.first + m]);
+  for (std::size_t m = 0; m < marks.count; ++m) time = std::max(time, times[marks.first + m]);
   return time;
 }
 

@@ -10,6 +10,7 @@
 #include "analyze/derived.h"
 #include "analyze/list.h"
 #include "analyze/replayed_job.h"
+#include "analyze/straggler_work.h"
 #include "derive/collective_match.h"
 #include "derive/pipeline.h"
 #include "derive/step_parts.h"
@@ -111,6 +112,8 @@ bool few(const std::vector<std::vector<std::uint32_t>>& peers) {
 /// Each rank compared with its peers; `beyond_median` is empty of ranks with fewer than two of them.
 struct Judged {
   std::vector<Straggler> stragglers;
+  std::vector<std::vector<std::uint32_t>> peers;                  ///< by straggler
+  std::vector<PartTimes> times;                                   ///< likewise
   std::vector<std::optional<derive::PartsOfStep>> beyond_median;  ///< by rank
   bool any() const {
     return std::any_of(beyond_median.begin(), beyond_median.end(),
@@ -135,6 +138,13 @@ Judged judged(const std::vector<std::vector<std::uint32_t>>& peers,
   std::stable_sort(out.stragglers.begin(), out.stragglers.end(), [](const Straggler& a, const Straggler& b) {
     return a.persistent != b.persistent ? a.persistent : a.persistent && a.excess > b.excess;
   });
+  for (const Straggler& s : out.stragglers) {
+    const auto its = std::find_if(peers.begin(), peers.end(), [&](const std::vector<std::uint32_t>& ranks) {
+      return std::find(ranks.begin(), ranks.end(), s.rank) != ranks.end();
+    });
+    out.peers.push_back(*its);
+    out.times.push_back(part_times(parts, s, *its));
+  }
   return out;
 }
 
@@ -195,6 +205,9 @@ Table verdicts(const trace::Trace& trace, const Judged& answer, const std::vecto
   auto& when = table.texts("when");
   auto& part = table.texts("part", Role::value);
   auto& also = table.texts("also", Role::detail);
+  auto& time = table.ints("time", Unit::ns, Role::detail);
+  auto& others = table.ints("others_time", Unit::ns, Role::detail);
+  auto& apart = table.ints("apart", Unit::ns, Role::detail);
   auto& excess = table.ints("excess", Unit::ns);
   auto& cost = table.ints("cost", Unit::ns);
   auto& low = table.ints("cost_low", Unit::ns, Role::detail);
@@ -208,6 +221,9 @@ Table verdicts(const trace::Trace& trace, const Judged& answer, const std::vecto
     when.push_back(every ? "every step" : fmt::format("step {}", numbers[s.step]));
     part.emplace_back(derive::name_of(s.part));
     also.emplace_back(s.second == s.part ? "" : derive::name_of(s.second));
+    time.push_back(answer.times[i].own);
+    others.push_back(answer.times[i].others);
+    apart.push_back(answer.times[i].apart);
     excess.push_back(s.excess);
     cost.push_back(costs[i].cost);
     low.push_back(costs[i].low);
@@ -228,6 +244,29 @@ Table matrix(const trace::Trace& trace, const Judged& answer) {
     if (!answer.beyond_median[r]) continue;
     rank.push_back(trace.ranks[r].rank);
     for (std::size_t p = 0; p < derive::kStepParts; ++p) parts[p]->push_back((*answer.beyond_median[r])[p]);
+  }
+  return table;
+}
+
+/// Means over `parts`, by rank of the trace and step.
+Table rank_steps(const trace::Trace& trace, const std::vector<std::vector<derive::PartsOfStep>>& parts) {
+  Table table{"Average step of each rank", Shape::bars, {}};
+  auto& rank = table.ints("rank", Unit::none, Role::key);
+  std::vector<report::Ints*> columns;
+  for (std::size_t p = 0; p < derive::kStepParts; ++p)
+    columns.push_back(&table.ints(std::string(derive::name_of(static_cast<StepPart>(p))), Unit::ns));
+  auto& total = table.ints("total", Unit::ns);
+  for (std::size_t r = 0; r < parts.size(); ++r) {
+    if (parts[r].empty()) continue;
+    rank.push_back(trace.ranks[r].rank);
+    Time whole = 0;
+    for (std::size_t p = 0; p < derive::kStepParts; ++p) {
+      Time sum = 0;
+      for (const derive::PartsOfStep& step : parts[r]) report::add_to(sum, step[p]);
+      columns[p]->push_back(report::mean(sum, static_cast<std::int64_t>(parts[r].size())));
+      report::add_to(whole, columns[p]->back());
+    }
+    total.push_back(whole);
   }
   return table;
 }
@@ -288,6 +327,7 @@ A collective's wait on a rank = its duration there - its shortest duration on an
 |---|---|
 | when | `every step`: the median over steps of the excess is at least 1 % of the step and 4.5 robust standard deviations of the ranks (3 if it is the largest in 80 % of at least 5 steps). `step N`: in that one at least 5 % of the step and 8 deviations over all ranks and steps |
 | part, also | of which it has most more than the median rank; a second one of at least 40 % of the first |
+| time, others_time, apart | ns per step of that part: this rank's, the middle one of its peers', and what a peer is away from that at most |
 | excess | ns per step of its own work (all parts but wait and transfer) beyond the median rank's |
 | cost | ns per step (of `step N`: in it) that the job would gain if this rank kept pace, from replaying the others without it (`whatif --scale straggler:RANK=0`). Where replay is refused, and of a stage of a pipeline, whose others cannot do without it (`cost_by`: parts): by which the longest own work of any rank is longer because of this one. Nothing behind the next slowest rank is gained by mending one |
 | cost_low, cost_high | its range, as `whatif` gives one |
@@ -298,9 +338,15 @@ A collective's wait on a rank = its duration there - its shortest duration on an
 **Waiting in collectives**: all-reduces, all-gathers, reduce-scatters and all-to-alls that were matched across ranks (`clock_alignment`); `last`, `first`: of how many this rank
 came last, or first, by their durations; `wait`, `total`: sums of waits and of durations, ns; wait_share = wait / total.
 
+**Average step of each rank**: each part's mean over steps, ns; `total` is their sum.
+
 **Imbalance**, where ranks can be replayed together: the job's `step`; `balanced`: what it would be if each collective began when the median of its ranks came; `cost`: their difference; share = cost / step.
 
-**If transfers took less**, likewise: the job's `step` if collectives took `factor` of their time once the last rank has come, and what that saves.)",
+**If transfers took less**, likewise: the job's `step` if collectives took `factor` of their time once the last rank has come, and what that saves.
+
+**Kernels of stragglers** that compute longer in every step, beside those of the peer `against` whose compute time is the middle one: `calls`, `others_calls`: compute kernels per step;
+`same_share`: of the rank's kernel time, in kernels of a name, grid and block that both run as often per step; `pace`: time of these ÷ their time on the peer; `even_share`: of
+that time, in kernels whose own ratio is within 10 % of it. All the same and evenly longer: the device is slow. Else the rank has more or other work.)",
     {},
     true,
     Needs::digests};
@@ -310,7 +356,8 @@ report::Report stragglers(const Derived& derived, const report::Params&) {
   report::Report report{"stragglers", {}, {}};
   if (trace.ranks.size() < 2) {
     report.notes.emplace_back("Only one rank is open: name several files, or the folder that holds them.");
-    report.tables = {verdicts(trace, {}, {}, {}), matrix(trace, {}), wait_table(trace, {})};
+    report.tables = {verdicts(trace, {}, {}, {}), matrix(trace, {}), wait_table(trace, {}),
+                     rank_steps(trace, {})};
     return report;
   }
   report.notes = trace.doubts;
@@ -348,6 +395,9 @@ report::Report stragglers(const Derived& derived, const report::Params&) {
   report.tables.push_back(std::move(waiting));
   if (answer.any() && derived.job().usable()) report.tables.push_back(imbalance(derived.job()));
   if (derived.job().usable()) report.tables.push_back(shorter_transfers(derived));
+  if (Table kernels = straggler_kernels(derived, parts, answer.stragglers, answer.peers); kernels.rows() > 0)
+    report.tables.push_back(std::move(kernels));
+  report.tables.push_back(rank_steps(trace, parts));
   return report;
 }
 

@@ -6,6 +6,7 @@
 
 #include "analyze/list.h"
 #include "analyze/whatif_job.h"
+#include "report/judgement.h"
 #include "report/statistics.h"
 #include "report/units.h"
 
@@ -103,6 +104,14 @@ void add_change(ChangeTable& out, const Rank& rank, const ReplayedRank& replayed
   out.share.push_back(usable ? report::ratio(identity - now, identity) : report::kNoReal);
 }
 
+std::string nothing_of(const Scale& scale, const trace::Trace& trace) {
+  std::string said = fmt::format("Nothing in the recording is what {} speaks of.", scale.text);
+  if (scale.what != Scale::What::straggler || !trace.several()) return said;
+  std::vector<std::int64_t> ranks;
+  for (const Rank& rank : trace.ranks) ranks.push_back(rank.rank);
+  return said + fmt::format(" The ranks are {}.", report::listed_ranks(std::move(ranks)));
+}
+
 }  // namespace
 
 constexpr report::ParamSpec kParams[] = {
@@ -186,10 +195,8 @@ report::Report whatif(const Derived& derived, const report::Params& params) {
   }
   for (std::size_t i = 0; params.has("scale") && devices > 0 && scales && i < scales->size(); ++i)
     if (std::find(answers[i].found.begin(), answers[i].found.end(), true) == answers[i].found.end())
-      report.notes.push_back(
-          answers[i].refused.empty()
-              ? fmt::format("Nothing in the recording is what {} speaks of.", (*scales)[i].text)
-              : answers[i].refused);
+      report.notes.push_back(answers[i].refused.empty() ? nothing_of((*scales)[i], trace)
+                                                        : answers[i].refused);
   if (devices == 0 && scales)
     report.notes.emplace_back(
         "There is nothing to replay: no device activity is recorded. Record with ProfilerActivity.CUDA (or "

@@ -86,7 +86,13 @@ Result<Scale> parse_scale(std::string_view text) {
   const std::size_t colon = std::min(left.find(':'), left.size());
   const auto known = std::find_if(kWords.begin(), kWords.end(),
                                   [&](const Word& w) { return w.word == left.substr(0, colon); });
-  if (known == kWords.end() || known->named != (colon + 1 < left.size())) {
+  if (known != kWords.end() && known->named && colon + 1 >= left.size())
+    return Error{fmt::format("'{0}' lacks a name: {1}:NAME, or {1}:/a|b/ for names that contain a or b", left,
+                             known->word),
+                 "", -1};
+  if (known != kWords.end() && !known->named && colon < left.size())
+    return Error{fmt::format("'{}': {} takes no name", left, known->word), "", -1};
+  if (known == kWords.end()) {
     std::string words;
     for (const Word& w : kWords)
       words += fmt::format("{}{}{}", words.empty() ? "" : ", ", w.word, w.named ? ":NAME" : "");

@@ -60,10 +60,11 @@ TEST(WhatifOfAJob, UnmatchedRanksAreReplayedAlone) {
   const trace::Trace trace = test::open_ranks({rank_of(50, 0, "0, 7"), rank_of(150, 0, "1, 7")});
   const report::Report report = whatif_of(trace, "compute=0.5; straggler:1=0");
   ASSERT_EQ(report.tables.size(), 2u);
-  EXPECT_EQ(report.notes, (std::vector<std::string>{
-                              "Nothing in the recording is what straggler:1=0 speaks of.",
-                              "Ranks are replayed alone, so the time in which they wait for each other stays "
-                              "inside their collectives: none of their collectives could be matched."}));
+  EXPECT_EQ(report.notes,
+            (std::vector<std::string>{
+                "Nothing in the recording is what straggler:1=0 speaks of. The ranks are 0 and 1.",
+                "Ranks are replayed alone, so the time in which they wait for each other stays "
+                "inside their collectives: none of their collectives could be matched."}));
   EXPECT_EQ(test::cells(report.tables[1], "step"),
             (Cells{"200000", "210000", "200000", "150000", "210000", "150000"}));
 }
@@ -83,13 +84,29 @@ TEST(WhatifOfAJob, ARankThatNothingTiesIsNotReplayedWithOthers) {
 TEST(StragglersOfAJob, CostIsWhatTheOthersGain) {
   const trace::Trace trace = test::open_ranks(kLate);
   const report::Report report = test::answer("stragglers", trace);
-  ASSERT_EQ(report.tables.size(), 5u);
+  ASSERT_EQ(report.tables.size(), 7u);
   EXPECT_EQ(test::cells(report.tables[0], "rank"), Cells{"1"});
   EXPECT_EQ(test::cells(report.tables[0], "cost"), Cells{"90000"});
   EXPECT_EQ(test::cells(report.tables[0], "cost_by"), Cells{"replay"});
   EXPECT_EQ(test::cells(report.tables[3], "balanced"), Cells{"120000"});
   EXPECT_EQ(test::cells(report.tables[3], "cost"), Cells{"90000"});
   EXPECT_EQ(test::cells(report.tables[4], "saving"), (Cells{"12000", "48000"}));  // of a transfer of 60 µs
+  EXPECT_EQ(test::cells(report.tables[0], "time"), Cells{"120000"});              // the others 20 and 30
+  EXPECT_EQ(test::cells(report.tables[0], "others_time"), Cells{"25000"});
+  EXPECT_EQ(test::cells(report.tables[0], "apart"), Cells{"5000"});
+  EXPECT_EQ(test::cells(report.tables[5], "against"), Cells{"0"});
+  EXPECT_EQ(test::cells(report.tables[5], "same_share"), Cells{"1"});
+  EXPECT_EQ(test::cells(report.tables[5], "pace"), Cells{"6"});
+}
+
+// Kernels run from 30 µs to 50, 150 and 60; the collective ends at 210 and takes 60 µs once rank 1 has come.
+TEST(StragglersOfAJob, EachRanksStepAddsUp) {
+  const report::Table step = test::answer("stragglers", test::open_ranks(kLate)).tables.back();
+  EXPECT_EQ(step.title, "Average step of each rank");
+  EXPECT_EQ(test::cells(step, "compute"), (Cells{"20000", "120000", "30000"}));
+  EXPECT_EQ(test::cells(step, "transfer"), (Cells{"60000", "60000", "60000"}));
+  EXPECT_EQ(test::cells(step, "wait"), (Cells{"100000", "0", "90000"}));
+  EXPECT_EQ(test::cells(step, "total"), (Cells{"210000", "210000", "210000"}));
 }
 
 TEST(WhatifOfAJob, AStragglerIsOnlyRemoved) {

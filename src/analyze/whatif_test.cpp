@@ -52,6 +52,24 @@ TEST(Whatif, SavingsAloneAndTogether) {
             (Cells{"yes", "yes", "yes", "yes", "nothing of that name", "yes"}));
 }
 
+// Before the recording, a collective of 100 µs was launched; two steps of 50 µs on the host launch one of 75
+// each. The window is [100, 250), 75 a step. At half they take 37.5, but then the host limits: it had a lead
+// of 90 µs when the window began, and takes 50 a step. Without collectives it does so as well.
+TEST(Whatif, TheHostsLeadIsNoSaving) {
+  std::string events =
+      R"({"ph": "X", "cat": "kernel", "name": "ncclKernel", "pid": 0, "tid": 7, "ts": 0, "dur": 100, "args": {"stream": 7}})";
+  for (int i = 0; i < 2; ++i)
+    events += fmt::format(
+        R"(,{{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#{0}", "pid": 5, "tid": 5, "ts": {1}, "dur": 50}},
+{{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 5, "tid": 5, "ts": {2}, "dur": 4, "args": {{"correlation": {0}}}}},
+{{"ph": "X", "cat": "kernel", "name": "ncclKernel", "pid": 0, "tid": 7, "ts": {3}, "dur": 75, "args": {{"stream": 7, "correlation": {0}}}}})",
+        i + 1, 10 + 50 * i, 20 + 50 * i, 100 + 75 * i);
+  const report::Report report = whatif_of(test::open_events(events), "comm=0.9; comm=0.5; comm=0");
+  EXPECT_EQ(test::cells(report.tables[0], "recorded"), Cells{"75000"});
+  EXPECT_EQ(test::cells(report.tables[0], "identity"), Cells{"75000"});
+  EXPECT_EQ(test::cells(report.tables[1], "saving"), (Cells{"7500", "25000", "25000", "25000"}));
+}
+
 // Both launches take 2 instead of 4, so the host is 4 earlier: n is asked for at 230, starts on the idle
 // stream after 1 instead of 2, and lasts 120.
 TEST(Whatif, LaunchesAndTheirWayToTheDevice) {

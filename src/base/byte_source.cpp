@@ -91,6 +91,7 @@ std::unique_ptr<ByteSource> unzipped_if_gzip(std::unique_ptr<ByteSource> raw) {
 }  // namespace
 
 Result<std::unique_ptr<ByteSource>> open_bytes(const std::string& path) {
+  if (path.empty()) return Error{"the name of a file is empty", ""};
   if (path == "-") return unzipped_if_gzip(std::make_unique<FileBytes>(0, -1));
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return Error{std::string("cannot be opened: ") + std::strerror(errno), path};

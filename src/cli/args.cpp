@@ -12,6 +12,7 @@
 #include "advise/ask.h"
 #include "cli/exit.h"
 #include "cli/help.h"
+#include "cli/inputs.h"
 #include "cli/present.h"
 #include "cli/terminal.h"
 #include "report/suggest.h"
@@ -161,10 +162,11 @@ std::variant<Call, Answer> parse_command(const Command& command, Words words) {
   } catch (const CLI::ParseError& error) {
     return wrong(explain(app, error, flags), more);
   }
+  call.words = std::move(given.words);
   std::string reason = store(flags, app, given, call.params);
   if (reason.empty()) reason = ending_misfit(call);
+  if (reason.empty()) reason = inputs_misfit(call);
   if (!reason.empty()) return wrong(reason, more);
-  call.words = std::move(given.words);
   return call;
 }
 

@@ -20,7 +20,6 @@ bool asks_by_rank(const Call& call) {
 }
 
 Result<Survey> Survey::of(const Call& call, bool digests) {
-  if (const auto error = overwrites(call, call.words)) return *error;
   std::mutex mutex;
   std::vector<analyze::RankDigest> by_place;
   const auto look = [&](const trace::Trace& one, std::size_t place) {
@@ -35,7 +34,8 @@ Result<Survey> Survey::of(const Call& call, bool digests) {
   auto files = read::RankFiles::survey(call.words, open_options(call, progress), look);
   if (!files) return files.error();
   const std::string absent = analyze::absent_step(files->heads(), call.params);
-  if (!absent.empty() && call.params.has("step")) return Error{absent, ""};
+  if (!absent.empty() && call.params.has("step"))
+    return Error{absent, call.words.size() == 1 ? call.words[0] : ""};
   Survey survey(call, std::move(*files));
   if (digests)
     for (std::size_t rank = 0; rank < survey.files_.heads().ranks.size(); ++rank)

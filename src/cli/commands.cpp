@@ -181,7 +181,8 @@ constexpr Command kCommands[] = {
      "compute, plain_cores, fp64, comm or copy; or kernel:NAME, host:NAME, loop:NAMES, waiting:NAME, "
      "quiet:NAME, device:NAME, op:NAME or call:NAME, "
      "where "
-     "NAME is exact, or /a|b/ for names that contain a or b. Without --scale, it tries what usually limits. "
+     "NAME is exact, or /a|b/ for names that contain a or b; or straggler:RANK=0, a rank that keeps "
+     "pace. Without --scale, it tries what usually limits. "
      "`stepscope show whatif --help` defines each and says what the replay does not know.",
      kWhatifFlags, kWhatifExamples, run_whatif},
     {"diff", "what changed from one recording to another, and whether it is more than noise", "A B",

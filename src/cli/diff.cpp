@@ -135,15 +135,18 @@ int run_diff(const Call& call) {
   const trace::Trace &a = sides->a.front(), &b = sides->b.front();
   const auto threads = static_cast<unsigned>(call.params.integer("threads"));
   compare::Pair pair = compare::recordings_of(a, b, call.params);
-  if (!asked.empty()) return print_analysis(call, compare::analysis_differences(a, b, pair, asked, threads));
+  const bool no_step = pair.a.step.empty() || pair.b.step.empty();
+  const auto ended = [&](int printed) { return printed == kDone && no_step ? kFailed : printed; };
+  if (!asked.empty())
+    return ended(print_analysis(call, compare::analysis_differences(a, b, pair, asked, threads)));
   const report::Report report = compare::diff(a, b, pair);
-  if (format_of(call) == "text") return print(call, for_people(report, call.params));
-  if (format_of(call) == "csv") return print(call, report);
+  if (format_of(call) == "text") return ended(print(call, for_people(report, call.params)));
+  if (format_of(call) == "csv") return ended(print(call, report));
   report::Page page{fmt::format("A {} · B {}", call.words[0], call.words[1]), {report}, {}};
   for (report::Report& of_analysis :
        compare::analysis_differences(a, b, pair, compare::comparable_analyses(), threads))
     page.reports.push_back(std::move(of_analysis));
-  return print(call, page);
+  return ended(print(call, page));
 }
 
 }  // namespace stepscope::cli

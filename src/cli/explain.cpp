@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <map>
 #include <variant>
 
@@ -56,32 +57,42 @@ report::Report for_people(report::Report all) {
   return shown;
 }
 
-/// Ranks of which the same is said, and what.
+/// Ranks of which the same is said, numbers aside, and what of the first.
 struct Alike {
   std::vector<std::int64_t> ranks;
   advise::Explained said;
+  bool same = true;  ///< numbers too
 };
+
+/// All that is said of a rank.
+std::string all_of(const advise::Explained& e) {
+  std::string all = e.sentence;
+  for (const std::string& reason : e.because) all += '\n' + reason;
+  for (const auto* asked : {&e.inputs, &e.numbers})
+    for (const advise::Asked& row : *asked) all += '\n' + row.what + '\n' + row.value;
+  return all;
+}
 
 std::vector<Alike> alike(const std::vector<advise::Explained>& explained) {
   std::vector<Alike> groups;
-  std::map<std::string, std::size_t> places;  // by all that is said
+  std::map<std::string, std::size_t> places;  // by the words that are said
   for (const advise::Explained& e : explained) {
-    std::string key = e.sentence + '\n' + e.confidence;
-    for (const std::string& reason : e.because) key += '\n' + reason;
-    for (const auto* asked : {&e.inputs, &e.numbers})
-      for (const advise::Asked& row : *asked) key += '\n' + row.what + '\n' + row.value;
+    const std::string key = e.outcome + '\n' + e.confidence + '\n' + report::words_of(e.sentence);
     const auto [place, added] = places.try_emplace(key, groups.size());
     if (added) groups.push_back({{}, e});
-    groups[place->second].ranks.push_back(e.rank);
+    Alike& group = groups[place->second];
+    group.ranks.push_back(e.rank);
+    group.same = group.same && all_of(e) == all_of(group.said);
   }
   return groups;
 }
 
-/// "ranks 0 to 3: ", "" when only one rank is open.
+/// "ranks 0–3 (rank 0 shown): ", "" when only one rank is open.
 std::string whose(const Alike& group, std::size_t open) {
   if (open < 2) return "";
-  return fmt::format("{} {}: ", group.ranks.size() == 1 ? "rank" : "ranks",
-                     report::listed_ranks(group.ranks));
+  return fmt::format("{} {}{}: ", group.ranks.size() == 1 ? "rank" : "ranks",
+                     report::listed_ranks(group.ranks),
+                     group.same ? "" : fmt::format(" (rank {} shown)", group.said.rank));
 }
 
 std::string as_text(const Call& call, std::string_view id, const std::vector<advise::Explained>& explained) {
@@ -92,7 +103,7 @@ std::string as_text(const Call& call, std::string_view id, const std::vector<adv
   std::vector<advise::Explained> told;
   for (const Alike& group : alike(explained)) {
     const advise::Explained& e = told.emplace_back(group.said);
-    out += '\n' + paragraph(whose(group, explained.size()), e.sentence, columns);
+    out += '\n' + paragraph("", whose(group, explained.size()) + e.sentence, columns);
     for (std::size_t i = 0; i < e.because.size(); ++i)
       out += paragraph(i == 0 ? fmt::format("{} confidence: ", e.confidence) : "    ", e.because[i], columns);
   }
@@ -113,10 +124,17 @@ std::string take_id(std::vector<std::string>& words, const std::vector<std::stri
   return "";
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string out;
-  for (const std::string& word : words) out += (out.empty() ? "" : ", ") + word;
-  return out;
+/// What to say of words without an id.
+std::string no_id(const std::vector<std::string>& words, const std::vector<std::string>& ids) {
+  const std::string hint = report::did_you_mean(advise::id_of(words.front()), ids);
+  std::error_code unknown;
+  if (words.size() == 1 && hint.empty() && std::filesystem::exists(words.front(), unknown))
+    return fmt::format(
+        "explain needs an id first, e.g. stepscope explain N05 {0}. stepscope show findings {0} --all names "
+        "those that fired; stepscope explain without a word lists all",
+        words.front());
+  return fmt::format("there is no rule '{}'.{} stepscope explain without a word lists all", words.front(),
+                     hint);
 }
 
 }  // namespace
@@ -132,10 +150,7 @@ int run_explain(const Call& call) {
   }
   std::vector<std::string> paths = call.words;
   const std::string id = take_id(paths, ids);
-  if (id.empty())
-    return misuse(call,
-                  fmt::format("there is no rule '{}'.{} The ids are {}", call.words.front(),
-                              report::did_you_mean(advise::id_of(call.words.front()), ids), joined(ids)));
+  if (id.empty()) return misuse(call, no_id(call.words, ids));
   std::vector<advise::Explained> explained;
   if (!paths.empty()) {
     auto trace = open_trace(call, paths);

@@ -30,6 +30,7 @@ int export_sqlite(const Call& call, const trace::Trace& trace) {
   for (const analyze::Analysis& analysis : advise::all_analyses())
     if (answers_alone(analysis) && (what.empty() ? analysis.in_report : what == analysis.name))
       if (const auto error = database->add(analyze::run(analysis, trace, {}))) return fail(*error);
+  if (const auto error = database->finish()) return fail(*error);
   say_written(call);
   return kDone;
 }

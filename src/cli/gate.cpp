@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "cli/compared.h"
 #include "cli/exit.h"
 #include "cli/gate_formats.h"
 #include "cli/present.h"
+#include "read/files.h"
 
 namespace stepscope::cli {
 namespace {
@@ -31,16 +31,6 @@ std::vector<std::string> side(const Call& call, std::size_t word, const char* fl
   if (call.params.has(flag))
     for (std::string& path : values_of(call.params.text(flag))) paths.push_back(std::move(path));
   return paths;
-}
-
-/// One sentence when two of these are one file, else "".
-std::string given_twice(const std::vector<std::string>& paths) {
-  std::error_code missing;
-  for (std::size_t i = 0; i < paths.size(); ++i)
-    for (std::size_t j = i + 1; j < paths.size(); ++j)
-      if (std::filesystem::equivalent(paths[i], paths[j], missing))
-        return fmt::format("{} is given twice for one side; runs must be recordings of their own", paths[j]);
-  return "";
 }
 
 int exit_code(compare::Outcome outcome) {
@@ -90,7 +80,8 @@ int run_gate(const Call& call) {
   }
   const std::vector<std::string> base = side(call, 0, "base"), now = side(call, 1, "new");
   for (const auto* paths : {&base, &now})
-    if (const std::string twice = given_twice(*paths); !twice.empty()) return misuse(call, twice);
+    if (const std::string twice = read::given_twice(*paths); !twice.empty())
+      return misuse(call, twice + " is given twice for one side; runs must be recordings of their own");
   auto sides = open_sides(call, base, now);
   if (!sides) {
     fail(sides.error());

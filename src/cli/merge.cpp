@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 #include <filesystem>
 
 #include "cli/exit.h"
@@ -39,16 +38,13 @@ std::vector<std::string> inputs_of(const Call& call) {
 /// One sentence why these files cannot be merged into that one, or "".
 std::string clash(const std::vector<std::string>& files, const std::string& output) {
   std::error_code error;
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    if (files[i] == "-")
-      return "merge reads its files twice, which standard input does not allow; name a file";
-    if (fs::equivalent(files[i], output, error))
+  for (const std::string& file : files) {
+    if (file == "-") return "merge reads its files twice, which standard input does not allow; name a file";
+    if (fs::equivalent(file, output, error))
       return output + ": is one of the files to merge and would be overwritten; choose another place with -o";
-    for (std::size_t j = 0; j < i; ++j)
-      if (fs::equivalent(files[i], files[j], error))
-        return files[i] + ": is given twice; each recording can stand on the time line once";
   }
-  return "";
+  const std::string twice = read::given_twice(files);
+  return twice.empty() ? "" : twice + ": is given twice; each recording can stand on the time line once";
 }
 
 void say_merged(const merge::Merged& merged) {
@@ -67,7 +63,6 @@ void say_merged(const merge::Merged& merged) {
 }  // namespace
 
 int run_merge(const Call& call) {
-  std::signal(SIGXFSZ, SIG_IGN);  // a limit of the file's size is seen when writing
   const std::string path(call.params.text("output"));
   const std::vector<std::string> inputs = inputs_of(call);
   if (inputs.empty())

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <csignal>
 #include <filesystem>
 #include <utility>
 
@@ -20,14 +19,20 @@ namespace {
 std::string misfit(const Call& call, const std::vector<std::string>& what) {
   const std::string_view output = call.params.text("output");
   std::error_code unknown;
-  if (call.words.size() != 1 || call.words[0] == "-" || std::filesystem::is_directory(call.words[0], unknown))
+  if (call.words.size() > 1 ||
+      (call.words.size() == 1 && std::filesystem::is_directory(call.words[0], unknown)))
+    return "overlay takes one file, not a folder or several files: overlay each rank's file, then merge the "
+           "copies";
+  if (call.words.empty() || call.words[0] == "-")
     return "overlay draws into a copy of one file, which it reads three times: stepscope overlay "
            "trace.json.gz -o overlaid.json.gz";
   if (!output.ends_with(".json") && !output.ends_with(".json.gz"))
     return "overlay needs a place to write to that ends in .json.gz or .json: -o overlaid.json.gz";
   if (call.params.flag("all-edges") && call.params.flag("only-critical"))
     return "--all-edges draws from and to events that --only-critical leaves out; say one of them";
-  return analyze::undrawable(what);
+  if (call.params.has("what") && what.empty())
+    return "--what is empty; it is critical_path, queue_length or memory_bandwidth";
+  return analyze::undrawable(what, call.params);
 }
 
 /// What is to be drawn; the trace is gone when this returns.
@@ -39,6 +44,8 @@ Result<report::Drawing> drawing_of(const Call& call, const std::vector<std::stri
                  call.words[0]};
   analyze::Sketch sketch =
       analyze::sketch_of(analyze::Derived(*trace, call.params), trace->ranks.front(), what, call.params);
+  if (std::string absent = analyze::absent_range(sketch, call.params); !absent.empty())
+    return Error{std::move(absent), call.words[0]};
   for (const std::string& note : sketch.notes) say("note: " + note);
   return std::move(sketch.drawing());
 }
@@ -46,7 +53,6 @@ Result<report::Drawing> drawing_of(const Call& call, const std::vector<std::stri
 }  // namespace
 
 int run_overlay(const Call& call) {
-  std::signal(SIGXFSZ, SIG_IGN);  // a limit of the file's size is seen when writing
   const std::vector<std::string> what = call.params.texts("what");
   if (const std::string why = misfit(call, what); !why.empty()) return misuse(call, why);
   const auto drawing = drawing_of(call, what);
@@ -66,8 +72,11 @@ int run_overlay(const Call& call) {
   if (const auto error = output->finish()) return fail(*error);
   if (!overlaid->damage.empty())
     say(fmt::format("note: {}: {}. What could be read is in the copy.", call.words[0], overlaid->damage));
-  say(fmt::format("drew {} events, {} arrows and {} counters into a copy of {} events",
-                  drawing->critical.size(), drawing->arrows.size(), drawing->counters.size(),
+  const auto count = [](std::size_t number, const char* one) {
+    return fmt::format("{} {}{}", number, one, number == 1 ? "" : "s");
+  };
+  say(fmt::format("drew {}, {} and {} into a copy of {} events", count(drawing->critical.size(), "event"),
+                  count(drawing->arrows.size(), "arrow"), count(drawing->counters.size(), "counter"),
                   overlaid->events));
   say_written(call);
   return kDone;

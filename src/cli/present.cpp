@@ -87,22 +87,12 @@ read::OpenOptions open_options(const Call& call, Progress& progress) {
   return options;
 }
 
-std::optional<Error> overwrites(const Call& call, const std::vector<std::string>& paths) {
-  const std::string output(call.params.text("output"));
-  std::error_code missing;
-  for (const std::string& path : paths)
-    if (!output.empty() && std::filesystem::equivalent(output, path, missing))
-      return Error{"is the trace itself and would be overwritten; choose another place with -o", output};
-  return std::nullopt;
-}
-
 Result<trace::Trace> open_trace(const Call& call, const std::vector<std::string>& paths) {
-  if (const auto error = overwrites(call, paths)) return *error;
   Progress progress(shows_progress(call));
   auto trace = read::open(paths, open_options(call, progress));
   if (!trace || !call.params.has("step")) return trace;
   const std::string absent = analyze::absent_step(*trace, call.params);
-  return absent.empty() ? std::move(trace) : Error{absent, ""};
+  return absent.empty() ? std::move(trace) : Error{absent, paths.size() == 1 ? paths[0] : ""};
 }
 
 void say_unread(const trace::Trace& trace) {

@@ -27,8 +27,6 @@ class Progress;
 bool shows_progress(const Call& call);
 /// As the flags say; tells `progress`, which outlives them.
 read::OpenOptions open_options(const Call& call, Progress& progress);
-/// A sentence when -o names one of `paths`.
-std::optional<Error> overwrites(const Call& call, const std::vector<std::string>& paths);
 /// Opens `paths` with progress on stderr.
 Result<trace::Trace> open_trace(const Call& call, const std::vector<std::string>& paths);
 /// Names the files that could not be read, on standard error: for answers whose notes do not.

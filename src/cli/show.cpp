@@ -10,7 +10,7 @@ namespace {
 int finish(const Call& call, const report::Report& report) {
   std::string reason = advise::sort_misfit(call.params, report);
   if (!reason.empty()) return misuse(call, reason);
-  reason = advise::not_found(*call.analysis, report);
+  reason = advise::not_found(*call.analysis, call.params, report);
   return reason.empty() ? print(call, report) : fail(Error{reason, ""});
 }
 

@@ -30,12 +30,20 @@ std::string check_line(const Table& checks, std::size_t row) {
 
 constexpr std::string_view kNotFound = "nothing of that kind in the recording";
 
+/// "saves 3 ms (2 %)", or what the change costs.
+std::string saves(const Table& changes, std::size_t row) {
+  std::string saving = field(changes, "saving", row), share = field(changes, "share", row);
+  const bool costs = saving.starts_with('-');
+  if (costs) saving.erase(0, 1);
+  if (costs && share.starts_with('-')) share.erase(0, 1);
+  return fmt::format("{} {} ({})", costs ? "costs" : "saves", saving, share);
+}
+
 /// What the change makes of a step, "" when its replay was refused.
 std::string effect(const Table& changes, std::size_t row, const std::string& now) {
   if (field(changes, "found", row) != "yes") return std::string(kNotFound);
   if (field(changes, "step", row).empty()) return "";
-  return fmt::format("{} → {}, saves {} ({})", now, field(changes, "step", row),
-                     field(changes, "saving", row), field(changes, "share", row));
+  return fmt::format("{} → {}, {}", now, field(changes, "step", row), saves(changes, row));
 }
 
 /// Whether any rank has what the change speaks of; of any change when it is empty.
@@ -62,8 +70,31 @@ class Names {
   int widest_ = 0;
 };
 
+constexpr std::string_view kBrackets =
+    "Behind a step, in brackets: at least what the busiest stream or the host alone needs, at most the "
+    "replay's error and a "
+    "part of the host's time more. Behind \"then\": what limits next, and its share of the step.";
+
+/// `text` in lines below each other, behind `front`.
+std::string hung(const std::string& front, std::string_view text, int columns) {
+  const int indent = report::cells_of(front);
+  std::string out;
+  for (const std::string& line : report::wrapped(text, std::max(16, columns - indent)))
+    out += (out.empty() ? front : std::string(static_cast<std::size_t>(indent), ' ')) + line + '\n';
+  return out;
+}
+
+/// "18.3 to 19.3 ms", how far the step could be from what was replayed.
+std::string between(const Table& changes, std::size_t row) {
+  std::string low = field(changes, "low", row);
+  const std::string high = field(changes, "high", row);
+  const std::size_t unit = low.rfind(' ');
+  if (unit != std::string::npos && high.ends_with(low.substr(unit))) low.resize(unit);
+  return low + " to " + high;
+}
+
 /// Of several ranks that were replayed together.
-std::string job_text(const report::Report& report, const Names& names, bool asked) {
+std::string job_text(const report::Report& report, const Names& names, bool asked, int columns) {
   const Table &check = report.tables[2], &changes = report.tables[3];
   std::string out =
       fmt::format("job, step {}; replayed without changes {}, its ranks at most {} off.\n",
@@ -74,13 +105,13 @@ std::string job_text(const report::Report& report, const Names& names, bool aske
       if (asked) out += fmt::format("  {}  {}\n", names.of(change), kNotFound);
       continue;
     }
-    out +=
-        fmt::format("  {}  {} → {} ({} to {}), saves {} ({}); next limit: {} ({})\n", names.of(change),
-                    field(check, "identity", 0), field(changes, "step", row), field(changes, "low", row),
-                    field(changes, "high", row), field(changes, "saving", row), field(changes, "share", row),
-                    field(changes, "limit", row), field(changes, "limit_share", row));
+    out += hung(
+        fmt::format("  {}  ", names.of(change)),
+        fmt::format("→ {} ({}), {}; then {} ({})", field(changes, "step", row), between(changes, row),
+                    saves(changes, row), field(changes, "limit", row), field(changes, "limit_share", row)),
+        columns);
   }
-  return out;
+  return out + hung("", kBrackets, columns);
 }
 
 std::string ranks_text(const Table& checks, const Table& changes, const Names& names, bool asked) {
@@ -99,10 +130,10 @@ std::string ranks_text(const Table& checks, const Table& changes, const Names& n
 
 /// `asked`: by the user, who wants to know of each change. Ranks that were replayed together end their steps
 /// together: the job's line says it all.
-std::string as_text(const report::Report& report, bool asked) {
+std::string as_text(const report::Report& report, bool asked, int columns) {
   const Table& changes = report.tables[1];
   const Names names(changes);
-  return report.tables.size() > 2 ? job_text(report, names, asked)
+  return report.tables.size() > 2 ? job_text(report, names, asked, columns)
                                   : ranks_text(report.tables[0], changes, names, asked);
 }
 
@@ -125,7 +156,7 @@ int run_whatif(const Call& call) {
     const int printed = print(call, report);
     return printed == kDone ? answered : printed;
   }
-  std::string out = as_text(report, asked);
+  std::string out = as_text(report, asked, width(call.environment));
   for (const std::string& note : report.notes) out += note + '\n';
   if (!asked)
     out += "Ask for changes of your own: --scale 'kernel:/gemm/=0.5'; `stepscope whatif --help` has more.\n";

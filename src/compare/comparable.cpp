@@ -155,6 +155,16 @@ void compare_work(const Trace& a, const Trace& b, const Pair& recordings, const 
   }
 }
 
+void note_only_critical(const Trace& trace, const std::string& side, Sentences& out) {
+  for (const Rank& rank : trace.ranks)
+    if (rank.reading.only_critical) {
+      out.push_back(fmt::format(
+          "{} is a copy that holds only a critical path ({}); compare the recording that it was made from.",
+          side, rank.path));
+      return;
+    }
+}
+
 void note_damage(const Trace& trace, const std::string& side, Sentences& out) {
   for (const Rank& rank : trace.ranks)
     if (!rank.reading.complete || rank.reading.losses > 0) {
@@ -175,6 +185,8 @@ Sentences not_comparable(const Trace& a, const Trace& b, const Pair& recordings,
   compare_job(a, b, names, out);
   compare_options(a, b, names, out);
   compare_work(a, b, recordings, names, out);
+  note_only_critical(a, name_a, out);
+  note_only_critical(b, name_b, out);
   note_damage(a, name_a, out);
   note_damage(b, name_b, out);
   return out;

@@ -144,7 +144,7 @@ Samples samples_of_analysis(const Limit& limit, const trace::Trace& trace, const
       if (numbers[i]->name != limit.column) continue;
       Samples found = samples_of_table(limit, table, i);
       if (found.missing.empty() || !found.wrong.empty()) return found;
-      last = std::move(found);
+      if (last.missing.empty() || !rows_named(table, limit.key).empty()) last = std::move(found);
     }
   }
   if (!last.missing.empty()) return last;

@@ -130,7 +130,7 @@ std::string headline(const StepDifference& difference, const std::string& a, con
     return fmt::format("{} has no whole step to compare", step.steps_a == 0 ? a : b);
   const auto time = [](double ns) { return report::format_value(ns, report::Unit::ns); };
   const std::string front =
-      fmt::format("{}: {} → {}", direction(step, a, b), time(step.median_a), time(step.median_b));
+      fmt::format("{}: median {} → {}", direction(step, a, b), time(step.median_a), time(step.median_b));
   if (step.known()) return fmt::format("{} (95 %: {}, {})", front, interval_of(step), steps_of(step));
   const bool alike = std::min(step.steps_a, step.steps_b) >= kFewestSteps;
   return fmt::format(

@@ -7,6 +7,7 @@
 
 #include "merge/rewrite.h"
 #include "read/drawn.h"
+#include "read/json_members.h"
 #include "read/json_text.h"
 #include "report/json.h"
 
@@ -63,7 +64,13 @@ void append_critical(const EventText& event, std::string& out) {
   }
   const char* at = object ? event.args.begin + 1 : event.whole.end - 1;
   out.append(event.whole.begin, at);
-  if (object) {
+  if (object && event.args.text().find("\"critical\"") != std::string_view::npos) {
+    at = event.args.end;
+    out += kArg;
+    for (const auto& [key, value] : read::members_of(event.args.text()))
+      if (key != "critical") fmt::format_to(std::back_inserter(out), ",\"{}\":{}", key, value);
+    out += '}';
+  } else if (object) {
     out += kArg;
     if (*read::skip_space(at) != '}') out += ',';
   } else {

@@ -11,7 +11,7 @@
 
 namespace stepscope::merge {
 
-/// Of an event on the critical path: itself with the arg `critical`.
+/// Of an event on the critical path: itself with the arg `critical`, in place of one that it has.
 void append_critical(const EventText& event, std::string& out);
 
 /// Arrows and counters, each on a line of its own and with a comma behind it, piece after piece.

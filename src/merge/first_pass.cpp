@@ -4,6 +4,8 @@
 
 #include <mutex>
 
+#include "report/json.h"
+
 namespace stepscope::merge {
 namespace {
 
@@ -47,6 +49,18 @@ std::string damage_of(const Source& source) {
                           found.lost == 1 ? "" : "es");
   if (!damage.empty() && !found.losses.empty()) damage += ": " + found.losses.front().text();
   return damage;
+}
+
+std::string total_of(const Source& source) {
+  const Survey& found = source.found;
+  std::string losses;
+  for (const trace::Loss& loss : found.losses)
+    losses += fmt::format(R"({}{{"byte":{},"bytes":{},"reason":{}}})", losses.empty() ? "" : ",", loss.byte,
+                          loss.bytes, report::json_text(loss.reason));
+  return fmt::format(
+      R"({{"source":{},"events":{},"damaged_stretches":{},"lost_bytes":{},"complete":{},"losses":[{}]}})",
+      report::json_text(source.name), found.events, found.lost, found.lost_bytes, source.walked.complete,
+      losses);
 }
 
 }  // namespace stepscope::merge

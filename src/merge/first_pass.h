@@ -18,4 +18,7 @@ std::optional<Error> survey_source(Source& source, Opener& opener, unsigned thre
 /// What is wrong with the source's text, "" if nothing is.
 std::string damage_of(const Source& source);
 
+/// What was read of a source and what could not be, as JSON for who reads what is made of it.
+std::string total_of(const Source& source);
+
 }  // namespace stepscope::merge

@@ -63,15 +63,21 @@ Result<Source> surveyed(const std::string& path, const report::Drawing& drawing,
   Opener opener;
   if (auto error = survey_source(source, opener, threads, progress)) return *error;
   const auto& categories = source.found.categories;
-  if (categories.contains(read::kDrawnArrow) || categories.contains(read::kDrawnCounter))
+  const bool marked = std::any_of(source.head.begin(), source.head.end(),
+                                  [](const auto& entry) { return entry.first == read::kOverlayMark; });
+  if (marked || categories.contains(read::kDrawnArrow) || categories.contains(read::kDrawnCounter))
     return Error{"was overlaid before; give the recording that it was made from", path};
   if (source.found.events != drawing.events)
     return Error{"changed while it was read; overlay it again when the job is done", path};
   return source;
 }
 
-std::string document_head(const Source& source) {
+/// With what the copy lacks, when it lacks anything.
+std::string document_head(const Source& source, const report::Drawing& drawing) {
   std::string text = "{\n";
+  if (drawing.only_critical || !damage_of(source).empty())
+    text += fmt::format("\"{}\":{{\"only_critical\":{},\"recording\":{}}},\n", read::kOverlayMark,
+                        drawing.only_critical, total_of(source));
   for (const auto& [key, value] : source.head)
     if (key != "traceEvents") text += fmt::format("\"{}\":{},\n", key, value);
   return text + "\"traceEvents\":[";
@@ -114,7 +120,7 @@ Result<Overlaid> write_overlay(const std::string& path, const report::Drawing& d
   const auto source = surveyed(path, drawing, threads, told(0));
   if (!source) return source.error();
   OrderedOutput output(put, options.gzip);
-  output.write(document_head(*source));
+  output.write(document_head(*source, drawing));
   Opener opener;
   if (!copy_events(*source, opener, drawing, threads, output, told(size)))
     return Error{"changed while it was read; overlay it again when the job is done", path};

@@ -24,9 +24,9 @@ struct Overlaid {
 };
 
 /// Chrome JSON: the file's own keys, its events as they stand and in their order, those of the critical path
-/// with an arg more, and what is drawn behind the last of them. Reads the file twice; memory holds a block of
-/// text per thread. An Error when the file holds several recordings or a drawing already, or is no longer
-/// what was drawn from.
+/// with an arg more, and what is drawn behind the last of them; what the copy lacks stands in its head. Reads
+/// the file twice; memory holds a block of text per thread. An Error when the file holds several recordings
+/// or a drawing already, or is no longer what was drawn from.
 Result<Overlaid> write_overlay(const std::string& path, const report::Drawing& drawing,
                                const OverlayOptions& options,
                                const std::function<bool(std::string_view)>& put);

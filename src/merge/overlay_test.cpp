@@ -80,6 +80,17 @@ TEST_F(Overlay, MarksEventsAndDrawsBehindTheLast) {
                                             kMark);
 }
 
+TEST_F(Overlay, AnArgOfThatNameIsReplaced) {
+  const std::string path = write(
+      "b.json",
+      R"({"traceEvents":[{"ph":"X","name":"a","pid":1,"tid":"t","ts":1,"dur":2,"args":{"k":[1, 2],"critical": 7,"x":"critical"}}]})");
+  report::Drawing one = drawing();
+  one.events = 1;
+  one.critical = {0};
+  EXPECT_NE(overlaid(path, one).find(R"("args":{"critical":1,"k":[1, 2],"x":"critical"}})"),
+            std::string::npos);
+}
+
 TEST_F(Overlay, LeavesOutWhatIsNotCritical) {
   report::Drawing only = drawing();
   only.critical = {1};

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "base/parallel.h"
+#include "merge/first_pass.h"
 #include "merge/merge.h"
 #include "merge/ordered_output.h"
 #include "merge/rewrite.h"
@@ -103,18 +104,6 @@ std::string document_head(const std::vector<Source>& sources, std::int64_t base_
 std::string section_line(const Source& source, bool first) {
   return fmt::format("{}{},\"ph\":\"M\",\"pid\":{},\"tid\":0,\"args\":{{\"source\":{}}}}}", first ? "" : ",",
                      read::kSectionStart, source.processes.front().pid, json_text(source.name));
-}
-
-/// What was read of a source and what could not be, for who reads the merged file.
-std::string total_of(const Source& source) {
-  const Survey& found = source.found;
-  std::string losses;
-  for (const trace::Loss& loss : found.losses)
-    losses += fmt::format(R"({}{{"byte":{},"bytes":{},"reason":{}}})", losses.empty() ? "" : ",", loss.byte,
-                          loss.bytes, json_text(loss.reason));
-  return fmt::format(
-      R"({{"source":{},"events":{},"damaged_stretches":{},"lost_bytes":{},"complete":{},"losses":[{}]}})",
-      json_text(source.name), found.events, found.lost, found.lost_bytes, source.walked.complete, losses);
 }
 
 std::string document_tail(const std::vector<Source>& sources) {

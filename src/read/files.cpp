@@ -1,10 +1,17 @@
 #include "read/files.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
+#include <functional>
 #include <optional>
+#include <set>
+#include <system_error>
+#include <utility>
 
 #include "base/byte_source.h"
 #include "read/dftracer.h"
@@ -48,7 +55,54 @@ Result<Parsed> parse_merged(const std::string& path, MergedFile merged, const Ki
   return first_error ? *first_error : Error{"holds no rank: none of its sources is a rank's trace", path};
 }
 
+using Identity = std::pair<dev_t, ino_t>;
+
+/// Of the file that a path leads to; nothing when it leads nowhere.
+std::optional<Identity> identity(const std::string& path) {
+  struct stat about{};
+  if ((path == "-" ? ::fstat(STDIN_FILENO, &about) : ::stat(path.c_str(), &about)) != 0) return std::nullopt;
+  return Identity(about.st_dev, about.st_ino);
+}
+
+std::vector<std::string> files_below(const std::string& directory,
+                                     const std::function<bool(const fs::path&)>& fits) {
+  std::vector<std::pair<bool, std::string>> found;  // links last
+  std::error_code error, unknown;
+  for (fs::recursive_directory_iterator it(directory, fs::directory_options::skip_permission_denied, error),
+       end;
+       it != end && !error; it.increment(error)) {
+    const bool link = it->is_symlink(unknown);
+    const fs::file_status leads_to = it->status(unknown);
+    if ((fs::is_regular_file(leads_to) || (link && !fs::exists(leads_to))) && fits(it->path()))
+      found.emplace_back(link, it->path().string());
+  }
+  std::sort(found.begin(), found.end());
+  std::set<Identity> seen;
+  std::vector<std::string> files;
+  for (const auto& [link, file] : found)
+    if (const auto known = identity(file); !known || seen.insert(*known).second) files.push_back(file);
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
 }  // namespace
+
+std::string given_twice(std::span<const std::string> files) {
+  std::set<Identity> seen;
+  for (const std::string& file : files)
+    if (const auto known = identity(file); known && !seen.insert(*known).second) return file;
+  return "";
+}
+
+std::optional<Error> misnamed(std::span<const std::string> files) {
+  std::error_code unknown;
+  for (const std::string& file : files)
+    if (!file.empty() && file != "-" && fs::symlink_status(file, unknown).type() == fs::file_type::not_found)
+      return Error{"cannot be opened: " + std::generic_category().message(ENOENT), file};
+  const std::string twice = given_twice(files);
+  if (!twice.empty()) return Error{"is given twice; each recording counts once", twice};
+  return std::nullopt;
+}
 
 Result<std::vector<std::string>> files_of(std::span<const std::string> paths,
                                           std::span<const std::string_view> endings) {
@@ -63,12 +117,8 @@ Result<std::vector<std::string>> files_of(std::span<const std::string> paths,
       files.push_back(path);
       continue;
     }
-    std::vector<std::string> found;
-    for (fs::recursive_directory_iterator it(path, fs::directory_options::skip_permission_denied, error), end;
-         it != end && !error; it.increment(error))
-      if (it->is_regular_file(error) && fits(it->path())) found.push_back(it->path().string());
+    const std::vector<std::string> found = files_below(path, fits);
     if (found.empty()) return Error{"no trace file (*.json, *.json.gz) is below this directory", path};
-    std::sort(found.begin(), found.end());
     files.insert(files.end(), found.begin(), found.end());
   }
   return files;

@@ -1,6 +1,7 @@
 // Which files the paths that people give stand for, and one of them parsed, whatever its format.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,9 +16,16 @@ namespace stepscope::read {
 inline constexpr std::string_view kReadable[] = {".json", ".json.gz"};
 inline constexpr std::string_view kMergeable[] = {".json", ".json.gz", ".pfw", ".pfw.gz"};
 
-/// The files named, directories replaced by the files below them with one of these endings, in path order.
+/// The files named, directories replaced by the files below them with one of these endings, in path order. A
+/// link below a directory to another of its files is left out; one that leads to nothing stays, to be missed.
 Result<std::vector<std::string>> files_of(std::span<const std::string> paths,
                                           std::span<const std::string_view> endings);
+
+/// The first of these that is the file of another before it, by whatever path; "" when all differ.
+std::string given_twice(std::span<const std::string> files);
+
+/// Why these cannot all be read as recordings of their own: one is not there, or is given twice.
+std::optional<Error> misnamed(std::span<const std::string> files);
 
 /// Of all files as stored, -1 when one does not say ("-").
 std::int64_t bytes_of(const std::vector<std::string>& files);

@@ -4,6 +4,10 @@
 
 #include <algorithm>
 
+#include "read/drawn.h"
+#include "read/json_members.h"
+#include "read/merged.h"
+
 namespace stepscope::read {
 namespace {
 
@@ -62,6 +66,14 @@ std::int64_t base_time(const element& value) {
   return base > -kMostBase && base < kMostBase ? base : 0;
 }
 
+/// Of a copy with a drawing in it: what it lacks.
+void read_overlay(trace::Reading& reading, std::string_view json) {
+  const auto members = members_of(json);
+  const MergedTotal recording = total_of(member(members, "recording"));
+  reading.only_critical = member(members, "only_critical") == "true";
+  add_damage(reading, recording.damage, "; so it was in " + recording.name + ", of which this is a copy");
+}
+
 }  // namespace
 
 void read_head(trace::Rank& rank, std::vector<std::pair<std::string, std::string>> top_level) {
@@ -69,6 +81,7 @@ void read_head(trace::Rank& rank, std::vector<std::pair<std::string, std::string
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   simdjson::dom::parser parser;
   for (const auto& [key, json] : top_level) {
+    if (key == kOverlayMark) read_overlay(rank.reading, json);
     element value;
     const bool known = key == "deviceProperties" || key == "computeProperties" || key == "distributedInfo" ||
                        key == "baseTimeNanoseconds";

@@ -272,6 +272,13 @@ bool more_text(MergedFile::Stream& stream) {
   }
 }
 
+void describe(trace::Reading& reading, trace::Loss loss) {
+  constexpr std::size_t kDescribed = 16;
+  if (reading.first_losses.size() < kDescribed) reading.first_losses.push_back(std::move(loss));
+}
+
+}  // namespace
+
 MergedTotal total_of(std::string_view entry) {
   const auto members = members_of(entry);
   MergedTotal total;
@@ -288,8 +295,6 @@ MergedTotal total_of(std::string_view entry) {
   }
   return total;
 }
-
-}  // namespace
 
 MergedEnd MergedFile::end(bool cut_is_known) {
   MergedEnd end;
@@ -326,27 +331,28 @@ MergedEnd MergedFile::end(bool cut_is_known) {
   return end;
 }
 
-void count_merged(trace::Reading& reading, const std::optional<MergedTotal>& total) {
-  constexpr std::size_t kDescribed = 16;
-  if (!total) return;
-  const auto lose = [&](trace::Loss loss) {
-    if (reading.first_losses.size() < kDescribed) reading.first_losses.push_back(std::move(loss));
-  };
-  for (trace::Loss loss : total->damage.first_losses) {
-    const std::string since = "; so it was in " + total->name + " when that was merged";
+void add_damage(trace::Reading& reading, const trace::Reading& damage, const std::string& since) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 50;
+  for (trace::Loss loss : damage.first_losses) {
     if (!loss.reason.ends_with(since)) loss.reason += since;
-    lose(std::move(loss));
+    describe(reading, std::move(loss));
   }
-  reading.losses += total->damage.losses;
-  reading.lost_bytes += total->damage.lost_bytes;
-  reading.complete &= total->damage.complete;
+  reading.losses += std::clamp<std::int64_t>(damage.losses, 0, kMost);
+  reading.lost_bytes += std::clamp<std::int64_t>(damage.lost_bytes, 0, kMost);
+  reading.complete &= damage.complete;
+}
+
+void count_merged(trace::Reading& reading, const std::optional<MergedTotal>& total) {
+  if (!total) return;
+  add_damage(reading, total->damage, "; so it was in " + total->name + " when that was merged");
   if (total->events < 0 || total->events == reading.events) return;
   ++reading.losses;
-  lose({0, -1,
-        fmt::format(
-            "{} events of {} were merged and {} are here: the merged file was damaged since; merge the "
-            "ranks again",
-            total->events, total->name, reading.events)});
+  describe(reading,
+           {0, -1,
+            fmt::format(
+                "{} events of {} were merged and {} are here: the merged file was damaged since; merge the "
+                "ranks again",
+                total->events, total->name, reading.events)});
 }
 
 std::optional<Error> perfetto_error(std::string_view head, const std::string& path) {

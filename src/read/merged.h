@@ -72,6 +72,10 @@ struct MergedEnd {
   std::vector<std::string> faults;  ///< sentences: sources that the head lost, text behind the end, no end
 };
 
+/// Of its JSON text.
+MergedTotal total_of(std::string_view entry);
+/// Adds losses of the file that this text was made from; `since` ends their reasons.
+void add_damage(trace::Reading& reading, const trace::Reading& damage, const std::string& since);
 /// Adds to what reading a section counted what was lost before and since it was merged.
 void count_merged(trace::Reading& reading, const std::optional<MergedTotal>& total);
 

@@ -13,6 +13,7 @@ namespace stepscope::read {
 Result<trace::Trace> open(std::span<const std::string> paths, const OpenOptions& options) {
   auto files = files_of(paths, kReadable);
   if (!files) return files.error();
+  if (auto error = misnamed(*files)) return *std::move(error);
   const unsigned threads = thread_count(options.threads);
   const unsigned per_file = files->size() >= threads ? 1 : threads;
   const std::size_t at_once = files->size() >= threads ? threads : 1;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <deque>
+#include <filesystem>
 #include <iterator>
 #include <map>
 #include <mutex>
@@ -77,6 +78,7 @@ Result<RankFiles> RankFiles::survey(std::span<const std::string> paths, const Op
                                     const Visit& visit) {
   auto files = files_of(paths, kReadable);
   if (!files) return files.error();
+  if (auto error = misnamed(*files)) return *std::move(error);
   struct OfFile {
     std::vector<std::pair<trace::Rank, Origin>> ranks;
     std::vector<std::string> unread;
@@ -178,6 +180,8 @@ Extent extent_of(std::span<const std::string> paths) {
   if (!files) return {};
   Extent extent{files->size(), 0};
   for (const std::string& path : *files) {
+    std::error_code absent;
+    if (path != "-" && !std::filesystem::exists(path, absent)) continue;
     const std::int64_t bytes = bytes_of({path});
     if (bytes < 0) return {};
     extent.text += bytes * (path.ends_with(".gz") ? kCompression : 1);

@@ -35,7 +35,17 @@ void put_title(std::string& out, const Page& page, const Judgement& judgement) {
   out += "</header>\n";
 }
 
-/// Where the time of a step goes: the average as one bar, the steps side by side.
+/// The table of a page that compares the ranks' steps, nullptr where there is none.
+const Table* ranks_compared(const Page& page) {
+  for (const Report& report : page.reports)
+    for (const Table& table : report.tables)
+      if (const auto stack = stack_of(table); stack && compares_ranks(*stack) && table.rows() > 1)
+        return &table;
+  return nullptr;
+}
+
+/// Where the time of a step goes: the average as one bar, then the ranks' average steps below each other, or
+/// the steps side by side where they cannot be compared.
 void put_steps(std::string& out, const Page& page, const Judgement& judgement) {
   for (const Report& report : page.reports) {
     const auto whole = std::find_if(report.tables.begin(), report.tables.end(),
@@ -44,11 +54,13 @@ void put_steps(std::string& out, const Page& page, const Judgement& judgement) {
     const std::string title = title_of_whole(judgement, *whole);
     out += fmt::format("<section>\n<h2>{}</h2>\n", escaped(title));
     put_html_whole(out, parts_of(*whole), title);
+    const Table* ranks = ranks_compared(page);
     for (const Table& table : report.tables) {
-      const auto stack = stack_of(table);
-      if (!stack || table.rows() < 2) continue;
-      out += fmt::format("<h3>{}</h3>\n", escaped(table.title));
-      put_html_stack(out, table, *stack, false);
+      const Table& drawn = ranks == nullptr ? table : *ranks;
+      const auto stack = stack_of(drawn);
+      if (!stack_of(table) || drawn.rows() < 2) continue;
+      out += fmt::format("<h3>{}</h3>\n", escaped(drawn.title));
+      put_html_stack(out, drawn, *stack, ranks != nullptr);
     }
     out += "</section>\n";
   }
@@ -56,7 +68,7 @@ void put_steps(std::string& out, const Page& page, const Judgement& judgement) {
 
 void put_health(std::string& out, const Page& page, const Judgement& judgement) {
   std::vector<std::string> lines;
-  for (const Warning& warning : warnings_of(judgement)) lines.push_back(warning.what + warning.rest);
+  for (const Warning& warning : warnings_of(judgement)) lines.push_back(warning.id + "  " + text_of(warning));
   for (const Report& report : page.reports)
     if (judges(report)) lines.insert(lines.end(), report.notes.begin(), report.notes.end());
   if (lines.empty()) return;

@@ -7,6 +7,7 @@
 #include "report/html_parts.h"
 #include "report/layout.h"
 #include "report/units.h"
+#include "report/utf8.h"
 
 namespace stepscope::report {
 namespace {
@@ -65,6 +66,57 @@ void put_column(std::string& out, const Stack& stack, const std::vector<std::str
   }
 }
 
+/// Bars below each other, each behind the rank that it is of.
+void put_rows(std::string& out, const Table& table, const Stack& stack, const std::vector<std::string>& names,
+              std::size_t rows, double most) {
+  constexpr double kEnd = 72, kLine = 20;
+  const double room = kChartWidth - kLeft - kEnd;
+  out += fmt::format(R"(<svg viewBox="0 0 {:.0f} {:.0f}" role="img" aria-label="{}">)", kChartWidth,
+                     kLine * static_cast<double>(rows), escaped(table.title));
+  for (std::size_t row = 0; row < rows; ++row) {
+    const double y = kLine * static_cast<double>(row);
+    const std::string label = label_of(stack, row);
+    const std::string whole = format_value(bar_length(stack, row), stack.parts.front()->unit);
+    out += fmt::format(R"(<text x="{:.1f}" y="{:.1f}" text-anchor="end">{}</text>)", kLeft - 8, y + 14,
+                       escaped(label));
+    double x = kLeft;
+    for (std::size_t i = 0; i < stack.parts.size(); ++i) {
+      const double length = part_length(stack, i, row), wide = length / most * room;
+      if (!(wide > 0)) continue;
+      out += fmt::format(
+          R"(<rect class="{}" x="{:.2f}" y="{:.1f}" width="{:.2f}" height="{:.1f}"><title>{}</title></rect>)",
+          part_class(names[i]), x, y + 1, wide, kLine - 3,
+          escaped(label + ": " + names[i] + " " + format_value(length, stack.parts.front()->unit) + " of " +
+                  whole));
+      x += wide;
+    }
+    out += fmt::format(R"(<text x="{:.1f}" y="{:.1f}">{}</text>)", x + 8, y + 14, escaped(whole));
+  }
+  out += "</svg>\n";
+}
+
+void put_columns(std::string& out, const Table& table, const Stack& stack,
+                 const std::vector<std::string>& names, std::size_t rows, double most) {
+  constexpr double kLetter = 6.6, kGapOfLabels = 14;
+  out += fmt::format(R"(<svg viewBox="0 0 {:.0f} {:.0f}" role="img" aria-label="{}">)", kChartWidth,
+                     kTop + kHigh + kBottom, escaped(table.title));
+  put_axis(out, most, stack.parts.front()->unit);
+  const double pitch = (kChartWidth - kLeft) / static_cast<double>(rows);
+  const double width = std::min(pitch * 0.84, 96.0);
+  int longest = 0;
+  for (std::size_t row = 0; row < rows; ++row) longest = std::max(longest, cells_of(label_of(stack, row)));
+  const double label = std::max(80.0, longest * kLetter + kGapOfLabels);
+  const auto every = static_cast<std::size_t>(std::max(1.0, std::ceil(label / pitch)));
+  for (std::size_t row = 0; row < rows; ++row) {
+    const double middle = kLeft + pitch * (static_cast<double>(row) + 0.5);
+    put_column(out, stack, names, row, middle - width / 2, width, most);
+    if (row % every == 0)
+      out += fmt::format(R"(<text x="{:.1f}" y="{:.1f}" text-anchor="middle">{}</text>)", middle,
+                         kTop + kHigh + 18, escaped(label_of(stack, row)));
+  }
+  out += "</svg>\n";
+}
+
 void put_legend(std::string& out, const std::vector<std::string>& names, const std::vector<double>& sums) {
   out += "<ul class=\"legend\">";
   for (std::size_t i = 0; i < names.size(); ++i)
@@ -115,20 +167,8 @@ void put_html_stack(std::string& out, const Table& table, const Stack& stack, bo
     for (std::size_t i = 0; i < names.size(); ++i) sums[i] += part_length(stack, i, row);
   }
   if (!(most > 0) || !std::isfinite(most)) return;
-  out += fmt::format(R"(<svg viewBox="0 0 {:.0f} {:.0f}" role="img" aria-label="{}">)", kChartWidth,
-                     kTop + kHigh + kBottom, escaped(table.title));
-  put_axis(out, most, stack.parts.front()->unit);
-  const double pitch = (kChartWidth - kLeft) / static_cast<double>(rows);
-  const double width = std::min(pitch * 0.84, 96.0);
-  const std::size_t every = std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(80 / pitch)));
-  for (std::size_t row = 0; row < rows; ++row) {
-    const double middle = kLeft + pitch * (static_cast<double>(row) + 0.5);
-    put_column(out, stack, names, row, middle - width / 2, width, most);
-    if (row % every == 0)
-      out += fmt::format(R"(<text x="{:.1f}" y="{:.1f}" text-anchor="middle">{}</text>)", middle,
-                         kTop + kHigh + 18, escaped(label_of(stack, row)));
-  }
-  out += "</svg>\n";
+  const auto put = compares_ranks(stack) ? put_rows : put_columns;
+  put(out, table, stack, names, rows, most);
   if (legend) put_legend(out, names, sums);
   if (rows < table.rows())
     out += fmt::format("<p class=\"more\">The first {} of {}.</p>\n", rows, table.rows());

@@ -73,7 +73,11 @@ std::string summary_row(std::string_view number, std::string_view range, std::st
 }
 
 void put_sentence(std::string& out, const Sentence& sentence, std::string_view tag) {
-  out += fmt::format("<{0}>{1}</{0}>\n<ul class=\"facts\">", tag, escaped(sentence.headline));
+  const std::string& text = sentence.headline;
+  const std::size_t end = std::min(text.find(". "), text.size());
+  out += fmt::format("<{0}>{1}{2}</{0}>\n", tag, escaped(text.substr(0, end)), end < text.size() ? "." : "");
+  if (end < text.size()) out += fmt::format("<p>{}</p>\n", escaped(text.substr(end + 2)));
+  out += "<ul class=\"facts\">";
   for (const std::string& fact : sentence.facts) out += "<li>" + escaped(fact) + "</li>";
   out += "</ul>\n";
 }
@@ -127,7 +131,9 @@ void put_html_summary(std::string& out, const Judgement& judgement) {
           "<h2>{}{}</h2>\n<table class=\"summary\">\n", heading_of(card.when),
           i == 0 && card.per_step ? "<span class=\"quiet\">and what it saves per step</span>" : "");
     std::string text = fmt::format("<a href=\"#finding-{}\">{}</a>", i + 1, escaped(card.title));
-    if (card.after == kNothing) text += " <span>nothing after those above</span>";
+    if (const std::string caveat = caveat_of(card); !caveat.empty())
+      text += fmt::format(" <span>{}</span>", escaped(caveat));
+    if (!card.remedy.empty()) text += fmt::format("<div class=\"do\">→ {}</div>", escaped(card.remedy));
     out += summary_row(std::to_string(i + 1), range_of(card), text, "");
   }
   put_sum();

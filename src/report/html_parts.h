@@ -35,7 +35,8 @@ void put_html_section(std::string& out, const Report& report, bool asked_for);
 void put_html_table(std::string& out, const Table& table);
 /// One bar for a whole, with a legend that carries the numbers.
 void put_html_whole(std::string& out, const std::vector<Part>& parts, std::string_view title);
-/// One stacked column per row; without a legend when one stands above already.
+/// One stacked column per row, of ranks one bar below the other; without a legend when one stands above
+/// already.
 void put_html_stack(std::string& out, const Table& table, const Stack& stack, bool legend);
 bool put_html_curve(std::string& out, const Table& table);
 bool put_html_matrix(std::string& out, const Table& table);

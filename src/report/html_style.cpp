@@ -41,6 +41,7 @@ ol.findings{margin:0;padding:0;list-style:none;display:grid;gap:14px}
 .summary td:first-child{color:var(--soft)}
 .summary tr:nth-child(even){background:none}
 .summary span{color:var(--soft);font-size:14px;margin-left:6px}
+.summary .do{color:var(--soft);font-size:14px;max-width:60em}
 .summary .sum td{border-top:1px solid var(--line)}
 header h2{margin-top:18px;margin-bottom:6px}
 .card dl{display:grid;grid-template-columns:max-content 1fr;gap:5px 14px;margin:10px 0 0;font-size:14.5px}
@@ -48,10 +49,11 @@ header h2{margin-top:18px;margin-bottom:6px}
 .card dd{margin:0;overflow-wrap:anywhere}
 .warning{display:flex;gap:10px;margin:10px 0 0;padding:8px 14px;border:1px solid var(--warn-line);border-left-width:5px;background:var(--warn);border-radius:6px;font-size:14.5px}
 .warning p{margin:0;overflow-wrap:anywhere}
-.scroll{overflow:auto;max-height:34em;border:1px solid var(--line);border-radius:8px;margin-top:14px}
+.scroll{overflow:auto;max-height:60em;border:1px solid var(--line);border-radius:8px;margin-top:14px}
 table{border-collapse:collapse;width:100%;font-size:13.5px}
 th,td{padding:5px 11px;text-align:left;vertical-align:top}
 thead th{position:sticky;top:0;background:var(--panel);font-weight:600;vertical-align:bottom;border-bottom:1px solid var(--line);white-space:nowrap}
+thead th.number{white-space:normal}
 tbody th.short{min-width:0}
 tbody th{font-weight:400}
 tbody tr:nth-child(even){background:var(--stripe)}

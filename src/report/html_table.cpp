@@ -73,11 +73,11 @@ std::string tooltip(const Cells& cells, std::size_t row) {
   return fmt::format(" title=\"{} {}\"", (*ints)[row], column.unit == Unit::ns ? "ns" : "bytes");
 }
 
-void put_head(std::string& out, const std::vector<Cells>& all) {
+void put_head(std::string& out, const std::vector<Cells>& all, const Table& table) {
   out += "<thead><tr>";
   for (const Cells& cells : all) {
-    out +=
-        fmt::format("<th scope=\"col\" class=\"{}\">{}</th>", cells.css(), escaped(heading(*cells.column)));
+    out += fmt::format("<th scope=\"col\" class=\"{}\">{}</th>", cells.css(),
+                       escaped(heading(*cells.column, table.columns)));
     if (cells.most > 0) out += "<th></th>";
   }
   out += "</tr></thead>\n";
@@ -128,7 +128,7 @@ void put_html_table(std::string& out, const Table& table) {
   const bool narrow = all.size() <= 3 && table.rows() > 1 && all.back().most == 0;
   out += fmt::format("<div class=\"scroll{}\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table>",
                      narrow ? " narrow" : "", escaped(table.title));
-  put_head(out, all);
+  put_head(out, all, table);
   out += "<tbody>\n";
   const std::size_t rows = std::min(table.rows(), kMostRows);
   for (std::size_t row = 0; row < rows; ++row) put_row(out, all, depth, row);

@@ -156,6 +156,26 @@ TEST(Html, EveryPictureHasAName) {
   EXPECT_GT(pictures, 6);
 }
 
+// Two ranks of three steps each: the steps are drawn once, as one bar a rank where their averages are at
+// hand.
+TEST(Html, RanksAreComparedByOneBarEach) {
+  Table ranks{"Average step of each rank", Shape::bars, {}};
+  ranks.ints("rank", Unit::none, Role::key) = {0, 1};
+  ranks.ints("compute", Unit::ns) = {6000000, 9000000};
+  ranks.ints("wait", Unit::ns) = {4000000, 1000000};
+  ranks.ints("total", Unit::ns) = {10000000, 10000000};
+  Page page{"", {test::made_steps()}, {}};
+  EXPECT_NE(to_html(page).find("<h3>Step time by what the time went to</h3>\n<svg"), std::string::npos);
+  page.reports.push_back({"stragglers", {std::move(ranks)}, {}});
+  const std::string html = to_html(page);
+  EXPECT_EQ(html.find("<h3>Step time by what the time went to</h3>\n<svg"), std::string::npos);
+  EXPECT_NE(html.find("<title>rank 0: wait 4.00 ms of 10.0 ms</title>"), std::string::npos);
+  // The bars of rank 0 lie above those of rank 1, side by side: 824 wide, 64 from the left.
+  EXPECT_NE(html.find(R"(x="64.00" y="1.0" width="494.40")"), std::string::npos);
+  EXPECT_NE(html.find(R"(x="558.40" y="1.0" width="329.60")"), std::string::npos);
+  EXPECT_NE(html.find(R"(x="64.00" y="21.0" width="741.60")"), std::string::npos);
+}
+
 TEST(Html, HostileNumbersStayInsideTheirPictures) {
   Page page{"odd", {}, {}};
   Table stack{"Stack", Shape::bars, {}};

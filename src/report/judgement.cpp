@@ -23,6 +23,7 @@ std::int64_t number_of(std::string_view text) {
 }
 
 std::string range_text(double low, double high, Unit unit) {
+  if (!(high > 0)) return std::string(kNothing);
   const std::string most = format_rough(high, unit);
   if (!(low > 0)) return "up to " + most;
   const std::string least = format_rough(low, unit);
@@ -51,20 +52,8 @@ std::vector<Rows> rows_by(const Table& table, std::string (*key_of)(const Table&
 
 std::string id_of(const Table& table, std::size_t row) { return field(table, "id", row); }
 
-/// A headline without its numbers and their units.
 std::string words_of_headline(const Table& verdict, std::size_t row) {
-  const std::string text = field(verdict, "headline", row);
-  std::string out;
-  bool number = false;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find(' ', at), text.size());
-    const std::string word = text.substr(at, end - at);
-    const bool unit = number && word.size() <= 5;
-    number = word.find_first_of("0123456789") != std::string::npos;
-    if (!number && !unit) out += word + ' ';
-    at = end + 1;
-  }
-  return out;
+  return words_of(field(verdict, "headline", row));
 }
 
 std::vector<std::int64_t> ranks_of(const Table& table, const Rows& rows) {
@@ -76,16 +65,22 @@ std::vector<std::int64_t> ranks_of(const Table& table, const Rows& rows) {
   return ranks;
 }
 
-/// What `column` says of the first row, behind the ranks that say the same or, with other numbers, alike.
-std::string said_of_ranks(const Table& table, const Rows& rows, std::string_view column) {
+/// The ranks whose `column` says the same or, with other numbers, alike: "Ranks 0 and 1 (rank 0 shown)".
+std::string named_ranks(const Table& table, const Rows& rows, std::string_view column) {
   const std::vector<std::int64_t> ranks = ranks_of(table, rows);
+  if (ranks.empty()) return "";
+  if (ranks.size() == 1) return fmt::format("Rank {}", ranks.front());
   const std::string said = field(table, column, rows.front());
-  if (ranks.empty()) return said;
-  if (ranks.size() == 1) return fmt::format("Rank {}: {}", ranks.front(), said);
   const bool same = std::all_of(rows.begin(), rows.end(),
                                 [&](std::size_t row) { return field(table, column, row) == said; });
-  const std::string whose = same ? "" : fmt::format(" (numbers of rank {})", ranks.front());
-  return fmt::format("Ranks {}{}: {}", listed_ranks(ranks), whose, said);
+  const std::string whose = same ? "" : fmt::format(" (rank {} shown)", ranks.front());
+  return fmt::format("Ranks {}{}", listed_ranks(ranks), whose);
+}
+
+/// What `column` says of the first row, behind its ranks.
+std::string said_of_ranks(const Table& table, const Rows& rows, std::string_view column) {
+  const std::string whose = named_ranks(table, rows, column);
+  return (whose.empty() ? "" : whose + ": ") + field(table, column, rows.front());
 }
 
 When when_of(const Table& findings, std::size_t row) {
@@ -112,6 +107,14 @@ std::string range_of(const Table& findings, const Rows& rows) {
     most = std::max(most, number_at(*high, row));
   }
   return range_text(least, most, high->unit);
+}
+
+/// " once 1–3 are done", of all that stand above.
+std::string once_above(const Card& card) {
+  if (card.place < 2) return "";
+  std::vector<std::int64_t> above;
+  for (std::size_t i = 1; i < card.place; ++i) above.push_back(static_cast<std::int64_t>(i));
+  return fmt::format(" once {} {} done", listed_ranks(above), above.size() == 1 ? "is" : "are");
 }
 
 /// The remedy of the gravest row of "Health" when the recording cannot carry a conclusion.
@@ -177,12 +180,31 @@ Judgement judgement_of(std::span<const Report> reports) {
   return judgement;
 }
 
+std::string words_of(std::string_view sentence) {
+  std::string out;
+  bool number = false;
+  for (std::size_t at = 0; at < sentence.size();) {
+    const std::size_t end = std::min(sentence.find(' ', at), sentence.size());
+    const std::string_view word = sentence.substr(at, end - at);
+    const bool unit = number && word.size() <= 5;
+    number = word.find_first_of("0123456789") != std::string_view::npos;
+    if (!number && !unit) (out += word) += ' ';
+    at = end + 1;
+  }
+  return out;
+}
+
 std::string saving_of(const Card& card) {
   if (card.range.empty()) return "";
-  return "saves " + card.range + (card.per_step ? " per step" : "") +
-         (card.after.empty()       ? ""
-          : card.after == kNothing ? ", nothing after those above"
-                                   : ", then " + card.after);
+  const std::string per = card.per_step ? " per step" : "";
+  if (card.range == kNothing && (card.after.empty() || card.after == kNothing)) return "saves nothing";
+  if (card.after.empty()) return "saves " + card.range + per;
+  if (card.after == kNothing) return "saves " + card.range + per + " " + caveat_of(card);
+  return "saves " + card.range + " now, " + card.after + per + once_above(card);
+}
+
+std::string caveat_of(const Card& card) {
+  return card.after == kNothing && card.range != kNothing ? "alone; nothing" + once_above(card) : "";
 }
 
 const std::string& range_of(const Card& card) {
@@ -201,11 +223,11 @@ std::vector<Card> cards_of(const Judgement& judgement) {
   const Table& table = *judgement.findings;
   for (const Rows& rows : rows_by(table, id_of)) {
     const std::size_t row = rows.front();
-    cards.push_back({id_of(table, row), field(table, "title", row), said_of_ranks(table, rows, "title"),
-                     range_of(table, rows), saving_after(table, row), field(table, "remedy", row),
-                     field(table, "confidence", row), field(table, "because", row),
-                     field(table, "evidence", row), field(table, "verify", row), when_of(table, row),
-                     field(table, "per", row) != "recording"});
+    cards.push_back({cards.size() + 1, id_of(table, row), field(table, "title", row),
+                     said_of_ranks(table, rows, "title"), range_of(table, rows), saving_after(table, row),
+                     field(table, "remedy", row), field(table, "confidence", row),
+                     field(table, "because", row), field(table, "evidence", row), field(table, "verify", row),
+                     when_of(table, row), field(table, "per", row) != "recording"});
   }
   return cards;
 }
@@ -213,20 +235,25 @@ std::vector<Card> cards_of(const Judgement& judgement) {
 Sum together(const Judgement& judgement) {
   const Table* verdict = judgement.verdict;
   const Column* high = verdict == nullptr ? nullptr : verdict->column("together_high");
-  for (std::size_t row = 0; high != nullptr && row < verdict->rows(); ++row) {
-    if (high->missing(row)) continue;
-    const double most = number_at(*high, row), least = number_at(*verdict->column("together_low"), row);
-    Sum sum{verdict->rows() > 1 ? fmt::format("rank {}, all together", field(*verdict, "rank", row))
-                                : "all together",
-            range_text(least, most, high->unit), ""};
-    const Column* step = verdict->column("step");
-    if (step == nullptr || step->missing(row)) return sum;
-    const double now = number_at(*step, row);
-    sum.steps =
-        format_value(*step, row) + " → " + range_text(now - most, now - least, step->unit) + " per step";
-    return sum;
+  double least = 0, most = 0;
+  std::size_t row = 0, found = 0;  // the first rank that has several findings, and how many have
+  for (std::size_t i = 0; high != nullptr && i < verdict->rows(); ++i) {
+    if (high->missing(i)) continue;
+    const double low = number_at(*verdict->column("together_low"), i);
+    row = found == 0 ? i : row;
+    least = found == 0 ? low : std::min(least, low);
+    most = std::max(most, number_at(*high, i));
+    ++found;
   }
-  return {};
+  if (found == 0) return {};
+  Sum sum{verdict->rows() > 1 ? "job, all together" : "all together", range_text(least, most, high->unit),
+          ""};
+  const Column* step = verdict->column("step");
+  if (step == nullptr || step->missing(row)) return sum;
+  const double now = number_at(*step, row);
+  sum.steps =
+      format_value(*step, row) + " → " + range_text(now - most, now - least, step->unit) + " per step";
+  return sum;
 }
 
 std::vector<Sentence> sentences_of(const Table& verdict) {
@@ -250,21 +277,32 @@ std::vector<Warning> warnings_of(const Judgement& judgement) {
   const std::string said = changes ? "" : record_first(judgement);
   for (const Rows& rows : rows_by(health, id_of)) {
     Warning warning{id_of(health, rows.front()), field(health, "what", rows.front()),
-                    said_of_ranks(health, rows, "what"), ""};
-    if (!warning.what.ends_with('.')) warning.what += '.';
+                    named_ranks(health, rows, "what"), ""};
+    if (!warning.said.ends_with('.')) warning.said += '.';
     const std::string affected = field(health, "suffers", rows.front());
     const std::string remedy = field(health, "remedy", rows.front());
-    if (!affected.empty()) warning.rest += " Affects " + affected + ".";
-    if (!remedy.empty() && remedy != said) warning.rest += " " + remedy;
+    if (!affected.empty()) warning.rest = "Affects " + affected + ".";
+    if (!remedy.empty() && remedy != said) warning.rest += (warning.rest.empty() ? "" : " ") + remedy;
     warnings.push_back(std::move(warning));
   }
   return warnings;
 }
 
+std::string text_of(const Warning& warning) {
+  return (warning.whose.empty() ? "" : warning.whose + ": ") + warning.said +
+         (warning.rest.empty() ? "" : " " + warning.rest);
+}
+
+std::string rest_of(const Warning& warning) {
+  return (warning.whose.empty() ? "" : warning.whose + (warning.rest.empty() ? "." : ". ")) + warning.rest;
+}
+
 std::string title_of_whole(const Judgement& judgement, const Table& whole) {
   if (whole.title != "Average step") return whole.title;
+  const std::size_t ranks = judgement.verdict == nullptr ? 0 : judgement.verdict->rows();
+  const std::string title = ranks < 2 ? whole.title : fmt::format("{}, mean of {} ranks", whole.title, ranks);
   for (std::size_t row = 0; judgement.verdict != nullptr && row < judgement.verdict->rows(); ++row)
-    if (field(*judgement.verdict, "steps", row) != "0") return whole.title;
+    if (field(*judgement.verdict, "steps", row) != "0") return title;
   return judgement.verdict == nullptr ? whole.title : "The whole recording";
 }
 

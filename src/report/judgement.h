@@ -31,16 +31,20 @@ inline constexpr std::string_view kNothing = "nothing";
 
 /// A finding; the same one of several ranks is one card, with the numbers of the rank that gains most.
 struct Card {
+  std::size_t place = 1;  ///< among all cards
   std::string id;
   std::string said, title;  ///< what the finding says; the same behind its ranks when there are several
-  std::string range;        ///< of the saving: "58–70 ms", "up to 70 ms", or ""
+  std::string range;        ///< of the saving: "58–70 ms", "up to 70 ms", kNothing, or ""
   std::string after;        ///< once those above are done: kNothing; of what is next: "12–13 ms"; else ""
   std::string remedy, confidence, because, evidence, verify;
   When when = When::now;
   bool per_step = true;  ///< the saving; false: of the whole recording, which has no step marks
 };
-/// "saves 58–70 ms per step", "saves up to 2.7 ms per step, then 12–13 ms", "saves up to 70 ms", or "".
+/// "saves 58–70 ms per step", "saves up to 2.7 ms now, 12–13 ms per step once 1 and 2 are done", "saves up to
+/// 70 ms", or "".
 std::string saving_of(const Card& card);
+/// "alone; nothing once 1 is done" of a saving that those above leave none of; else "".
+std::string caveat_of(const Card& card);
 /// The number of a summary: what is next saves once those above are done.
 const std::string& range_of(const Card& card);
 
@@ -51,6 +55,9 @@ struct Judgement {
   const Table* health = nullptr;
 };
 Judgement judgement_of(std::span<const Report> reports);
+
+/// The words of a sentence, without its numbers and their units.
+std::string words_of(std::string_view sentence);
 
 /// The verdict of ranks that are judged alike.
 struct Sentence {
@@ -63,11 +70,11 @@ std::vector<Card> cards_of(const Judgement& judgement);
 
 /// What all findings that limit now save, made together.
 struct Sum {
-  std::string whose;  ///< "all together", "rank 3, all together"
+  std::string whose;  ///< "all together", "job, all together"
   std::string range;  ///< "45–65 ms", "" when there is nothing to add up
   std::string steps;  ///< "178 ms → 110–130 ms per step", "" without step marks
 };
-/// Of the first rank that has several findings.
+/// Of several ranks, whose steps end together, from the least to the most of any.
 Sum together(const Judgement& judgement);
 
 /// The sentence in place of findings: that there is nothing to change, or what to record first.
@@ -76,12 +83,17 @@ std::string nothing_to_change(const Judgement& judgement);
 /// A row of "Health", or the same one of several ranks.
 struct Warning {
   std::string id;
-  std::string said, what;  ///< a sentence; the same behind its ranks when there are several
-  std::string rest;        ///< behind it: what it affects, what to do unless that was said already
+  std::string said;   ///< a sentence
+  std::string whose;  ///< "Ranks 0 and 1 (rank 0 shown)" when there are several
+  std::string rest;   ///< what it affects, what to do unless that was said already
 };
 std::vector<Warning> warnings_of(const Judgement& judgement);
+/// All of it; and what is left where the sentence was said already.
+std::string text_of(const Warning& warning);
+std::string rest_of(const Warning& warning);
 
-/// The heading of the picture of a whole: the table's own, but no step when none is marked.
+/// The heading of the picture of a whole: the table's own, with the ranks it is a mean of when there are
+/// several, but no step when none is marked.
 std::string title_of_whole(const Judgement& judgement, const Table& whole);
 
 /// The analyses that prove the findings, then those behind the verdict; each once.

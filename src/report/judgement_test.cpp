@@ -37,7 +37,7 @@ Table health(Texts grades, Texts remedies) {
 
 std::vector<std::string> said(const Judgement& judgement) {
   std::vector<std::string> lines;
-  for (const Warning& warning : warnings_of(judgement)) lines.push_back(warning.what + warning.rest);
+  for (const Warning& warning : warnings_of(judgement)) lines.push_back(text_of(warning));
   return lines;
 }
 
@@ -76,12 +76,39 @@ TEST(Judgement, WhatDoesNotLimitNowAndWhatAllGiveTogether) {
   const std::vector<Card> cards = cards_of({&ranks, &table, nullptr});
   EXPECT_EQ(saving_of(cards[0]), "saves 35–59 ms per step");
   EXPECT_EQ(cards[0].when, When::now);
-  EXPECT_EQ(saving_of(cards[1]), "saves up to 2.7 ms per step, then 12–13 ms");
+  EXPECT_EQ(saving_of(cards[1]), "saves up to 2.7 ms now, 12–13 ms per step once 1 is done");
   EXPECT_EQ(cards[1].when, When::next);
   EXPECT_EQ(together({&ranks, &table, nullptr}).range, "45–65 ms");
   EXPECT_EQ(together({&ranks, &table, nullptr}).steps, "178 ms → 110–130 ms per step");
   std::get<Ints>(ranks.columns.back().values) = {kNoInt};
   EXPECT_EQ(together({&ranks, &table, nullptr}).range, "");
+}
+
+TEST(Judgement, ASavingThatIsLeftOfNothing) {
+  Table table = findings({"", "", "", ""}, {"a", "b", "c", "d"}, Texts(4, "t"), {7700000, 7700000, 0, 0},
+                         {14000000, 14000000, 0, 0});
+  table.ints("after_low", Unit::ns, Role::detail) = {7700000, 0, 11000000, 0};
+  table.ints("after_high", Unit::ns, Role::detail) = {14000000, 0, 15000000, 0};
+  table.texts("when", Role::detail) = {"now", "now", "next", "small"};
+  const std::vector<Card> cards = cards_of({nullptr, &table, nullptr});
+  EXPECT_EQ(saving_of(cards[0]), "saves 7.7–14 ms per step");
+  EXPECT_EQ(saving_of(cards[1]), "saves 7.7–14 ms per step alone; nothing once 1 is done");
+  EXPECT_EQ(caveat_of(cards[1]), "alone; nothing once 1 is done");
+  EXPECT_EQ(saving_of(cards[2]), "saves nothing now, 11–15 ms per step once 1 and 2 are done");
+  EXPECT_EQ(saving_of(cards[3]), "saves nothing");
+  EXPECT_EQ(caveat_of(cards[3]), "");
+}
+
+// Ranks wait for each other: what one of them gains the job gains.
+TEST(Judgement, WhatAllGiveIsTheJobs) {
+  Table ranks = verdict({"host-bound", "device-bound", "host-bound"}, {4, 4, 4});
+  ranks.ints("step", Unit::ns) = {14700000, 14700000, 14700000};
+  ranks.ints("together_low", Unit::ns, Role::detail) = {2900000, kNoInt, 2700000};
+  ranks.ints("together_high", Unit::ns, Role::detail) = {4500000, kNoInt, 4400000};
+  const Sum sum = together({&ranks, nullptr, nullptr});
+  EXPECT_EQ(sum.whose, "job, all together");
+  EXPECT_EQ(sum.range, "2.7–4.5 ms");
+  EXPECT_EQ(sum.steps, "14.7 ms → 10–12 ms per step");
 }
 
 TEST(Judgement, OneCardForTheSameFindingOfSeveralRanks) {
@@ -90,7 +117,7 @@ TEST(Judgement, OneCardForTheSameFindingOfSeveralRanks) {
                {170000, 160000, 140000, kNoInt}, {690000, 680000, 560000, kNoInt});
   const std::vector<Card> cards = cards_of({nullptr, &table, nullptr});
   ASSERT_EQ(cards.size(), 2u);
-  EXPECT_EQ(cards[0].title, "Ranks 0–2 (numbers of rank 1): 858 µs");
+  EXPECT_EQ(cards[0].title, "Ranks 0–2 (rank 1 shown): 858 µs");
   EXPECT_EQ(saving_of(cards[0]), "saves 140–690 µs per step");
   EXPECT_EQ(cards[1].title, "Rank 0: slow");
 }
@@ -110,7 +137,7 @@ TEST(Judgement, RanksJudgedAlikeShareASentence) {
   const std::vector<Sentence> sentences = sentences_of(ranks);
   ASSERT_EQ(sentences.size(), 2u);
   EXPECT_EQ(sentences[0].headline,
-            "Ranks 0 and 1 (numbers of rank 0): Host-bound: idle 20.1 % of each 4.24 ms step.");
+            "Ranks 0 and 1 (rank 0 shown): Host-bound: idle 20.1 % of each 4.24 ms step.");
   EXPECT_EQ(sentences[1].headline, "Rank 2: Device-bound: busy.");
   EXPECT_EQ(sentences_of(test::made_verdict().tables[0])[0].headline.substr(0, 10), "Host-bound");
 }
@@ -133,12 +160,16 @@ TEST(Judgement, HealthNamesRanksTogether) {
             (std::vector<std::string>{
                 "Ranks 0 and 1: The file ends early. Affects every total. Let the job finish.",
                 "Rank 0: No Python stacks. Affects source lines. with_stack=True"}));
+  // Where the sentence was said, its ranks and the rest are left.
+  const std::vector<Warning> warnings = warnings_of(judgement_of({&report, 1}));
+  EXPECT_EQ(warnings[0].said, "The file ends early.");
+  EXPECT_EQ(rest_of(warnings[0]), "Ranks 0 and 1. Affects every total. Let the job finish.");
 }
 
 TEST(Judgement, WithoutStepsTheWholeIsTheRecording) {
   const Table marked = verdict({"device-bound", "unknown"}, {5, 0}), unmarked = verdict({"unknown"}, {0});
   const Table whole{"Average step", Shape::bars, {}};
-  EXPECT_EQ(title_of_whole({&marked, nullptr, nullptr}, whole), "Average step");
+  EXPECT_EQ(title_of_whole({&marked, nullptr, nullptr}, whole), "Average step, mean of 2 ranks");
   EXPECT_EQ(title_of_whole({&unmarked, nullptr, nullptr}, whole), "The whole recording");
   EXPECT_EQ(title_of_whole({}, whole), "Average step");
 }

@@ -61,7 +61,7 @@ bool drop_last(std::vector<Strip>& strips, std::vector<std::string>& hidden, boo
 
 void break_headers(std::vector<Strip>& strips) {
   for (Strip& s : strips)
-    if (s.column != nullptr) s.header = wrapped(heading(*s.column), std::max(s.width, 2));
+    if (s.column != nullptr) s.header = wrapped(s.name, std::max(s.width, 2));
 }
 
 }  // namespace
@@ -73,10 +73,14 @@ std::string spoken(std::string_view column_name) {
   return name;
 }
 
-std::string heading(const Column& column) {
+std::string heading(const Column& column, std::span<const Column> columns) {
   const std::string_view name = column.name;
-  for (const auto& [unit, ending] : {std::pair{Unit::ns, "_ns"}, {Unit::bytes, "_bytes"}})
-    if (column.unit == unit && name.ends_with(ending)) return spoken(name.substr(0, name.rfind('_')));
+  for (const auto& [unit, ending] : {std::pair{Unit::ns, "_ns"}, {Unit::bytes, "_bytes"}}) {
+    if (column.unit != unit || !name.ends_with(ending)) continue;
+    const std::string_view brief = name.substr(0, name.rfind('_'));
+    if (std::none_of(columns.begin(), columns.end(), [&](const Column& c) { return c.name == brief; }))
+      return spoken(brief);
+  }
   return spoken(name);
 }
 
@@ -84,7 +88,7 @@ Layout fit(std::vector<Strip> strips, int width) {
   Layout layout;
   for (Strip& s : strips) {
     if (s.bar) continue;
-    s.natural = s.column == nullptr ? 0 : longest_word(heading(*s.column));
+    s.natural = s.column == nullptr ? 0 : longest_word(s.name);
     for (const std::string& cell : s.cells) s.natural = std::max(s.natural, cells_of(cell));
   }
   const auto is_detail = [](const Strip& s) { return s.column != nullptr && s.column->role == Role::detail; };

@@ -2,6 +2,7 @@
 // prints.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@ namespace stepscope::report {
 struct Strip {
   const Column* column = nullptr;   ///< nullptr for the bar
   bool text = false;                ///< left-aligned, may be shortened
+  std::string name;                 ///< its heading
   std::vector<std::string> cells;   ///< one line each, safe to print
   std::vector<std::string> header;  ///< lines, broken to fit
   int natural = 0;                  ///< cells of the widest entry
@@ -36,7 +38,8 @@ Layout fit(std::vector<Strip> strips, int width);
 /// "device_total" as "device total"; "sum(a_b)" stays.
 std::string spoken(std::string_view column_name);
 
-/// The same for a heading, without an ending that the cells' unit repeats: "total_ns" in ns is "total".
-std::string heading(const Column& column);
+/// The same for a heading of `column` among `columns`, without an ending that the cells' unit repeats:
+/// "total_ns" in ns is "total", unless another one is.
+std::string heading(const Column& column, std::span<const Column> columns);
 
 }  // namespace stepscope::report

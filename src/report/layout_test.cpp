@@ -22,6 +22,7 @@ struct Made {
     const char* cells[] = {"a name of forty letters, or a few more..", "12.3 ms", "[64,7,1]", "99.9 ms"};
     for (std::size_t i = 0; i < out.size(); ++i) {
       out[i].column = &table.columns[i];
+      out[i].name = heading(table.columns[i], table.columns);
       out[i].text = i == 0 || i == 2;
       out[i].cells = {cells[i]};
     }

@@ -101,6 +101,10 @@ std::optional<Stack> stack_of(const Table& table) {
   return stack;
 }
 
+bool compares_ranks(const Stack& stack) {
+  return stack.keys.size() == 1 && stack.keys.front()->name == "rank";
+}
+
 double part_length(const Stack& stack, std::size_t index, std::size_t row) {
   return std::max(0.0, number_at(*stack.parts[index], row));
 }

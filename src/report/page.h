@@ -55,6 +55,9 @@ struct Stack {
 /// columns in ns that are named like kinds of work ("kernel", "communication", …). nullopt otherwise.
 std::optional<Stack> stack_of(const Table& table);
 
+/// Whether each row is a rank.
+bool compares_ranks(const Stack& stack);
+
 /// The length of part `index` in `row`, in the unit of the stack; 0 when absent or negative.
 double part_length(const Stack& stack, std::size_t index, std::size_t row);
 /// "rank 0 · step 7", "step 7", "forward".

@@ -95,6 +95,8 @@ TEST(Palette, KnowsTheWordsOfTheAnalyses) {
   EXPECT_EQ(family_of("Data Loader"), Family::data);
   EXPECT_EQ(family_of("memcpy"), Family::copy);
   EXPECT_EQ(family_of("memset"), Family::fill);
+  EXPECT_EQ(family_of("transfer"), Family::communication);
+  EXPECT_EQ(family_of("pending"), Family::waiting);
   EXPECT_EQ(family_of("cpu_exec"), Family::host);
   EXPECT_EQ(family_of("idle"), Family::waiting);
   EXPECT_EQ(family_of("other"), Family::other);

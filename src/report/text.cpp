@@ -33,7 +33,7 @@ void put_by_place(Sheet& sheet, const Judgement& judgement, const Table& table, 
     case Place::verdict:
       return put_verdict(sheet, table, brief);
     case Place::health:
-      return put_health(sheet, judgement);
+      return put_health(sheet, judgement, {});
     case Place::findings:
       return put_findings(sheet, judgement);
     default:
@@ -46,13 +46,15 @@ void put_notes(Sheet& sheet, const std::vector<std::string>& notes) {
 }
 
 /// On a page: tables that divide a whole are one bar, findings have a summary that ends with the first
-/// screen, the others are as usual.
-void put_in_page(Sheet& sheet, const Judgement& judgement, const Table& table) {
+/// screen, health is what that left out (`told`), the others are as usual.
+void put_in_page(Sheet& sheet, const Judgement& judgement, const Table& table, Told& told) {
+  if (place_of(table) == Place::health) return put_health(sheet, judgement, told);
   if (place_of(table) == Place::findings) {
     const auto above = std::count(sheet.out.begin(), sheet.out.end(), '\n');
     const auto room = static_cast<std::size_t>(
         std::max<std::ptrdiff_t>(0, std::max(sheet.style.height, kLeastHeight) - above));
-    return put_reasons(sheet, judgement, put_summary(sheet, judgement, room));
+    told = put_summary(sheet, judgement, room);
+    return put_reasons(sheet, judgement, told);
   }
   const std::vector<Part> parts = parts_of(table);
   if (parts.empty()) return put_by_place(sheet, judgement, table, true);
@@ -122,6 +124,7 @@ std::string to_text(const Page& page, const TextStyle& style) {
   if (const std::string first = first_line(page, judgement); !first.empty())
     for (const std::string& line : wrapped(first, sheet.style.width)) sheet.line(sheet.ink.dim(line));
   bool noted = false, warned = false;
+  Told told;
   const auto put_all_notes = [&] {
     const std::vector<std::string> notes = notes_of(page);
     if (!notes.empty() && !sheet.out.empty() && !warned) sheet.line();
@@ -132,7 +135,7 @@ std::string to_text(const Page& page, const TextStyle& style) {
     if (!has_lines(*table)) continue;
     if (place_of(*table) == Place::rest && !noted) put_all_notes();
     if (place_of(*table) != Place::verdict && !sheet.out.empty()) sheet.line();
-    put_in_page(sheet, judgement, *table);
+    put_in_page(sheet, judgement, *table, told);
     warned = place_of(*table) == Place::health;
   }
   if (!noted) put_all_notes();

@@ -77,6 +77,7 @@ std::vector<Strip> strips_of(const Table& table, std::vector<std::string>& empty
     }
     Strip strip;
     strip.column = &column;
+    strip.name = heading(column, table.columns);
     strip.cells = format_cells(column);
     strip.zero = column.role == Role::value && only_zeros(column);
     if (is_text(column)) {
@@ -137,11 +138,33 @@ int ink_of(const Strip& strip, std::size_t row) {
   return change > 0 ? kMoreInk : change < 0 ? kLessInk : kPlainInk;
 }
 
-std::string row_line(const Sheet& sheet, const std::vector<Strip>& strips, std::size_t row) {
+/// A sentence, which is broken into lines; other texts are names, which are shortened.
+bool is_sentence(const Strip& strip, const std::string& cell) {
+  constexpr std::ptrdiff_t kLeastSpaces = 3;
+  return strip.text && strip.column->role != Role::key && cell.find("::") == std::string::npos &&
+         cell.find('<') == std::string::npos && std::count(cell.begin(), cell.end(), ' ') >= kLeastSpaces;
+}
+
+/// The lines of each cell of a row.
+std::vector<std::vector<std::string>> lines_of_row(const std::vector<Strip>& strips, std::size_t row) {
+  std::vector<std::vector<std::string>> cells;
+  for (const Strip& s : strips) {
+    const std::string& cell = s.cells[row];
+    if (cells_of(cell) > s.width && is_sentence(s, cell))
+      cells.push_back(wrapped(cell, s.width));
+    else
+      cells.push_back({short_name(cell, s.width)});
+  }
+  return cells;
+}
+
+std::string row_line(const Sheet& sheet, const std::vector<Strip>& strips, std::size_t row,
+                     const std::vector<std::vector<std::string>>& cells, std::size_t level) {
   std::string line;
   std::string spaces;
-  for (const Strip& s : strips) {
-    const std::string cell = padded(short_name(s.cells[row], s.width), s.width, s.text || s.bar);
+  for (std::size_t i = 0; i < strips.size(); ++i) {
+    const Strip& s = strips[i];
+    const std::string cell = padded(level < cells[i].size() ? cells[i][level] : "", s.width, s.text || s.bar);
     const std::size_t end = cell.find_last_not_of(' ') + 1;
     if (&s != &strips.front()) spaces += std::string(kGap, ' ');
     if (end > 0) {
@@ -154,6 +177,14 @@ std::string row_line(const Sheet& sheet, const std::vector<Strip>& strips, std::
   return line;
 }
 
+void put_row(Sheet& sheet, const std::vector<Strip>& strips, std::size_t row) {
+  const std::vector<std::vector<std::string>> cells = lines_of_row(strips, row);
+  std::size_t levels = 1;
+  for (const std::vector<std::string>& lines : cells) levels = std::max(levels, lines.size());
+  for (std::size_t level = 0; level < levels; ++level)
+    sheet.line("  " + row_line(sheet, strips, row, cells, level));
+}
+
 std::string listed(const std::vector<std::string>& names) {
   std::string out;
   for (const std::string& name : names) out += (out.empty() ? "" : ", ") + spoken(name);
@@ -163,11 +194,11 @@ std::string listed(const std::vector<std::string>& names) {
 /// One row that is too wide for a line: a line per column.
 void put_record(Sheet& sheet, const Table& table) {
   int widest = 0;
-  for (const Column& c : table.columns) widest = std::max(widest, cells_of(heading(c)));
+  for (const Column& c : table.columns) widest = std::max(widest, cells_of(heading(c, table.columns)));
   widest = std::min(widest, sheet.style.width / 2);
   for (const Column& c : table.columns) {
     if (c.missing(0)) continue;
-    const std::string name = padded(shortened(heading(c), widest), widest, true);
+    const std::string name = padded(shortened(heading(c, table.columns), widest), widest, true);
     sheet.paragraph("  " + name + "  ", format_value(c, 0));
   }
 }
@@ -212,7 +243,7 @@ void put_grid(Sheet& sheet, const Table& whole) {
   int used = -kGap;
   for (const Strip& s : layout.strips) used += s.width + kGap;
   sheet.line("  " + sheet.ink.dim(repeated("─", used)));
-  for (std::size_t row = 0; row < table.rows(); ++row) sheet.line("  " + row_line(sheet, layout.strips, row));
+  for (std::size_t row = 0; row < table.rows(); ++row) put_row(sheet, layout.strips, row);
   if (!layout.hidden.empty())
     sheet.paragraph("  ", "not shown at this width: " + listed(layout.hidden) + "; --format csv has all");
   if (!empty.empty()) sheet.paragraph("  ", "not recorded: " + listed(empty));

@@ -63,8 +63,8 @@ void put_title(CardLines& lines, const Sheet& sheet, const Card& card) {
   if (own_line && !saving.empty()) lines.line(saving);
 }
 
-/// `brief`: only what to do is never cut.
-void put_card(Sheet& sheet, const Card& card, std::size_t number, Told told, bool brief) {
+/// `brief`: only what to do and how to check it is never cut.
+void put_card(Sheet& sheet, const Card& card, std::size_t number, Told::OfFinding told, bool brief) {
   CardLines lines(sheet, card, number);
   if (!told.title) put_title(lines, sheet, card);
   const std::size_t most = brief ? kBriefLines : 0;
@@ -72,7 +72,7 @@ void put_card(Sheet& sheet, const Card& card, std::size_t number, Told told, boo
   lines.labelled("why", card.confidence + " confidence" + (card.because.empty() ? "" : ": " + card.because),
                  most);
   lines.labelled("see", card.evidence, most);
-  if (!brief) lines.labelled("check", card.verify, 0);
+  lines.labelled("check", card.verify, 0);
 }
 
 }  // namespace
@@ -119,22 +119,26 @@ void put_findings(Sheet& sheet, const Judgement& judgement) {
   }
 }
 
-void put_reasons(Sheet& sheet, const Judgement& judgement, const std::vector<Told>& told) {
+void put_reasons(Sheet& sheet, const Judgement& judgement, const Told& told) {
   const std::vector<Card> cards = cards_of(judgement);
   if (cards.empty()) return;
   sheet.line();
   sheet.line(sheet.ink.bold("How and why"));
   for (std::size_t i = 0; i < cards.size(); ++i) {
     if (i < kOpenFindings)
-      put_card(sheet, cards[i], i + 1, told[i], true);
+      put_card(sheet, cards[i], i + 1, told.findings[i], true);
     else
       sheet.paragraph("    also: ", cards[i].title);
   }
 }
 
-void put_health(Sheet& sheet, const Judgement& judgement) {
-  for (const Warning& warning : warnings_of(judgement))
-    sheet.paragraph("! ", warning.what + warning.rest, kWarningInk);
+void put_health(Sheet& sheet, const Judgement& judgement, const Told& told) {
+  const std::vector<Warning> warnings = warnings_of(judgement);
+  for (std::size_t i = 0; i < warnings.size(); ++i) {
+    const bool said = i < told.warnings.size() && told.warnings[i];
+    const std::string text = said ? rest_of(warnings[i]) : text_of(warnings[i]);
+    if (!text.empty()) sheet.paragraph("! ", warnings[i].id + "  " + text, kWarningInk);
+  }
 }
 
 }  // namespace stepscope::report

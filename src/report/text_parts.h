@@ -46,15 +46,20 @@ bool put_matrix(Sheet& sheet, const Table& table);
 void put_verdict(Sheet& sheet, const Table& table, bool brief);
 /// Cards under the headings of when they count.
 void put_findings(Sheet& sheet, const Judgement& judgement);
-void put_health(Sheet& sheet, const Judgement& judgement);
-/// What of a finding a summary says whole.
+/// What a summary says whole.
 struct Told {
-  bool title = false, remedy = false;
+  struct OfFinding {
+    bool title = false, remedy = false;
+  };
+  std::vector<OfFinding> findings;
+  std::vector<bool> warnings;  ///< their sentence; shorter when there are more warnings
 };
 /// Findings, what they save together and the recording's health, a line or two each, in at most `room` lines
-/// where that can be. What it tells of each finding.
-std::vector<Told> put_summary(Sheet& sheet, const Judgement& judgement, std::size_t room);
-/// What to do about the first five findings, and why, without what was `told`.
-void put_reasons(Sheet& sheet, const Judgement& judgement, const std::vector<Told>& told);
+/// where that can be.
+Told put_summary(Sheet& sheet, const Judgement& judgement, std::size_t room);
+/// What to do about the first five findings, why and how to check it, without what was `told`.
+void put_reasons(Sheet& sheet, const Judgement& judgement, const Told& told);
+/// Warnings, without what was `told`.
+void put_health(Sheet& sheet, const Judgement& judgement, const Told& told);
 
 }  // namespace stepscope::report

@@ -11,11 +11,13 @@ namespace stepscope::report {
 namespace {
 
 constexpr std::size_t kWarnings = 3;
-constexpr std::size_t kTitleLines = 2;
+constexpr std::size_t kTitleLines = 2, kRemedyLines = 3, kWarningLines = 2;
+constexpr std::size_t kWhole = 2;  // findings that are told whole before others get a line
 
 /// A finding in its line: with what it leaves when those above it are done.
 std::string title_of(const Card& card) {
-  return card.after == kNothing ? "(nothing after those above) " + card.said : card.said;
+  const std::string caveat = caveat_of(card);
+  return caveat.empty() ? card.said : "(" + caveat + ") " + card.said;
 }
 
 /// " 1  I01  35–59 ms  title", the columns as wide as the widest.
@@ -29,18 +31,16 @@ class Rows {
     range_ = std::max(range_, cells_of(sum.range));
   }
 
-  std::size_t lines(const Card& card) const {
+  std::size_t title_lines(const Card& card) const {
     return std::min(kTitleLines, wrapped(one_line(title_of(card)), room()).size());
+  }
+  std::size_t remedy_lines(const Card& card) const {
+    return card.remedy.empty() ? 0 : std::min(kRemedyLines, wrapped(one_line(card.remedy), beside()).size());
   }
   /// At most `most` lines of `text`; whether that is all.
   bool put(std::string_view number, std::string_view id, std::string_view range, std::string_view text,
            std::size_t most) {
-    std::vector<std::string> kept = wrapped(one_line(text), room());
-    const bool whole = kept.size() <= most;
-    if (!whole) {
-      kept.resize(most);
-      kept.back() = broken_off(kept.back(), room());
-    }
+    const auto [kept, whole] = cut(text, room(), most);
     const std::string front =
         padded(number, 2, true) + "  " + padded(id, id_) + "  " + padded(range, range_) + "  ";
     for (std::size_t i = 0; i < kept.size(); ++i)
@@ -48,19 +48,27 @@ class Rows {
                   (number.empty() ? kept[i] : sheet_.ink.bold(kept[i])));
     return whole;
   }
-  /// What to do, as much of it as a line holds; whether that is all.
-  bool put_remedy(const Card& card) {
-    const std::string text = one_line(card.remedy);
-    constexpr std::string_view kArrow = "→ ";
-    const int beside = room() - cells_of(kArrow);
-    const bool whole = cells_of(text) <= beside;
-    sheet_.line(std::string(static_cast<std::size_t>(8 + id_ + range_), ' ') + std::string(kArrow) +
-                (whole ? text : broken_off(text, beside)));
+  /// What to do, in at most `most` lines; whether that is all.
+  bool put_remedy(const Card& card, std::size_t most) {
+    const auto [kept, whole] = cut(card.remedy, beside(), most);
+    const std::string space(static_cast<std::size_t>(8 + id_ + range_), ' ');
+    for (std::size_t i = 0; i < kept.size(); ++i) sheet_.line(space + (i == 0 ? "→ " : "  ") + kept[i]);
     return whole;
   }
 
  private:
   int room() const { return std::max(8, sheet_.style.width - 8 - id_ - range_); }
+  int beside() const { return room() - 2; }
+  /// The first `most` lines of `text`, and whether that is all.
+  static std::pair<std::vector<std::string>, bool> cut(std::string_view text, int width, std::size_t most) {
+    std::vector<std::string> kept = wrapped(one_line(text), width);
+    const bool whole = kept.size() <= most;
+    if (!whole) {
+      kept.resize(most);
+      kept.back() = broken_off(kept.back(), width);
+    }
+    return {std::move(kept), whole};
+  }
   static std::string padded(std::string_view text, int width, bool right = false) {
     const std::string space(static_cast<std::size_t>(std::max(0, width - cells_of(text))), ' ');
     return right ? space + std::string(text) : std::string(text) + space;
@@ -79,52 +87,97 @@ void put_heading(Sheet& sheet, const Card& card, bool first) {
   sheet.line(sheet.ink.bold(heading) + sheet.ink.dim(first && card.per_step && fits ? more : ""));
 }
 
-/// How a finding is told: the lines of its title, and whether one says what to do.
+/// Lines for the title of a finding and for what to do.
 struct Space {
-  std::size_t title = 1;
-  bool remedy = false;
+  std::size_t title = 1, remedy = 0;
+  std::size_t lines() const { return title + remedy; }
 };
 
-/// A line for each, then in order what to do and the rest of its title, as long as `room` has lines.
+Space whole_space(const Rows& rows, const Card& card) {
+  return {rows.title_lines(card), rows.remedy_lines(card)};
+}
+
+/// More lines for a finding, while there are `left`: one for what to do before the rest of its title.
+void widen(Space& space, const Space& whole, std::size_t& left) {
+  const auto grow = [&](std::size_t& lines, std::size_t most) {
+    const std::size_t more = std::min(left, most - std::min(most, lines));
+    lines += more;
+    left -= more;
+  };
+  grow(space.remedy, std::min<std::size_t>(1, whole.remedy));
+  grow(space.title, whole.title);
+  grow(space.remedy, whole.remedy);
+}
+
+/// The first findings whole, then a line for each, then in order the rest of what they say, as long as `room`
+/// has lines; a line is kept to say that there are more.
 std::vector<Space> divided(const Rows& rows, const std::vector<Card>& cards, std::size_t room) {
-  std::vector<Space> spaces(std::min(cards.size(), room));
-  std::size_t left = room - spaces.size();
-  for (std::size_t i = 0; i < spaces.size(); ++i) {
-    spaces[i].remedy = left > 0 && !cards[i].remedy.empty();
-    left -= spaces[i].remedy;
-    spaces[i].title += std::min(left, rows.lines(cards[i]) - 1);
-    left -= spaces[i].title - 1;
+  std::vector<Space> spaces;
+  std::size_t left = room;
+  for (std::size_t i = 0; i < cards.size(); ++i) {
+    const std::size_t kept = i + 1 < cards.size() ? 1 : 0;
+    if (i > 0 && left < 1 + kept) break;
+    left -= std::min<std::size_t>(left, 1);
+    spaces.push_back({});
+    if (i >= kWhole || left < kept) continue;
+    std::size_t free = left - kept;
+    widen(spaces.back(), whole_space(rows, cards[i]), free);
+    left = free + kept;
   }
+  if (spaces.size() < cards.size()) left -= std::min<std::size_t>(left, 1);
+  for (std::size_t i = 0; i < spaces.size(); ++i) widen(spaces[i], whole_space(rows, cards[i]), left);
   return spaces;
 }
 
 /// Lines for findings, in at most `room`; what is told of them.
-std::vector<Told> put_rows(Sheet& sheet, const std::vector<Card>& cards, const Sum& sum, std::size_t room) {
-  Rows rows(sheet, cards, sum);
-  const std::size_t shown = cards.size() <= room ? cards.size() : std::max<std::size_t>(1, room - 1);
-  const std::vector<Space> spaces = divided(rows, cards, shown < cards.size() ? shown : room);
+std::vector<Told::OfFinding> put_rows(Sheet& sheet, Rows& rows, const std::vector<Card>& cards,
+                                      const Sum& sum, std::size_t room) {
+  const std::vector<Space> spaces = divided(rows, cards, room);
   bool summed = sum.range.empty();
   const auto put_sum = [&] {
     if (!std::exchange(summed, true)) rows.put("", "", sum.range, sum.whose + ": " + sum.steps, 1);
   };
-  std::vector<Told> told(cards.size());
-  for (std::size_t i = 0; i < shown; ++i) {
+  std::vector<Told::OfFinding> told(cards.size());
+  for (std::size_t i = 0; i < spaces.size(); ++i) {
     if (cards[i].when != When::now) put_sum();
     if (begins(cards, i)) put_heading(sheet, cards[i], i == 0);
     told[i].title = rows.put(std::to_string(i + 1), cards[i].id, range_of(cards[i]), title_of(cards[i]),
                              spaces[i].title) &&
                     cards[i].said == cards[i].title;
-    told[i].remedy = spaces[i].remedy && rows.put_remedy(cards[i]);
+    told[i].remedy = spaces[i].remedy > 0 && rows.put_remedy(cards[i], spaces[i].remedy);
   }
-  if (shown < cards.size())
-    sheet.line(sheet.ink.dim(fmt::format("    and {} more below", cards.size() - shown)));
+  if (spaces.size() < cards.size())
+    sheet.line(sheet.ink.dim(fmt::format("    and {} more below", cards.size() - spaces.size())));
   put_sum();
+  return told;
+}
+
+/// The first warnings, a line each; more where there are `spare` ones. Which sentences are whole.
+std::vector<bool> put_warnings(Sheet& sheet, const std::vector<Warning>& warnings, std::size_t spare) {
+  const std::size_t shown = std::min(warnings.size(), kWarnings);
+  std::vector<bool> told;
+  if (shown > 0) sheet.line();
+  for (std::size_t i = 0; i < shown; ++i) {
+    const int room = sheet.style.width - 2;
+    std::vector<std::string> lines = wrapped(warnings[i].id + "  " + one_line(warnings[i].said), room);
+    const std::size_t most = 1 + std::min(spare, kWarningLines - 1);
+    told.push_back(lines.size() <= most);
+    if (!told.back()) {
+      lines.resize(1);
+      lines[0] = broken_off(lines[0], room);
+    }
+    spare -= lines.size() - 1;
+    for (std::size_t j = 0; j < lines.size(); ++j)
+      sheet.line(j == 0 ? sheet.ink.paint(kWarningInk, "! ") + lines[j] : "  " + lines[j]);
+  }
+  if (shown < warnings.size())
+    sheet.line(sheet.ink.dim(fmt::format("  and {} more below", warnings.size() - shown)));
   return told;
 }
 
 }  // namespace
 
-std::vector<Told> put_summary(Sheet& sheet, const Judgement& judgement, std::size_t room) {
+Told put_summary(Sheet& sheet, const Judgement& judgement, std::size_t room) {
   const std::vector<Card> cards = cards_of(judgement);
   const std::vector<Warning> warnings = warnings_of(judgement);
   const Sum sum = together(judgement);
@@ -132,19 +185,17 @@ std::vector<Told> put_summary(Sheet& sheet, const Judgement& judgement, std::siz
   std::size_t around = !sum.range.empty() + (warned == 0 ? 0 : warned + 1) + (warned < warnings.size());
   for (std::size_t i = 0; i < cards.size(); ++i) around += begins(cards, i);
   if (cards.empty()) {
+    const auto above = std::count(sheet.out.begin(), sheet.out.end(), '\n');
     sheet.line(sheet.ink.bold(heading_of(When::now)));
     sheet.paragraph("  ", nothing_to_change(judgement));
+    around += static_cast<std::size_t>(std::count(sheet.out.begin(), sheet.out.end(), '\n') - above);
   }
-  std::vector<Told> told = put_rows(sheet, cards, sum, room > around ? room - around : 1);
-  if (warned > 0) sheet.line();
-  for (std::size_t i = 0; i < warned; ++i) {
-    const std::string line = warnings[i].id + "  " + one_line(warnings[i].said);
-    const int beside = sheet.style.width - 2;
-    sheet.line(sheet.ink.paint(kWarningInk, "! ") +
-               (cells_of(line) > beside ? broken_off(line, beside) : line));
-  }
-  if (warned < warnings.size())
-    sheet.line(sheet.ink.dim(fmt::format("  and {} more below", warnings.size() - warned)));
+  Rows rows(sheet, cards, sum);
+  std::size_t needed = around;
+  for (const Card& card : cards) needed += whole_space(rows, card).lines();
+  Told told;
+  told.findings = put_rows(sheet, rows, cards, sum, room > around ? room - around : 1);
+  told.warnings = put_warnings(sheet, warnings, room > needed ? room - needed : 0);
   return told;
 }
 

@@ -59,6 +59,7 @@ struct Reading {
   std::int64_t unmatched_ends = 0;  ///< end events (ph E) without a begin, left out
   std::int64_t open_begins = 0;     ///< begin events (ph B) without an end, kept to the end of their thread
   bool complete = true;             ///< the document ended where it should
+  bool only_critical = false;       ///< a copy that an overlay kept only the critical path in
   std::string format;               ///< e.g. "kineto"
   std::vector<Loss> first_losses;
 };

@@ -18,20 +18,23 @@ constexpr const char* kOpenFiles = "/proc/self/fd/";
 
 std::string reason_of(int error) { return std::error_code(error, std::generic_category()).message(); }
 
-/// A file that may take the place of `path`, without a name where the file system has such files, so that a
-/// killed process leaves nothing behind; else under the name `part`. -1 where only writing in place will do:
-/// a device, a pipe, a file that must not be written, a folder that takes no new file.
-int open_part(const std::string& path, const std::string& part, bool& named) {
-  struct stat there{};
-  const bool exists = ::lstat(path.c_str(), &there) == 0;
-  if (exists && (!S_ISREG(there.st_mode) || ::access(path.c_str(), W_OK) != 0)) return -1;
-  const std::string folder = std::filesystem::path(path).parent_path().string();
+Error unwritable(const std::string& path) {
+  return {"cannot be written: " + reason_of(errno) + "; choose another place with -o", path};
+}
+
+/// A file that may take its place, without a name where the file system has such files, so that a killed
+/// process leaves nothing behind; else under the name of the part. -1 where the folder takes no new file.
+int open_part(const Place& place, bool& named) {
+  const std::string folder = std::filesystem::path(place.path).parent_path().string();
   int descriptor = -1;
   if (::access(kOpenFiles, X_OK) == 0)
     descriptor = ::open(folder.empty() ? "." : folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, kMode);
   named = descriptor < 0;
-  if (named) descriptor = ::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, kMode);
-  if (descriptor >= 0 && exists) (void)::fchmod(descriptor, there.st_mode & 07777);
+  if (named)
+    descriptor = ::open(place.part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, kMode);
+  struct stat there{};
+  if (descriptor >= 0 && ::stat(place.path.c_str(), &there) == 0)
+    (void)::fchmod(descriptor, there.st_mode & 07777);
   return descriptor;
 }
 
@@ -43,20 +46,28 @@ bool give_name(int descriptor, const std::string& part) {
 
 }  // namespace
 
-Result<Output> Output::open(const std::string& path) {
-  if (path.empty() || path == "-") return Output(STDOUT_FILENO, "");
+Result<Place> place_of(const std::string& path) {
   std::error_code no_link;
   const auto followed = std::filesystem::canonical(path, no_link);
-  Output output(-1, no_link ? path : followed.string());
-  output.part_ = output.path_ + ".part-" + std::to_string(::getpid());
-  output.descriptor_ = open_part(output.path_, output.part_, output.named_);
-  if (output.descriptor_ < 0) {
-    output.part_.clear();
-    output.descriptor_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kMode);
+  const std::string leads_to = no_link ? path : followed.string();
+  struct stat there{};
+  const bool exists = ::lstat(leads_to.c_str(), &there) == 0;
+  if (exists && !S_ISREG(there.st_mode))
+    return Error{"is not a regular file and is left as it is; choose another place with -o", path};
+  if (exists && ::access(leads_to.c_str(), W_OK) != 0) return unwritable(path);
+  return Place{leads_to, leads_to + ".part-" + std::to_string(::getpid())};
+}
+
+Result<Output> Output::open(const std::string& path) {
+  if (path.empty() || path == "-") return Output(STDOUT_FILENO, "");
+  if (const auto place = place_of(path)) {
+    Output output(-1, place->path);
+    output.descriptor_ = open_part(*place, output.named_);
+    output.part_ = place->part;
+    if (output.descriptor_ >= 0) return output;
   }
-  if (output.descriptor_ < 0)
-    return Error{"cannot be written: " + reason_of(errno) + "; choose another place with -o", path};
-  return output;
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kMode);
+  return descriptor < 0 ? Result<Output>(unwritable(path)) : Output(descriptor, path);
 }
 
 Output::Output(Output&& other) noexcept

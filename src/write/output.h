@@ -10,6 +10,15 @@
 
 namespace stepscope::write {
 
+/// Where a path leads, and what stands there until it is whole.
+struct Place {
+  std::string path, part;
+};
+
+/// Of a regular file that is there or not. An Error where only writing in place would do: a device, a pipe, a
+/// file that must not be written, a link to nothing.
+Result<Place> place_of(const std::string& path);
+
 class Output {
  public:
   /// "" and "-" are standard output.

@@ -90,20 +90,29 @@ Result<Database> Database::in_memory() {
 }
 
 Result<Database> Database::create(const std::string& path) {
-  std::error_code error;
-  const auto status = std::filesystem::symlink_status(path, error);
-  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
-    return Error{"is not a regular file and is left as it is; choose another place with -o", path};
-  std::filesystem::remove(path, error);
+  auto place = place_of(path);
+  if (!place) return place.error();
+  std::error_code absent;
+  std::filesystem::remove(place->part, absent);
   sqlite3* handle = nullptr;
   const int code =
-      sqlite3_open_v2(path.c_str(), &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+      sqlite3_open_v2(place->part.c_str(), &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
   Database database(handle);
-  database.state_->path = path;
+  database.state_->place = std::move(*place);
   // A file that is being made needs no protection from a crash: it would be made again.
   if (code != SQLITE_OK || !database.state_->run("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF"))
     return database.state_->error();
   return database;
+}
+
+std::optional<Error> Database::finish() {
+  sqlite3_close(std::exchange(state_->handle, nullptr));
+  Place& place = state_->place;
+  std::error_code error;
+  std::filesystem::rename(place.part, place.path, error);
+  if (error) return Error{"could not be written to the end: " + error.message(), place.path};
+  place.part.clear();
+  return std::nullopt;
 }
 
 void Database::on_progress(std::function<void()> tell) { state_->tell = std::move(tell); }

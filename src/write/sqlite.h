@@ -32,7 +32,7 @@ struct Answer {
 class Database {
  public:
   static Result<Database> in_memory();
-  /// A new file; one that is there is replaced.
+  /// A new file beside `path`, which finish() puts in the place of the one that is there.
   static Result<Database> create(const std::string& path);
   Database(Database&&) noexcept;
   Database& operator=(Database&&) noexcept;
@@ -45,6 +45,10 @@ class Database {
   std::optional<Error> add(std::string_view table, const trace::Trace& trace);
   /// Each table of the report under table_name().
   std::optional<Error> add(const report::Report& report);
+
+  /// Of a file: gives it its name, once, at the end; without it nothing takes the name. What went wrong, if
+  /// anything.
+  std::optional<Error> finish();
 
   /// One SELECT. Anything that would write, attach or load is refused. Columns that end in _ns or _bytes get
   /// their unit. Rows behind the limit are counted up to a million.

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <sqlite3.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <functional>
 #include <string>
 #include <string_view>
 
+#include "write/output.h"
 #include "write/sqlite.h"
 
 namespace stepscope::write {
@@ -34,12 +36,15 @@ class Statement {
 
 struct Database::State {
   sqlite3* handle = nullptr;
-  std::string path;
+  Place place;  ///< of a file
   std::function<void()> tell;
   std::optional<std::chrono::steady_clock::time_point> deadline;  ///< of the query that runs
 
-  ~State() { sqlite3_close(handle); }
-  Error error() const { return {sqlite3_errmsg(handle), path}; }
+  ~State() {
+    sqlite3_close(handle);
+    if (!place.part.empty()) ::unlink(place.part.c_str());
+  }
+  Error error() const { return {sqlite3_errmsg(handle), place.path}; }
   bool run(const std::string& sql) {
     return sqlite3_exec(handle, sql.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK;
   }

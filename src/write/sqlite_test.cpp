@@ -1,8 +1,11 @@
 #include "write/sqlite.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "made_reports.h"
 #include "make_rank.h"
@@ -158,15 +161,45 @@ TEST(Sqlite, ReportsAreTables) {
   EXPECT_EQ(report::to_csv(missing->table), "n\r\n6\r\n");
 }
 
-TEST(Sqlite, FilesAreReplacedAndTroubleIsReported) {
-  const std::string path = (std::filesystem::temp_directory_path() / "stepscope_sqlite_test.sqlite").string();
-  for (int i = 0; i < 2; ++i) {
+class DatabaseFile : public testing::Test {
+ protected:
+  void SetUp() override { std::filesystem::create_directories(folder_); }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  std::string start() const {
+    std::ifstream in(path_);
+    std::string text(6, ' ');
+    in.read(text.data(), 6);
+    return text;
+  }
+  std::ptrdiff_t files() const {
+    return std::distance(std::filesystem::directory_iterator(folder_), std::filesystem::directory_iterator());
+  }
+  std::filesystem::path folder_ =
+      std::filesystem::temp_directory_path() / ("stepscope-sqlite-" + std::to_string(::getpid()));
+  std::string path_ = (folder_ / "o.sqlite").string();
+};
+
+TEST_F(DatabaseFile, TakesItsNameWhenWhole) {
+  std::ofstream(path_) << "before";
+  std::filesystem::create_symlink("o.sqlite", folder_ / "link.sqlite");
+  for (const std::string& path : {path_, (folder_ / "link.sqlite").string()}) {
     auto database = Database::create(path);
     ASSERT_TRUE(database.ok()) << database.error().message;
     EXPECT_FALSE(database->add("event", two_events()).has_value());
+    EXPECT_FALSE(database->finish().has_value());
+    EXPECT_EQ(start(), "SQLite");
+    EXPECT_EQ(files(), 2);
+    std::ofstream(path_) << "before";
   }
-  std::filesystem::remove(path);
+  EXPECT_TRUE(std::filesystem::is_symlink(folder_ / "link.sqlite"));
   EXPECT_FALSE(Database::create("/nonexistent/directory/x.sqlite").ok());
+}
+
+TEST_F(DatabaseFile, LeavesTheOldOneWhenGivenUp) {
+  std::ofstream(path_) << "before";
+  EXPECT_FALSE(Database::create(path_)->add("event", two_events()).has_value());
+  EXPECT_EQ(start(), "before");
+  EXPECT_EQ(files(), 1);
 }
 
 TEST(Sqlite, EventsStreamWithArgsAsJson) {

@@ -8,6 +8,7 @@ import json
 import os
 import pty
 import re
+import resource
 import select
 import shutil
 import subprocess
@@ -147,6 +148,7 @@ class Advice(Folder):
         tables = self.rows("explain", "S01", self.sample)
         self.assertEqual(tables["Outcome"][0]["outcome"], "silent")
         self.assertIn("idle(sync)", [row["asked"] for row in tables["Inputs"]])
+        self.assertIn("It fires from kScalarShare (0.02) of the window on", tables["Outcome"][0]["sentence"])
         self.assertEqual(self.rows("explain", "Q04", self.sample)["Outcome"][0]["outcome"], "silent")
         self.assertEqual(list(self.rows("explain", "S01")), ["Rule", "Constants"])
 
@@ -162,6 +164,15 @@ class Advice(Folder):
         _, out, _ = run("explain", "S01", self.ranks)
         self.assertEqual(out.count("Not asked."), 1, out)
         self.assertIn("ranks 0 and 1: Not asked.", out)
+
+    def test_whatif_says_what_a_change_costs(self):
+        _, out, _ = run("whatif", self.sample, "--scale", "launch=100")
+        self.assertRegex(out, r" → .*, costs [0-9.]+ ms \([0-9.]+ %\)")
+
+    def test_whatif_names_the_ranks_that_could_be_meant(self):
+        code, out, _ = run("whatif", self.ranks, "--scale", "straggler:9=0")
+        self.assertEqual(code, 1)
+        self.assertIn("Nothing in the recording is what straggler:9=0 speaks of. The ranks are 0 and 1.", out)
 
     def test_whatif_takes_several_scales(self):
         words = ("whatif", self.sample, "--scale", "data_loading=0", "--scale", "kernel:nosuch=0.5")
@@ -244,9 +255,13 @@ class Usage(Folder):
             (["whatif"], "needs a trace"),
             (["whatif", self.trace, "--scale", "matmul=0"], "'matmul' is none of data_loading"),
             (["whatif", self.trace, "--scale", "comm"], "needs a factor"),
+            (["whatif", self.trace, "--scale", "kernel:=0"], "'kernel:' lacks a name"),
+            (["whatif", self.trace, "--scale", "comm:x=0"], "comm takes no name"),
             (["whatif", self.trace, "--scale", "kernel:/gemm=0.5"], "write kernel:/gemm/ for names that contain gemm"),
             (["whatif", self.trace, "--scale", "kernel:gemm/=0.5"], "write kernel:/gemm/ for names that contain gemm"),
             (["explain"], "  N05  "),
+            (["explain", self.trace], f"explain needs an id first, e.g. stepscope explain N05 {self.trace}"),
+            (["overlay", os.path.dirname(self.trace), "-o", self.path("x.json")], "overlay each rank's file, then merge"),
             (["diff", self.trace], "two recordings"),
             (["diff", self.trace, self.trace, "--what", "operatrs"], "Did you mean 'operators'?"),
             (["gate", self.trace], "--base and --new"),
@@ -258,6 +273,42 @@ class Usage(Folder):
             code, out, err = run(*words)
             self.assertEqual((code, out), (2, ""), words)
             self.assertIn(hint, err)
+
+    def test_files_that_cannot_be_what_is_read_and_written(self):
+        linked = self.path("linked.json")
+        os.symlink(self.trace, linked)
+        for words, hint in (
+            (["report", "-", "-"], "standard input can be read only once"),
+            (["diff", "-", "-"], "standard input can be read only once"),
+            (["report", self.trace, linked], f"{linked}: is given twice"),
+            (["show", "steps", self.ranks, os.path.join(self.ranks, "rank0.json.gz")], "is given twice"),
+            (["whatif", self.trace, self.trace], "is given twice"),
+            (["report", self.trace, "-o", self.trace], "would be overwritten"),
+            (["report", self.ranks, "-o", os.path.join(self.ranks, "rank1.json.gz"), "--format", "html"], "overwritten"),
+            (["gate", self.trace, self.cut, "-o", self.cut], "would be overwritten"),
+            (["gate", self.trace, self.cut, "--base", linked], "given twice for one side"),
+        ):
+            code, out, err = run(*words, stdin=subprocess.DEVNULL)
+            self.assertEqual((code, out), (2, ""), words)
+            self.assertIn(hint, err)
+        self.assertEqual(run("validate", self.trace)[0], 0)
+        code, _, err = run("show", "steps", "")
+        self.assertEqual(code, 1)
+        self.assertIn("the name of a file is empty", err)
+
+    def test_a_file_or_a_step_that_is_not_there_is_named(self):
+        gone = self.path("gone.json")
+        for words in (["report"], ["validate"], ["show", "steps"], ["whatif"]):
+            code, out, err = run(*words, self.trace, gone)
+            self.assertEqual((code, out), (1, ""), words)
+            self.assertIn(f"{gone}: cannot be opened", err)
+        for words, rc in ((["report", self.trace], 1), (["diff", self.trace, self.cut], 1), (["gate", self.trace, self.cut], 2)):
+            code, out, err = run(*words, "--step", "99")
+            self.assertEqual((code, out), (rc, ""), words)
+            self.assertIn(f"{self.trace}: The trace has no step 99", err)
+        code, out, _ = run("diff", self.trace, self.trace, "--skip", "10")
+        self.assertEqual(code, 1)
+        self.assertIn("has no whole step to compare", out)
 
     def test_what_cannot_be_read_or_written(self):
         code, out, err = run("report", "/nowhere/trace.json")
@@ -293,6 +344,17 @@ class Usage(Folder):
         self.assertIn("no peaks are known for 'nosuch'", out)
         self.assertIn("H100", out)
         self.assertNotIn("no peaks", run("show", "operators", self.trace, "--device-name", "H100")[1])
+
+    def test_a_range_that_is_not_there_is_no_success(self):
+        copy = self.path("no_range.json")
+        for words in (["show", "critical_path", self.trace], ["overlay", self.trace, "-o", copy]):
+            for chosen, hint in ((["--instance", "99"], "There is no range number 99: 3 ranges have"),
+                                 (["--annotation", "zzz"], "No range has a name that holds 'zzz'")):
+                code, out, err = run(*words, *chosen)
+                self.assertEqual((code, out), (1, ""), words)
+                self.assertIn(hint, err)
+        self.assertFalse(os.path.exists(copy))
+        self.assertEqual(run("show", "critical_path", self.trace, "--instance", "2")[0], 0)
 
     def test_an_event_that_is_not_there_is_no_success(self):
         code, _, error = run("show", "event", self.trace)
@@ -522,6 +584,20 @@ class Files(Folder):
             self.assertEqual(database.execute("SELECT count(*) FROM steps").fetchone(), (3,))
             tables = {row[0] for row in database.execute("SELECT name FROM sqlite_master")}
         self.assertTrue({"event", "arg", "track", "rank", "step", "device", "flow"} <= tables, tables)
+
+    def test_a_database_is_written_whole_or_not_at_all(self):
+        folder = self.path("databases")
+        os.mkdir(folder)
+        path = os.path.join(folder, "o.db")
+        with open(path, "w") as file:
+            file.write("was there before")
+        code, _, err = run("export", self.trace, "-o", path,
+                           preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000)))
+        self.assertEqual(code, 1)
+        self.assertIn(path, err)
+        with open(path) as file:
+            self.assertEqual(file.read(), "was there before")
+        self.assertEqual(os.listdir(folder), ["o.db"])
 
     def test_export_of_an_analysis_is_what_show_prints(self):
         path = self.path("steps.json")

@@ -71,6 +71,8 @@ def main():
     code, out = gate("fast", "slow", *runs)
     check(code == 1, f"four runs a side: exit code {code}\n{out}")
     check(gate("fast", "absent")[0] == 2, "an absent recording is not exit code 2")
+    out = gate("fast", "slow", "--fail-on", "kernels.total[nix]>5%")[1]
+    check("no row 'nix' in \"Kernels by name\"" in " ".join(out.split()), out)
     for senseless in ("", "step.total", "step.total>5", "step.total>5MiB", "step.total[7]>5%", "kernels.total[a>5%",
                       "kernels.nothing[a]>5%", "kernels.count[a]>5ms"):
         check(gate("fast", "slow", "--fail-on", senseless)[0] == 2, f"'{senseless}' is not exit code 2")

@@ -36,6 +36,11 @@ class Overlay(unittest.TestCase):
     def path(self, name):
         return os.path.join(self.folder, name)
 
+    def verdict(self, path):
+        reports = json.loads(run(PROGRAM, "report", path, "--format", "json").stdout)["reports"]
+        tables = next(report for report in reports if report["report"] == "verdict")["tables"]
+        return {t["title"]: [dict(zip([c["name"] for c in t["columns"]], r)) for r in t["rows"]] for t in tables}
+
     def generated(self, *options):
         one = self.path("one.json")
         subprocess.run([MAKE_TRACE, "--steps", "4", "--out", one, *options], check=True, capture_output=True)
@@ -125,6 +130,18 @@ class Overlay(unittest.TestCase):
                             for event in left))
         whole = [event for event in read(one)["traceEvents"] if event["ph"] == "X"]
         self.assertTrue(0 < len(left) < len(whole))
+        self.assertTrue(read(copy)["stepscope.overlay"]["only_critical"])
+        rows = self.verdict(copy)
+        self.assertEqual([row["outcome"] for row in rows["Verdict"]], ["cannot tell"])
+        self.assertEqual(rows["Findings"], [])
+        self.assertIn("only the events of a critical path", rows["Verdict"][0]["headline"])
+        self.assertEqual([row["id"] for row in rows["Health"]], ["Q16"])
+        self.assertIn("only the events of a critical path are in this copy",
+                      " ".join(run(PROGRAM, "show", "overview", copy).stdout.split()))
+        self.assertIn("copy that holds only a critical path", " ".join(run(PROGRAM, "gate", one, copy, ok=(3,)).stdout.split()))
+        merged = self.path("merged.json")
+        run(PROGRAM, "merge", copy, "-o", merged)
+        self.assertEqual([row["id"] for row in self.verdict(merged)["Health"]], ["Q16"])
 
     def test_a_damaged_recording(self):
         one, copy = self.generated(), self.path("copy.json")
@@ -132,6 +149,12 @@ class Overlay(unittest.TestCase):
         said = run(PROGRAM, "overlay", one, "-o", copy).stderr
         self.assertIn("it ends early", said)
         self.assertGreater(len(read(copy)["traceEvents"]), 10)
+        for path in (one, copy):
+            self.assertIn("damaged", run(PROGRAM, "validate", path, ok=(1,)).stdout)
+            self.assertIn("Q07", [row["id"] for row in self.verdict(path)["Health"]])
+        self.assertIn("of which this is a copy", " ".join(run(PROGRAM, "show", "overview", copy).stdout.split()))
+        again = self.path("again.json")
+        self.assertIn("was overlaid before", run(PROGRAM, "overlay", copy, "-o", again, ok=(1,)).stderr)
 
     def test_it_is_written_whole_or_not_at_all(self):
         one, copy = self.generated(), self.path("copy.json")
@@ -147,15 +170,18 @@ class Overlay(unittest.TestCase):
     def test_misuse(self):
         one, copy = self.generated(), self.path("copy.json")
         for words, part in (
-            ([], "draws into a copy of one file"),
-            ([one, one, "-o", copy], "draws into a copy of one file"),
-            ([self.folder, "-o", copy], "draws into a copy of one file"),
+            ([], "takes one file, not a folder"),
+            ([one, one, "-o", copy], "is given twice"),
+            ([one, MAKE_TRACE, "-o", copy], "takes one file, not a folder"),
+            ([self.folder, "-o", copy], "takes one file, not a folder"),
             ([one], "-o overlaid.json.gz"),
             ([one, "-o", self.path("copy.pftrace")], "ends in .json.gz or .json"),
             ([one, "-o", one], "would be overwritten"),
             ([one, "-o", copy, "--what", "queue"], "not 'queue'"),
             ([one, "-o", copy, "--instance", "3-1"], "a range"),
             ([one, "-o", copy, "--all-edges", "--only-critical"], "say one of them"),
+            ([one, "-o", copy, "--what", ""], "--what is empty"),
+            ([one, "-o", copy, "--what", "queue_length", "--only-critical"], "about the critical path"),
             ([self.path("none.json"), "-o", copy], "cannot be opened"),
         ):
             self.assertIn(part, run(PROGRAM, "overlay", *words, ok=(1, 2)).stderr)
