@@ -19,9 +19,9 @@ using record::Header;
 using record::SegmentHeader;
 using record::Text;
 
-std::mutex control;           // of open, start, stop and close
-Recorder* opened = nullptr;   // guarded by control
-int descriptor = -1;          // likewise
+std::mutex control;          // of open, start, stop and close
+Recorder* opened = nullptr;  // guarded by control
+int descriptor = -1;         // likewise
 bool fork_is_handled = false;
 
 __attribute__((tls_model("initial-exec"))) thread_local Thread* of_this_thread = nullptr;
@@ -113,7 +113,8 @@ int stepscope_open(const char* path, std::uint32_t megabytes, std::uint32_t flag
   if (file < 0) return errno;
   const std::size_t bytes = record::kHeaderBytes + std::size_t{megabytes} * record::kSegmentBytes;
   void* mapped = MAP_FAILED;
-  if (::posix_fallocate(file, 0, record::kHeaderBytes) == 0 && ::ftruncate(file, static_cast<off_t>(bytes)) == 0)
+  if (::posix_fallocate(file, 0, record::kHeaderBytes) == 0 &&
+      ::ftruncate(file, static_cast<off_t>(bytes)) == 0)
     mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   auto* recorder = static_cast<Recorder*>(std::malloc(sizeof(Recorder)));
   if (mapped == MAP_FAILED || recorder == nullptr) {
@@ -185,8 +186,8 @@ bool stepscope_next_segment(Thread* thread) {
   const std::size_t from = std::size_t{index} * record::kSegmentBytes;
   // Space is taken before the pages are touched: a full disk must not end the program.
   if (index >= header.segment_limit ||
-      ::posix_fallocate(recorder.file, static_cast<off_t>(record::kHeaderBytes + from), record::kSegmentBytes) !=
-          0) {
+      ::posix_fallocate(recorder.file, static_cast<off_t>(record::kHeaderBytes + from),
+                        record::kSegmentBytes) != 0) {
     header.dropped.fetch_add(1, std::memory_order_relaxed);
     return false;
   }
@@ -232,7 +233,14 @@ void stepscope_range_begin(const char* name, std::uint32_t length) {
   Thread* thread = recorder == nullptr ? nullptr : stepscope_thread(recorder);
   if (thread == nullptr || thread->depth >= Thread::kDeepest || !has_room(*thread)) return;
   Frame& frame = thread->frames[thread->depth++];
-  frame = {nullptr, 0, -1, 0, stepscope_text(thread, record::Type::text, name, length), nullptr, record::kUserScope, 0};
+  frame = {nullptr,
+           0,
+           -1,
+           0,
+           stepscope_text(thread, record::Type::text, name, length),
+           nullptr,
+           record::kUserScope,
+           0};
   frame.begin = ticks(recorder->clock);
 }
 

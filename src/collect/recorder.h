@@ -1,5 +1,5 @@
-// Where collectors of one process write: one recording at a time, a segment of it per thread. The functions with C
-// names are what plugins and Python call; they never throw, and what finds no room is counted.
+// Where collectors of one process write: one recording at a time, a segment of it per thread. The functions
+// with C names are what plugins and Python call; they never throw, and what finds no room is counted.
 #pragma once
 
 #include <atomic>
@@ -14,8 +14,8 @@ namespace stepscope::collect {
 inline constexpr std::uint32_t kLongestText = 8192;  ///< bytes of a name or signature; the rest is cut off
 inline constexpr std::uint32_t kMargin = 3 * kLongestText;  ///< left in a segment for what one event adds
 
-/// An op or range that has begun. What it is called and its signature were told in some segment of the thread, or
-/// are told when it ends.
+/// An op or range that has begun. What it is called and its signature were told in some segment of the
+/// thread, or are told when it ends.
 struct Frame {
   const void* key;
   std::uint64_t begin;
@@ -59,6 +59,7 @@ struct Recorder {
   int file;
 };
 
+#pragma GCC visibility push(default)
 extern "C" {
 /// The recording that is on, or null. Read without a fence: a thread sees a change at its next op.
 extern std::atomic<Recorder*> stepscope_recorder;
@@ -76,7 +77,8 @@ Thread* stepscope_thread(Recorder* recorder);
 /// A new segment for the thread; false: none is left, one record is counted as dropped.
 bool stepscope_next_segment(Thread* thread);
 /// The text in the thread's segment, which has room for it. `stays`: its bytes are never something else.
-const record::Text* stepscope_text(Thread* thread, record::Type type, const char* bytes, std::uint32_t length);
+const record::Text* stepscope_text(Thread* thread, record::Type type, const char* bytes,
+                                   std::uint32_t length);
 
 /// A range that the program marks, on the calling thread: an end is that of the last begin.
 void stepscope_range_begin(const char* name, std::uint32_t length);
@@ -84,6 +86,7 @@ void stepscope_range_end(void);
 /// `key=JSON` into the recording.
 int stepscope_metadata(const char* text, std::uint32_t length);
 }
+#pragma GCC visibility pop
 
 inline bool has_room(Thread& thread) {
   return thread.used + kMargin <= record::kSegmentBytes || stepscope_next_segment(&thread);

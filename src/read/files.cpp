@@ -16,6 +16,8 @@
 #include "base/byte_source.h"
 #include "read/dftracer.h"
 #include "read/merged.h"
+#include "read/recording_text.h"
+#include "record/recording.h"
 
 namespace stepscope::read {
 namespace {
@@ -118,7 +120,8 @@ Result<std::vector<std::string>> files_of(std::span<const std::string> paths,
       continue;
     }
     const std::vector<std::string> found = files_below(path, fits);
-    if (found.empty()) return Error{"no trace file (*.json, *.json.gz) is below this directory", path};
+    if (found.empty())
+      return Error{"no trace file (*.json, *.json.gz, *.stepscope) is below this directory", path};
     files.insert(files.end(), found.begin(), found.end());
   }
   return files;
@@ -157,8 +160,10 @@ Result<Parsed> parse_file(const std::string& path, const KinetoOptions& options)
     if (!merged) return merged.error();
     return parse_merged(path, std::move(**merged), options);
   }
-  const auto reopen = [&] {
-    return *source ? Result<std::unique_ptr<ByteSource>>(std::move(*source)) : open_bytes(path);
+  const bool recording = record::is_recording(head);
+  const auto reopen = [&]() -> Result<std::unique_ptr<ByteSource>> {
+    auto bytes = *source ? Result<std::unique_ptr<ByteSource>>(std::move(*source)) : open_bytes(path);
+    return recording && bytes ? recording_text(std::move(*bytes), path) : std::move(bytes);
   };
   auto file = parse_kineto(path, reopen, options);
   if (!file) return file.error();

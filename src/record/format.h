@@ -1,8 +1,9 @@
-// The layout of a recording: the file that a collector maps while its program runs, and that is whole up to the
-// last committed record whenever the program ends, killed or not.
+// The layout of a recording: the file that a collector maps while its program runs, and that is whole up to
+// the last committed record whenever the program ends, killed or not.
 //
-// A page of header, then segments of equal size. A thread claims the next segment and fills it alone, so there is
-// no lock between threads. Names and signatures are told once per segment, before their first use in it.
+// A page of header, then segments of equal size. A thread claims the next segment and fills it alone, so
+// there is no lock between threads. Names and signatures are told once per segment, before their first use in
+// it.
 #pragma once
 
 #include <atomic>
@@ -31,9 +32,9 @@ struct Header {
   std::atomic<std::uint32_t> claimed;  ///< segments; may exceed the limit, which no segment does
   std::uint32_t pid;
   Clock clock;
-  std::uint32_t flags;               ///< of Recorded
+  std::uint32_t flags;                 ///< of Recorded
   std::atomic<std::uint64_t> dropped;  ///< records that found no room
-  ClockPair loaded, begin, end;      ///< `loaded`: of the collector; `end` is zero until the recording is stopped
+  ClockPair loaded, begin, end;  ///< `loaded`: of the collector; `end` is zero until the recording is stopped
   char host[64];
 };
 static_assert(sizeof(Header) <= kHeaderBytes);

@@ -13,8 +13,8 @@ std::vector<ForwardLink> forward_links(std::vector<SequencedEvent> events) {
   std::vector<ForwardLink> links;
   const SequencedEvent* forward = nullptr;
   for (const SequencedEvent& event : events) {
-    if (forward != nullptr && std::tie(forward->torch_thread, forward->sequence) !=
-                                  std::tie(event.torch_thread, event.sequence))
+    if (forward != nullptr &&
+        std::tie(forward->torch_thread, forward->sequence) != std::tie(event.torch_thread, event.sequence))
       forward = nullptr;
     if (!event.backward) {
       forward = &event;
@@ -24,7 +24,8 @@ std::vector<ForwardLink> forward_links(std::vector<SequencedEvent> events) {
     }
   }
   std::sort(links.begin(), links.end(), [](const ForwardLink& a, const ForwardLink& b) {
-    return std::tie(a.backward.begin_ns, a.backward.thread) < std::tie(b.backward.begin_ns, b.backward.thread);
+    return std::tie(a.backward.begin_ns, a.backward.thread) <
+           std::tie(b.backward.begin_ns, b.backward.thread);
   });
   return links;
 }

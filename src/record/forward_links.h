@@ -1,4 +1,5 @@
-// Which forward op a backward op belongs to: the latest one that began before it with its thread and sequence number.
+// Which forward op a backward op belongs to: the latest one that began before it with its thread and sequence
+// number.
 #pragma once
 
 #include <cstdint>

@@ -11,11 +11,31 @@ namespace stepscope::record {
 namespace {
 
 /// By c10::ScalarType, as PyTorch's profiler spells them.
-constexpr std::array<std::string_view, 25> kTypes = {
-    "unsigned char", "signed char", "short int", "int", "long int", "c10::Half", "float", "double",
-    "c10::complex<c10::Half>", "c10::complex<float>", "c10::complex<double>", "bool", "c10::qint8", "c10::quint8",
-    "c10::qint32", "c10::BFloat16", "c10::quint4x2", "c10::quint2x4", "c10::bits1x8", "c10::bits2x4", "c10::bits4x2",
-    "c10::bits8", "c10::bits16", "c10::Float8_e5m2", "c10::Float8_e4m3fn"};
+constexpr std::array<std::string_view, 25> kTypes = {"unsigned char",
+                                                     "signed char",
+                                                     "short int",
+                                                     "int",
+                                                     "long int",
+                                                     "c10::Half",
+                                                     "float",
+                                                     "double",
+                                                     "c10::complex<c10::Half>",
+                                                     "c10::complex<float>",
+                                                     "c10::complex<double>",
+                                                     "bool",
+                                                     "c10::qint8",
+                                                     "c10::quint8",
+                                                     "c10::qint32",
+                                                     "c10::BFloat16",
+                                                     "c10::quint4x2",
+                                                     "c10::quint2x4",
+                                                     "c10::bits1x8",
+                                                     "c10::bits2x4",
+                                                     "c10::bits4x2",
+                                                     "c10::bits8",
+                                                     "c10::bits16",
+                                                     "c10::Float8_e5m2",
+                                                     "c10::Float8_e4m3fn"};
 
 /// One input in each of the four lists.
 struct Told {
@@ -145,8 +165,8 @@ std::string inputs_text(std::string_view signature) {
     put_text(concrete, told->concrete);
   }
   if (dims.empty()) return "";
-  return R"(, "Input Dims": [)" + dims + R"(], "Input type": [)" + types + R"(], "Input Strides": [)" + strides +
-         R"(], "Concrete Inputs": [)" + concrete + "]";
+  return R"(, "Input Dims": [)" + dims + R"(], "Input type": [)" + types + R"(], "Input Strides": [)" +
+         strides + R"(], "Concrete Inputs": [)" + concrete + "]";
 }
 
 }  // namespace stepscope::record

@@ -68,7 +68,8 @@ class Writer {
         return;
       const std::string_view text(bytes.data() + kTextBytes, length);
       const std::size_t equals = text.find('=');
-      if (equals == std::string_view::npos || !keys_.insert(std::string(text.substr(0, equals))).second) return;
+      if (equals == std::string_view::npos || !keys_.insert(std::string(text.substr(0, equals))).second)
+        return;
       out_ += ", ";
       put_text(out_, text.substr(0, equals));
       out_ += ": ";
@@ -76,8 +77,8 @@ class Writer {
     });
   }
 
-  void begin_event(std::string_view phase, std::string_view category, std::string_view name, std::uint32_t thread,
-                   std::int64_t ns) {
+  void begin_event(std::string_view phase, std::string_view category, std::string_view name,
+                   std::uint32_t thread, std::int64_t ns) {
     out_ += first_ ? "\n{\"ph\": \"" : ",\n{\"ph\": \"";
     first_ = false;
     out_ += phase;
@@ -107,7 +108,8 @@ class Writer {
     Op op;
     if (!copy_to(op, bytes)) return;
     const std::int64_t begin = recording_.times().ns(op.begin), end = recording_.times().ns(op.end);
-    begin_event("X", op.scope == kUserScope ? "user_annotation" : "cpu_op", texts[op.value], segment.thread, begin);
+    begin_event("X", op.scope == kUserScope ? "user_annotation" : "cpu_op", texts[op.value], segment.thread,
+                begin);
     out_ += R"(, "dur": )";
     put_us(out_, std::max<std::int64_t>(0, end - begin));
     out_ += R"(, "args": {"External id": )";

@@ -1,4 +1,5 @@
-// A recording as Kineto's JSON: the dialect with baseTimeNanoseconds, which Perfetto, HTA and TensorBoard read.
+// A recording as Kineto's JSON: the dialect with baseTimeNanoseconds, which Perfetto, HTA and TensorBoard
+// read.
 #pragma once
 
 #include <functional>
@@ -13,8 +14,8 @@ struct Written {
   bool whole = true;        ///< `take` never returned false
 };
 
-/// Calls `take` with the text, piece by piece, until it returns false. Memory: what is known of ops with a sequence
-/// number, 40 bytes each, and a piece.
+/// Calls `take` with the text, piece by piece, until it returns false. Memory: what is known of ops with a
+/// sequence number, 40 bytes each, and a piece.
 Written write_kineto(const Recording& recording, const std::function<bool(std::string_view)>& take);
 
 }  // namespace stepscope::record

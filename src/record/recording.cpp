@@ -53,16 +53,19 @@ std::vector<ClockPair> pairs_of(const PlainHeader& header, const std::vector<Seg
 }  // namespace
 
 bool is_recording(std::span<const char> first_bytes) {
-  return first_bytes.size() >= sizeof kMagic && std::equal(kMagic, kMagic + sizeof kMagic, first_bytes.data());
+  return first_bytes.size() >= sizeof kMagic &&
+         std::equal(kMagic, kMagic + sizeof kMagic, first_bytes.data());
 }
 
 Times::Times(Clock clock, std::vector<ClockPair> pairs) : pairs_(std::move(pairs)) {
-  std::sort(pairs_.begin(), pairs_.end(), [](const ClockPair& a, const ClockPair& b) { return a.tick < b.tick; });
+  std::sort(pairs_.begin(), pairs_.end(),
+            [](const ClockPair& a, const ClockPair& b) { return a.tick < b.tick; });
   // Two instants close to each other say little about the rate.
   constexpr std::int64_t kApart = 10'000'000;  // ns
   std::vector<ClockPair> kept;
   for (const ClockPair& pair : pairs_)
-    if (kept.empty() || (pair.tick > kept.back().tick && pair.monotonic_ns - kept.back().monotonic_ns >= kApart))
+    if (kept.empty() ||
+        (pair.tick > kept.back().tick && pair.monotonic_ns - kept.back().monotonic_ns >= kApart))
       kept.push_back(pair);
   if (kept.size() < 2 && pairs_.size() > 1 && pairs_.back().tick > pairs_.front().tick &&
       pairs_.back().monotonic_ns > pairs_.front().monotonic_ns)
@@ -113,7 +116,8 @@ Texts::Texts(const Segment& segment) {
 Result<Recording> Recording::open(std::span<const char> file) {
   if (!is_recording(file) || file.size() < kHeaderBytes) return Error{"is no recording of stepscope", "", 0};
   const auto header = copied<PlainHeader>(file);
-  if (header.version != kVersion || header.header_bytes != kHeaderBytes || header.segment_bytes != kSegmentBytes)
+  if (header.version != kVersion || header.header_bytes != kHeaderBytes ||
+      header.segment_bytes != kSegmentBytes)
     return Error{"was recorded by another version of stepscope (" + std::to_string(header.version) +
                      "); open it with that version",
                  "", 8};
@@ -139,7 +143,9 @@ Result<Recording> Recording::open(std::span<const char> file) {
     out.segments_.push_back({head.thread, head.torch_thread, text_of(head.thread_name),
                              file.subspan(from + sizeof(SegmentHeader), bytes - sizeof(SegmentHeader))});
   }
-  if (cut > 0) out.notes_.push_back("The recording is cut off: " + std::to_string(cut) + " segments are missing or not whole.");
+  if (cut > 0)
+    out.notes_.push_back("The recording is cut off: " + std::to_string(cut) +
+                         " segments are missing or not whole.");
   if (out.dropped_ > 0)
     out.notes_.push_back(std::to_string(out.dropped_) +
                          " records found no room: record fewer steps, or allow the recording more memory.");

@@ -1,5 +1,5 @@
-// A recording, read: its records checked, its ticks turned into time. The file is not believed: a size or an id
-// that does not fit ends its segment, with a note.
+// A recording, read: its records checked, its ticks turned into time. The file is not believed: a size or an
+// id that does not fit ends its segment, with a note.
 #pragma once
 
 #include <cstdint>
@@ -77,6 +77,7 @@ class Texts {
 };
 
 /// Calls `take` with each whole record of the segment; true unless one did not fit.
-bool for_each_record(const Segment& segment, const std::function<void(const Record&, std::span<const char>)>& take);
+bool for_each_record(const Segment& segment,
+                     const std::function<void(const Record&, std::span<const char>)>& take);
 
 }  // namespace stepscope::record

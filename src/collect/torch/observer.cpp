@@ -117,13 +117,18 @@ Frame frame_of(Recorder& recorder, Thread& thread, const RecordFunction& fn) {
   return frame;
 }
 
+void know_thread(Thread& thread) {
+  thread.torch_thread = RecordFunction::currentThreadId();
+  reinterpret_cast<record::SegmentHeader*>(thread.segment)->torch_thread = thread.torch_thread;
+}
+
 std::unique_ptr<at::ObserverContext> begin(const RecordFunction& fn) {
   Recorder* recorder = stepscope_recorder.load(std::memory_order_relaxed);
   if (recorder == nullptr) return nullptr;
   Thread* thread = stepscope_thread(recorder);
   if (thread == nullptr) return nullptr;
-  if (thread->torch_thread == 0) thread->torch_thread = RecordFunction::currentThreadId();
   if (!has_room(*thread)) return nullptr;
+  if (thread->torch_thread == 0) know_thread(*thread);
   if (fn.isAsync()) {
     Frame frame = frame_of(*recorder, *thread, fn);
     frame.name = stepscope_text(thread, record::Type::text, fn.name(),
@@ -184,10 +189,11 @@ int stepscope_torch_attach(int with_inputs) {
   if (handle != 0) return 0;
   elsewhere().count = 0;
   try {
-    handle = at::addGlobalCallback(at::RecordFunctionCallback(begin, end)
-                                       .needsInputs(with_inputs != 0)
-                                       .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION,
-                                                at::RecordScope::TORCHSCRIPT_FUNCTION, at::RecordScope::USER_SCOPE}));
+    handle = at::addGlobalCallback(
+        at::RecordFunctionCallback(begin, end)
+            .needsInputs(with_inputs != 0)
+            .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION,
+                     at::RecordScope::TORCHSCRIPT_FUNCTION, at::RecordScope::USER_SCOPE}));
   } catch (...) {
     return 1;
   }

@@ -1,0 +1,149 @@
+#include "collect/recorder.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <string>
+#include <thread>
+
+#include "make_rank.h"
+
+namespace stepscope::collect {
+namespace {
+
+void range(const std::string& name, const std::function<void()>& inside = [] {}) {
+  stepscope_range_begin(name.data(), static_cast<std::uint32_t>(name.size()));
+  inside();
+  stepscope_range_end();
+}
+
+class Recordings : public testing::Test {
+ protected:
+  void SetUp() override { std::filesystem::remove(path_); }
+  void TearDown() override {
+    stepscope_close();
+    std::filesystem::remove(path_);
+  }
+  trace::Trace read() const {
+    auto trace = read::open(std::vector<std::string>{path_});
+    EXPECT_TRUE(trace.ok()) << trace.error().text();
+    return std::move(*trace);
+  }
+  static std::ptrdiff_t named(const trace::Trace& trace, std::string_view name) {
+    const auto& names = trace.ranks[0].events.name;
+    return std::count_if(names.begin(), names.end(),
+                         [&](trace::StringId id) { return trace.text(id) == name; });
+  }
+  std::string path_ =
+      (std::filesystem::temp_directory_path() / ("stepscope-" + std::to_string(::getpid()) + ".stepscope"))
+          .string();
+};
+
+TEST_F(Recordings, RangesOfTwoThreadsInTheirOrder) {
+  ASSERT_EQ(stepscope_open(path_.c_str(), 8, record::kShapes), 0);
+  EXPECT_EQ(stepscope_open(path_.c_str(), 8, 0), EBUSY);
+  range("before the start");
+  ASSERT_EQ(stepscope_start(), 0);
+  const std::string note = R"(run="seven")";
+  stepscope_metadata(note.data(), static_cast<std::uint32_t>(note.size()));
+  range("outer", [] { range("inner", [] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); }); });
+  std::thread([] { range("other"); }).join();
+  ASSERT_EQ(stepscope_stop(), 0);
+  range("behind the stop");
+  EXPECT_EQ(stepscope_close(), 0U);
+  const trace::Trace trace = read();
+  const trace::EventTable& e = trace.ranks[0].events;
+  for (const char* name : {"outer", "inner", "other"}) EXPECT_EQ(named(trace, name), 1) << name;
+  EXPECT_EQ(named(trace, "before the start") + named(trace, "behind the stop"), 0);
+  for (trace::Row row = 0; row < e.size(); ++row) {
+    if (trace.text(e.name[row]) != "inner") continue;
+    ASSERT_NE(e.parent[row], trace::kNoRow);
+    EXPECT_EQ(trace.text(e.name[e.parent[row]]), "outer");
+    EXPECT_GE(e.duration(row), 20'000'000);
+    EXPECT_LT(e.duration(row), 10'000'000'000);
+  }
+}
+
+TEST_F(Recordings, WhatIsCommittedSurvivesAKill) {
+  int pipe[2];
+  ASSERT_EQ(::pipe(pipe), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    stepscope_open(path_.c_str(), 64, 0);
+    stepscope_start();
+    for (std::uint64_t done = 0;; ++done) {
+      range("work");
+      if (::write(pipe[1], &done, sizeof done) < 0) ::_exit(1);
+    }
+  }
+  ::close(pipe[1]);
+  std::uint64_t done = 0;
+  while (done < 3000 && ::read(pipe[0], &done, sizeof done) == sizeof done) {
+  }
+  ::kill(child, SIGKILL);
+  while (::read(pipe[0], &done, sizeof done) == sizeof done) {
+  }
+  ::close(pipe[0]);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFSIGNALED(status));
+  EXPECT_GE(named(read(), "work"), static_cast<std::ptrdiff_t>(done + 1));
+}
+
+TEST_F(Recordings, WhatFindsNoRoomIsCounted) {
+  ASSERT_EQ(stepscope_open(path_.c_str(), 1, 0), 0);
+  stepscope_start();
+  for (int i = 0; i < 100'000; ++i) range("work");
+  stepscope_stop();
+  const auto dropped = static_cast<std::ptrdiff_t>(stepscope_close());
+  const trace::Trace trace = read();
+  EXPECT_GT(dropped, 0);
+  EXPECT_GT(named(trace, "work"), 30'000);  // of 32 bytes each
+  EXPECT_EQ(named(trace, "work") + dropped, 100'000);
+  EXPECT_GT(trace.ranks[0].reading.losses, 0);
+}
+
+TEST_F(Recordings, AForkedChildRecordsNothing) {
+  ASSERT_EQ(stepscope_open(path_.c_str(), 8, 0), 0);
+  stepscope_start();
+  range("parent");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    range("child");
+    ::_exit(stepscope_recorder.load() == nullptr ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  stepscope_close();
+  const trace::Trace trace = read();
+  EXPECT_EQ(named(trace, "parent"), 1);
+  EXPECT_EQ(named(trace, "child"), 0);
+}
+
+TEST_F(Recordings, ManyThreadsThatComeAndGo) {
+  constexpr int kThreads = 40, kRanges = 500;
+  ASSERT_EQ(stepscope_open(path_.c_str(), 64, 0), 0);
+  stepscope_start();
+  for (int round = 0; round < kThreads / 4; ++round) {
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t)
+      threads.emplace_back([] {
+        for (int i = 0; i < kRanges; ++i) range("work " + std::to_string(i % 7));
+      });
+    for (std::thread& thread : threads) thread.join();
+  }
+  stepscope_stop();
+  EXPECT_EQ(stepscope_close(), 0U);
+  const trace::Trace trace = read();
+  std::ptrdiff_t all = 0;
+  for (int i = 0; i < 7; ++i) all += named(trace, "work " + std::to_string(i));
+  EXPECT_EQ(all, kThreads * kRanges);
+}
+
+}  // namespace
+}  // namespace stepscope::collect

@@ -1,0 +1,110 @@
+#include "read/recording_text.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstring>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "record/kineto_text.h"
+
+namespace stepscope::read {
+namespace {
+
+/// Hands pieces from the thread that writes them to the one that reads, one at a time.
+class Handover {
+ public:
+  /// False when nobody reads any more.
+  bool give(std::string_view piece) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return piece_.empty() || closed_; });
+    if (closed_) return false;
+    piece_ = piece;
+    changed_.notify_all();
+    return true;
+  }
+  void end() {
+    const std::scoped_lock lock(mutex_);
+    ended_ = true;
+    changed_.notify_all();
+  }
+  /// "" at the end.
+  std::string take() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return !piece_.empty() || ended_; });
+    std::string piece = std::exchange(piece_, "");
+    changed_.notify_all();
+    return piece;
+  }
+  void close() {
+    const std::scoped_lock lock(mutex_);
+    closed_ = true;
+    changed_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::string piece_;
+  bool ended_ = false, closed_ = false;
+};
+
+class RecordingText : public ByteSource {
+ public:
+  RecordingText(std::vector<char> bytes, record::Recording recording)
+      : bytes_(std::move(bytes)), recording_(std::move(recording)) {
+    stored_size = static_cast<std::int64_t>(bytes_.size());
+    for (const std::string& note : recording_.notes()) add_fault(0, note);
+    writer_ = std::thread([this] {
+      record::write_kineto(recording_, [this](std::string_view piece) { return handover_.give(piece); });
+      handover_.end();
+    });
+  }
+  RecordingText(const RecordingText&) = delete;
+  RecordingText& operator=(const RecordingText&) = delete;
+  ~RecordingText() override {
+    handover_.close();
+    writer_.join();
+  }
+
+  std::size_t read(char* out, std::size_t size) override {
+    if (at_ == piece_.size()) {
+      piece_ = handover_.take();
+      at_ = 0;
+    }
+    const std::size_t taken = std::min(size, piece_.size() - at_);
+    std::memcpy(out, piece_.data() + at_, taken);
+    at_ += taken;
+    return taken;
+  }
+  std::int64_t position() const override { return stored_size; }
+
+ private:
+  std::vector<char> bytes_;  // the recording points into it
+  record::Recording recording_;
+  Handover handover_;
+  std::thread writer_;
+  std::string piece_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<ByteSource>> recording_text(std::unique_ptr<ByteSource> recording,
+                                                   const std::string& path) {
+  constexpr std::size_t kPiece = std::size_t{4} << 20, kMost = std::size_t{8} << 30;
+  std::vector<char> bytes;
+  for (std::size_t end = 0; end < kMost;) {
+    bytes.resize(end + kPiece);
+    const std::size_t read = recording->read(bytes.data() + end, kPiece);
+    end += read;
+    bytes.resize(end);
+    if (read == 0) break;
+  }
+  auto opened = record::Recording::open(bytes);
+  if (!opened) return Error{opened.error().message, path, opened.error().byte};
+  return std::unique_ptr<ByteSource>(std::make_unique<RecordingText>(std::move(bytes), std::move(*opened)));
+}
+
+}  // namespace stepscope::read

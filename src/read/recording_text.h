@@ -1,0 +1,16 @@
+// A recording of stepscope's own as the text that the Kineto reader takes.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/byte_source.h"
+
+namespace stepscope::read {
+
+/// Reads `recording` to its end, which is bounded by what it was allowed to hold, and gives its text piece by
+/// piece. What is cut off or unreadable is among the faults.
+Result<std::unique_ptr<ByteSource>> recording_text(std::unique_ptr<ByteSource> recording,
+                                                   const std::string& path);
+
+}  // namespace stepscope::read

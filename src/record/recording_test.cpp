@@ -1,0 +1,155 @@
+#include "record/recording.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+
+#include "record/forward_links.h"
+#include "record/inputs_text.h"
+#include "record/json_text.h"
+#include "record/kineto_text.h"
+#include "record/signature.h"
+
+namespace stepscope::record {
+namespace {
+
+template <class T>
+void put_bytes(std::string& out, const T& value) {
+  out.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+// A clock that is 2 ns a tick for 10 s, then 3 ns.
+TEST(RecordedTimes, FollowLinesBetweenInstants) {
+  const std::int64_t epoch = 1'700'000'000'000'000'000;
+  const Times times(Clock::tsc, {{1000, 500, 500 + epoch},
+                                 {5'000'001'000, 10'000'000'500, 10'000'000'500 + epoch},
+                                 {6'000'001'000, 13'000'000'500, 13'000'000'500 + epoch}});
+  EXPECT_EQ(times.ns(1000), epoch + 500);
+  EXPECT_EQ(times.ns(2000), epoch + 2500);
+  EXPECT_EQ(times.ns(500), epoch - 500);
+  EXPECT_EQ(times.ns(5'000'001'010), epoch + 10'000'000'530);
+  EXPECT_EQ(times.ns(7'000'001'000), epoch + 16'000'000'500);
+}
+
+TEST(RecordedTimes, AMonotonicTickIsANanosecond) {
+  EXPECT_EQ(Times(Clock::monotonic_ns, {{100, 100, 1100}}).ns(350), 1350);
+}
+
+TEST(Inputs, AsKinetoTellsThem) {
+  std::string s;
+  s += static_cast<char>(Input::tensor);
+  s += {6, 2, 1};  // float, two dimensions, with strides
+  for (const std::int64_t number : {4, 3, 3, 1}) put_bytes(s, number);
+  s += static_cast<char>(Input::list);
+  put_bytes(s, std::uint16_t{2});
+  for (const std::int64_t number : {1, -2}) {
+    s += static_cast<char>(Input::integer);
+    put_bytes(s, number);
+  }
+  s += static_cast<char>(Input::real);
+  put_bytes(s, 0.5);
+  s += static_cast<char>(Input::boolean);
+  s += '\1';
+  s += static_cast<char>(Input::absent);
+  EXPECT_EQ(
+      inputs_text(s),
+      R"(, "Input Dims": [[4, 3], [], [], [], []], "Input type": ["float", "ScalarList", "Scalar", "Scalar", ""])"
+      R"(, "Input Strides": [[3, 1], [], [], [], []], "Concrete Inputs": ["", "[1, -2]", "0.5", "True", ""])");
+  EXPECT_EQ(inputs_text(""), "");
+  for (std::size_t cut = 1; cut < s.size(); ++cut) (void)inputs_text(std::string_view(s).substr(0, cut));
+}
+
+// Thread 1 runs op 5 twice, at 10 and at 20; its backward op at 90 belongs to the later one. Op 6 has none.
+TEST(ForwardLinks, TheLatestForwardOpWins) {
+  const auto links = forward_links({{1, 5, 90, 33, true},
+                                    {1, 5, 10, 11, false},
+                                    {1, 5, 20, 11, false},
+                                    {1, 6, 30, 11, false},
+                                    {2, 5, 15, 12, false}});
+  ASSERT_EQ(links.size(), 1U);
+  EXPECT_EQ(links[0].forward.begin_ns, 20);
+  EXPECT_EQ(links[0].backward.thread, 33U);
+}
+
+TEST(RecordedText, NumbersAndNames) {
+  std::string text;
+  put_us(text, 1'234'005);
+  text += ' ';
+  put_us(text, -7);
+  text += ' ';
+  put_text(text, "a\"b\\\n");
+  EXPECT_EQ(text, R"(1234.005 -0.007 "a\"b\\\u000a")");
+}
+
+/// A header and one segment with a name and an op of it.
+std::string made_recording() {
+  std::string file(kHeaderBytes, '\0');
+  Header header{};
+  std::memcpy(header.magic, kMagic, sizeof kMagic);
+  header.version = kVersion;
+  header.header_bytes = kHeaderBytes;
+  header.segment_bytes = kSegmentBytes;
+  header.segment_limit = 4;
+  header.claimed = 1;
+  header.pid = 7;
+  header.begin = {1000, 1000, 1'700'000'000'000'001'000};
+  header.end = {90'000'000, 90'000'000, 1'700'000'000'090'000'000};
+  std::memcpy(file.data(), static_cast<const void*>(&header), sizeof header);
+  std::string records;
+  Text text{{Type::text, 3, 1}, 9, {}};
+  records.append(reinterpret_cast<const char*>(&text), kTextBytes);
+  records += std::string("aten::add") + std::string(3, '\0');
+  put_bytes(records, Op{{Type::op, 4, 1}, 2000, 5000, 0, 0, 0, 0});
+  SegmentHeader segment{};
+  segment.committed = static_cast<std::uint32_t>(sizeof segment + records.size());
+  segment.thread = 9;
+  file.append(reinterpret_cast<const char*>(&segment), sizeof segment);
+  return file + records;
+}
+
+std::string text_of(const std::string& file) {
+  const auto recording = Recording::open(file);
+  std::string text;
+  if (recording.ok())
+    write_kineto(*recording, [&](std::string_view piece) {
+      text += piece;
+      return true;
+    });
+  return text;
+}
+
+TEST(Recorded, AnOpAsKinetoWritesIt) {
+  const std::string text = text_of(made_recording());
+  EXPECT_NE(text.find(R"("cat": "cpu_op", "name": "aten::add", "pid": 7, "tid": 9)"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find(R"("dur": 3.000)"), std::string::npos) << text;
+}
+
+TEST(Recorded, AnotherVersionIsSaid) {
+  std::string file = made_recording();
+  file[8] = 9;
+  const auto recording = Recording::open(file);
+  ASSERT_FALSE(recording.ok());
+  EXPECT_NE(recording.error().message.find("another version"), std::string::npos);
+  EXPECT_FALSE(Recording::open(std::string("{}")).ok());
+}
+
+TEST(Recorded, NothingInItIsBelieved) {
+  const std::string whole = made_recording();
+  for (std::size_t cut = 0; cut < whole.size(); cut += cut < kHeaderBytes ? 97 : 1)
+    (void)text_of(whole.substr(0, cut));
+  std::mt19937 random(7);
+  for (int round = 0; round < 3000; ++round) {
+    std::string file = whole;
+    for (int change = 0; change < 4; ++change) {
+      const std::size_t at =
+          random() % 2 == 0 ? random() % 120 : kHeaderBytes + random() % (whole.size() - kHeaderBytes);
+      file[at] = static_cast<char>(random());
+    }
+    (void)text_of(file);
+  }
+}
+
+}  // namespace
+}  // namespace stepscope::record
