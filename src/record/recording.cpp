@@ -35,7 +35,12 @@ std::string text_of(const char (&bytes)[N]) {
   return {bytes, std::find(bytes, bytes + N, '\0')};
 }
 
-bool plausible(const ClockPair& pair) { return pair.tick != 0 && pair.realtime_ns > 0; }
+constexpr std::int64_t kFarthest = 1'000'000'000'000'000'000;  // ns, 31 years
+
+bool plausible(const ClockPair& pair) {
+  return pair.tick != 0 && pair.realtime_ns > 0 && pair.realtime_ns < 3 * kFarthest &&
+         pair.monotonic_ns >= 0 && pair.monotonic_ns < kFarthest;
+}
 
 std::vector<ClockPair> pairs_of(const PlainHeader& header, const std::vector<Segment>& segments) {
   std::vector<ClockPair> pairs;
@@ -79,12 +84,12 @@ Times::Times(Clock clock, std::vector<ClockPair> pairs) : pairs_(std::move(pairs
 }
 
 std::int64_t Times::ns(std::uint64_t tick) const {
-  if (pairs_.empty()) return static_cast<std::int64_t>(tick);
+  if (pairs_.empty()) return static_cast<std::int64_t>(std::min<std::uint64_t>(tick, kFarthest));
   const auto after = std::upper_bound(pairs_.begin(), pairs_.end(), tick,
                                       [](std::uint64_t t, const ClockPair& pair) { return t < pair.tick; });
   const auto i = static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, after - pairs_.begin() - 1));
   const double away = static_cast<double>(static_cast<std::int64_t>(tick - pairs_[i].tick)) * slopes_[i];
-  constexpr double kMost = 9e17;  // ns, 28 years
+  constexpr auto kMost = static_cast<double>(kFarthest);
   // The real-time clock may be set while a program runs: one offset for all of a recording.
   const std::int64_t offset = pairs_[0].realtime_ns - pairs_[0].monotonic_ns;
   return pairs_[i].monotonic_ns + static_cast<std::int64_t>(std::clamp(away, -kMost, kMost)) + offset;

@@ -170,7 +170,7 @@ class Overlay(unittest.TestCase):
     def test_misuse(self):
         one, copy = self.generated(), self.path("copy.json")
         for words, part in (
-            ([], "takes one file, not a folder"),
+            ([], "draws into a copy of one file"),
             ([one, one, "-o", copy], "is given twice"),
             ([one, MAKE_TRACE, "-o", copy], "takes one file, not a folder"),
             ([self.folder, "-o", copy], "takes one file, not a folder"),
