@@ -77,14 +77,14 @@ class TraceAnalysis:
             paths = [self._found(name, trace_dir) for name in names]
         self.trace_dir = trace_dir
         self.include_last_profiler_step = include_last_profiler_step
-        self.trace = open_trace(paths)
         by_path = {os.path.realpath(self._found(p, trace_dir)): r for r, p in wanted.items()} if wanted else {}
+        if wanted and len(by_path) < len(wanted):
+            raise ValueError("trace_files gives one file for several ranks: give each rank a file of its own")
+        self.trace = open_trace(paths)
         self._rank_names: List[int] = []
         for rank in self.trace.ranks:
             said = by_path.get(os.path.realpath(rank.path), rank.rank)
             self._rank_names.append(int(said or 0))
-        if wanted and len(by_path) < len(wanted):
-            raise ValueError("trace_files gives one file for several ranks: give each rank a file of its own")
         if not wanted and len(self.trace.ranks) > 1:
             for note in self.trace.notes:
                 warnings.warn(note, stacklevel=2)

@@ -18,7 +18,8 @@ TRACE = "examples/samples/generated_slow_input.json.gz"
 def sentence(*words):
     code, _, err = said(*words)
     assert code != 0
-    return err.splitlines()[0].removeprefix("stepscope: ")
+    # a command line may name several files, so it says which; a Trace is one
+    return err.splitlines()[0].removeprefix("stepscope: ").removeprefix(f"{TRACE}: ")
 
 
 @pytest.mark.parametrize("name, keywords, options", [
