@@ -54,10 +54,10 @@ class ReplayedWindow {
   std::vector<bool> chosen_;  // by step
   timeline::Interval recorded_;
   std::vector<derive::ReplayPlan::Mark> marks_;
-  std::vector<Marks> begins_, ends_;               // by step
+  std::vector<Marks> begins_, ends_;  // by step
   /// Of the host at the window's begin, beyond what it has at its end; by steps left out.
   std::array<timeline::Time, 2> recorded_lead_{};
-                                                   // beyond what it has at its end
+  // beyond what it has at its end
 };
 
 }  // namespace stepscope::analyze
