@@ -126,20 +126,20 @@ class Stage {
 Program pipeline_step(const Options& options, int rank) { return Stage(options, rank).step(); }
 
 std::vector<Group> groups_of(const Options& options, int rank) {
-  std::vector<Group> groups(1);
-  groups[0].members.count = options.ranks;
-  if (options.stages == 0) return groups;
+  Group all;
+  all.members.count = options.ranks;
+  if (options.stages == 0) return {all};
   const int stage = rank % options.stages, replicas = options.ranks / options.stages;
   const auto pipelines = static_cast<std::uint64_t>(replicas);
-  groups.push_back({"1",
-                    "pipeline",
-                    {rank - stage, 1, options.stages},
-                    1 + static_cast<std::uint64_t>(rank / options.stages)});
-  groups.push_back({"2",
-                    "replicas",
-                    {stage, options.stages, replicas},
-                    1 + pipelines + static_cast<std::uint64_t>(stage)});
-  return groups;
+  return {all,
+          {"1",
+           "pipeline",
+           {rank - stage, 1, options.stages},
+           1 + static_cast<std::uint64_t>(rank / options.stages)},
+          {"2",
+           "replicas",
+           {stage, options.stages, replicas},
+           1 + pipelines + static_cast<std::uint64_t>(stage)}};
 }
 
 }  // namespace stepscope::make_trace
