@@ -104,9 +104,8 @@ std::optional<SlowFirstStep> slow_first_step(const Evidence& evidence, const Rep
 
 std::int64_t saved_per_step(const Evidence& evidence, const ReplayedRank& replayed,
                             const analyze::Change& change) {
-  const analyze::Saved saved = replayed.saved(change);
-  return slow_first_step(evidence, replayed) ? saved.without_first / (replayed.steps() - 1)
-                                             : saved.window / replayed.steps();
+  const bool slow = slow_first_step(evidence, replayed).has_value();
+  return replayed.saved(change, slow) / (replayed.steps() - (slow ? 1 : 0));
 }
 
 namespace {

@@ -42,10 +42,10 @@ std::int64_t ReplayedRank::length(const Change& change) const {
   return window_.length(plan_, derive::replay(rank_, plan_, change.changes));
 }
 
-Saved ReplayedRank::saved(const Change& change) const {
+std::int64_t ReplayedRank::saved(const Change& change, bool without_first) const {
   const derive::Replayed replayed = derive::replay(rank_, plan_, change.changes);
-  return {identity_ - window_.length(plan_, replayed),
-          identity_without_first_ - window_.length(plan_, replayed, 1)};
+  return (without_first ? identity_without_first_ : identity_) -
+         window_.length(plan_, replayed, without_first ? 1 : 0);
 }
 
 double ReplayedRank::unlinked() const {

@@ -39,12 +39,6 @@ struct Launched {
   std::int64_t idle = 0;
 };
 
-/// What a change takes off the window of the chosen steps, and off that window without its first step, ns;
-/// negative where it makes it longer.
-struct Saved {
-  std::int64_t window = 0, without_first = 0;
-};
-
 class ReplayedRank {
  public:
   ReplayedRank(const trace::Trace& trace, const trace::Rank& rank, const StepChoice& choice,
@@ -64,7 +58,8 @@ class ReplayedRank {
   std::int64_t recorded() const { return window_.recorded(); }
   std::int64_t identity() const { return identity_; }
   std::int64_t length(const Change& change) const;
-  Saved saved(const Change& change) const;
+  /// What a change takes off the window, or off it without its first step, ns; negative where it costs.
+  std::int64_t saved(const Change& change, bool without_first) const;
 
   /// What another replay of its plan makes of the window, ns.
   std::int64_t length_of(const derive::Replayed& replayed) const { return window_.length(plan_, replayed); }
