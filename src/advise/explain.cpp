@@ -66,7 +66,8 @@ void add_change(Numbers& out, const std::string& name, const std::vector<Scale>&
   out.text(name, change.found ? spelled(scales) : spelled(scales) + " (nothing of that name)");
   if (!change.found || !replayed.usable()) return;
   out.time("step with the " + name, report::mean(replayed.length(change), replayed.steps()));
-  out.time("saved by the " + name, saved_per_step(evidence, replayed, change));
+  out.time("saved by the " + name,
+           saved_per_step(replayed, change, slow_first_step(evidence, replayed).has_value()));
 }
 
 void add_replay(Numbers& out, const Evidence& evidence, const ReplayedRank& replayed) {

@@ -102,10 +102,8 @@ std::optional<SlowFirstStep> slow_first_step(const Evidence& evidence, const Rep
   return SlowFirstStep{first, median};
 }
 
-std::int64_t saved_per_step(const Evidence& evidence, const ReplayedRank& replayed,
-                            const analyze::Change& change) {
-  const bool slow = slow_first_step(evidence, replayed).has_value();
-  return replayed.saved(change, slow) / (replayed.steps() - (slow ? 1 : 0));
+std::int64_t saved_per_step(const ReplayedRank& replayed, const analyze::Change& change, bool without_first) {
+  return replayed.saved(change, without_first) / (replayed.steps() - (without_first ? 1 : 0));
 }
 
 namespace {
@@ -121,6 +119,7 @@ class Pricing {
         step_(evidence.step_length()) {
     usable_ = replayable(replayed);
     uncertainty_ = step_uncertainty(evidence, replayed.has_device());
+    without_first_ = slow_first_step(evidence, replayed).has_value();
   }
 
   Together run() {
@@ -141,7 +140,7 @@ class Pricing {
 
   std::int64_t saved(const Change& change) const {
     if (!change.found) return 0;
-    return std::max<std::int64_t>(0, saved_per_step(evidence_, replayed_, change));
+    return std::max<std::int64_t>(0, saved_per_step(replayed_, change, without_first_));
   }
   /// What was seen in k of n steps comes as often elsewhere but for the error of such a count, √((1-k/n)/k)
   /// of k.
@@ -344,7 +343,7 @@ class Pricing {
   const ReplayedRank& replayed_;
   const unsigned threads_;
   const std::int64_t step_;
-  bool usable_ = false;
+  bool usable_ = false, without_first_ = false;
   std::int64_t uncertainty_ = 0;  // ns of the mean step
   std::vector<Priced> priced_;
   std::int64_t limiting_ = 0;  // what the replayed ones save together, those that are next aside

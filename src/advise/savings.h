@@ -23,10 +23,10 @@ struct SlowFirstStep {
 };
 std::optional<SlowFirstStep> slow_first_step(const Evidence& evidence, const analyze::ReplayedRank& replayed);
 
-/// ns per step that a change saves by replay, negative where it costs; of the steps behind the first where
-/// that one is slow.
-std::int64_t saved_per_step(const Evidence& evidence, const analyze::ReplayedRank& replayed,
-                            const analyze::Change& change);
+/// ns per step that a change saves by replay, negative where it costs; `without_first`: of the steps behind
+/// the first, as where that one is slow.
+std::int64_t saved_per_step(const analyze::ReplayedRank& replayed, const analyze::Change& change,
+                            bool without_first);
 
 /// Gives each finding of a rank the range of its saving alone and after those above it, sorts them (what
 /// limits now first, then by expected saving) and marks what is too small to be shown.
