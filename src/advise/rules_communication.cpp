@@ -271,7 +271,7 @@ confidence is low below `kCommunicationShare`. Silent when the host limits, sinc
 fill time that would be idle, and when a cause explains it: many small collectives (N02), slow links (N03), a late start (N06), gathers without
 prefetch (N07). Saving: replay with collectives at 0.2 to 0.8 of their length. One rank's file cannot tell transfer from waiting for other ranks; of several ranks, the share of
 their time in collectives that is waiting (`stragglers`) is left out, and so is the time in which a pipeline's stage only sends and receives (`pipeline`); the saving is that of the
-job: all ranks replayed together with transfers of 0.2 to 0.8 of their length.)";
+job: all ranks replayed together with transfers of 0.2 to 0.8 of their length; where they cannot be replayed together, up to 0.8 of what is exposed.)";
 
 std::optional<Finding> exposed_communication(const Evidence& e, Bound bound) {
   const std::optional<double> waits = waiting_share(e);
@@ -296,11 +296,12 @@ std::optional<Finding> exposed_communication(const Evidence& e, Bound bound) {
     f.saving_high = job->most;
   } else {
     save(f, exposed / e.steps(), kOverlapLeast, kOverlapMost);
-    const std::string ideal = fmt::format("comm={:.1f}", 1 - kOverlapMost);
-    if (waits)
-      change(f, ideal, 0.0);  // replayed alone, a rank also gains what it waits for others
-    else
-      change(f, ideal, fmt::format("comm={:.1f}", 1 - kOverlapLeast));
+    if (waits) {  // replayed alone, a rank also gains what it waits for others
+      f.saving_low = 0;
+      part_of(f, "comm=0");
+    } else {
+      change(f, fmt::format("comm={:.1f}", 1 - kOverlapMost), fmt::format("comm={:.1f}", 1 - kOverlapLeast));
+    }
   }
   f.confidence = e.share(exposed) < kCommunicationShare ? Confidence::low : Confidence::medium;
   f.because = waits ? fmt::format("waiting for other ranks, {} of its time in collectives, is left out",
