@@ -178,6 +178,7 @@ std::uint64_t handle = 0;
 }  // namespace
 }  // namespace stepscope::collect
 
+#pragma GCC visibility push(default)
 extern "C" {
 
 /// The layout that this was compiled for.
@@ -210,3 +211,4 @@ void stepscope_torch_detach() {
   handle = 0;
 }
 }
+#pragma GCC visibility pop

@@ -1,0 +1,93 @@
+"""The observer of the installed PyTorch: one C++ file, compiled against that PyTorch's headers and kept.
+
+What RecordFunction hands to its callbacks has no stable layout, so there is one build per version.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from stepscope._errors import Error
+
+PACKAGE = Path(__file__).resolve().parent.parent
+SOURCES = PACKAGE / "observer"
+
+
+def observer(torch: Any) -> Path:
+    """The observer's shared object, compiled now (about ten seconds, once) unless it was before."""
+    command = compilation(torch)
+    output = cache() / f"torch-{torch.__version__}-{fingerprint(torch, command)}.so"
+    if output.exists():
+        return output
+    with locked(output.with_suffix(".lock")):
+        if not output.exists():
+            compile_to(output, command, torch.__version__)
+    return output
+
+
+def cache() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    folder = Path(base) / "stepscope" / "observers"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if folder.stat().st_uid != os.getuid():
+        raise Error(f"{folder} belongs to another user, so nothing is loaded from it; set XDG_CACHE_HOME to a folder of yours")
+    return folder
+
+
+def compilation(torch: Any) -> list[str]:
+    """The compiler's command line but for the output."""
+    compiler = os.environ.get("CXX") or shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
+    if not compiler:
+        raise Error("recording needs a C++20 compiler once per version of PyTorch, and none was found; install g++, or name one by CXX")
+    home = Path(torch.__file__).resolve().parent
+    headers = home / "include"
+    if not (headers / "ATen" / "record_function.h").exists():
+        raise Error(f"the headers of PyTorch {torch.__version__} are not in {headers}; Debian has them in libtorch-dev")
+    abi = int(getattr(torch._C, "_GLIBCXX_USE_CXX11_ABI", True))
+    return [
+        *compiler.split(),
+        "-std=c++20", "-O2", "-DNDEBUG", "-fPIC", "-shared", "-fvisibility=hidden", "-w",
+        f"-D_GLIBCXX_USE_CXX11_ABI={abi}",
+        f"-I{SOURCES}", f"-isystem{headers}",
+        *[str(file) for file in sorted((SOURCES / "collect" / "torch").glob("*.cpp"))],
+        f"-L{home / 'lib'}", "-ltorch_cpu", "-lc10", f"-L{PACKAGE}", "-lstepscope_collect",
+    ]  # fmt: skip
+
+
+def fingerprint(torch: Any, command: list[str]) -> str:
+    digest = hashlib.sha256("\0".join([torch.__version__, str(torch.version.git_version), sysconfig.get_platform(), *command]).encode())
+    for file in sorted(SOURCES.rglob("*")):
+        if file.is_file():
+            digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """One process of a job compiles, the others wait."""
+    with open(path, "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def compile_to(output: Path, command: list[str], version: str) -> None:
+    print(f"stepscope: compiling the observer of PyTorch {version}; once, about ten seconds", file=sys.stderr, flush=True)
+    part = output.with_suffix(f".{os.getpid()}.part")
+    done = subprocess.run([*command, "-o", str(part)], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    if done.returncode != 0:
+        part.unlink(missing_ok=True)
+        log = output.with_suffix(".log")
+        log.write_text(" ".join(command) + "\n" + done.stderr)
+        first = next((line for line in done.stderr.splitlines() if "error" in line), "no error was printed")
+        raise Error(f"the observer of PyTorch {version} does not compile: {first}; all of it is in {log}")
+    part.rename(output)

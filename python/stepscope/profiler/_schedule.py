@@ -1,0 +1,53 @@
+"""Which steps are recorded."""
+
+from __future__ import annotations
+
+import enum
+import warnings
+from collections.abc import Callable
+
+
+class ProfilerAction(enum.Enum):
+    """What a step is for."""
+
+    NONE = 0
+    WARMUP = 1
+    RECORD = 2
+    RECORD_AND_SAVE = 3
+
+
+def schedule(
+    *, wait: int, warmup: int, active: int, repeat: int = 0, skip_first: int = 0, skip_first_wait: int = 0
+) -> Callable[[int], ProfilerAction]:
+    """Cycles of ``wait`` idle steps, ``warmup`` steps that are not kept and ``active`` steps that are.
+
+    ``repeat`` cycles, 0 being endless, begin behind ``skip_first`` steps; ``skip_first_wait`` leaves out the first cycle's
+    idle steps.
+    """
+    if min(wait, warmup, repeat, skip_first) < 0 or active <= 0:
+        raise ValueError(
+            f"wait, warmup, repeat and skip_first may not be below 0 and active must be above it; given were wait={wait}, "
+            f"warmup={warmup}, active={active}, repeat={repeat}, skip_first={skip_first}"
+        )
+    if warmup == 0:
+        warnings.warn("a schedule without warmup records what starting costs; give it warmup=1 or more", stacklevel=2)
+    cycle = wait + warmup + active
+
+    def action(step: int) -> ProfilerAction:
+        if step < 0:
+            raise ValueError(f"there is no step {step}")
+        if step < skip_first:
+            return ProfilerAction.NONE
+        step -= skip_first
+        if skip_first_wait != 0:
+            step += wait
+        if repeat > 0 and step >= repeat * cycle:
+            return ProfilerAction.NONE
+        within = step % cycle
+        if within < wait:
+            return ProfilerAction.NONE
+        if within < wait + warmup:
+            return ProfilerAction.WARMUP
+        return ProfilerAction.RECORD if within < cycle - 1 else ProfilerAction.RECORD_AND_SAVE
+
+    return action

@@ -1,0 +1,125 @@
+// The module stepscope._collect: the recorder as Python calls it. It knows no engine and no PyTorch; the
+// observer of a PyTorch is loaded from the file that it was compiled into.
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <dlfcn.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "collect/recorder.h"
+
+namespace stepscope::collect {
+namespace {
+
+PyObject* done_or_raise(int error, const char* what) {
+  if (error == 0) Py_RETURN_NONE;
+  PyErr_Format(PyExc_OSError, "%s: %s", what, std::strerror(error));
+  return nullptr;
+}
+
+PyObject* open(PyObject*, PyObject* arguments) {
+  PyObject* path = nullptr;
+  unsigned int megabytes = 0, flags = 0;
+  if (PyArg_ParseTuple(arguments, "O&II", PyUnicode_FSConverter, &path, &megabytes, &flags) == 0)
+    return nullptr;
+  const int error = stepscope_open(PyBytes_AS_STRING(path), megabytes, flags);
+  Py_DECREF(path);
+  if (error == EBUSY) {
+    PyErr_SetString(PyExc_RuntimeError, "a recording is on in this process already; stop that one first");
+    return nullptr;
+  }
+  return done_or_raise(error, "the recording's file could not be made");
+}
+
+PyObject* start(PyObject*, PyObject*) { return done_or_raise(stepscope_start(), "no recording is open"); }
+PyObject* stop(PyObject*, PyObject*) { return done_or_raise(stepscope_stop(), "no recording is open"); }
+PyObject* close(PyObject*, PyObject*) { return PyLong_FromUnsignedLongLong(stepscope_close()); }
+
+PyObject* metadata(PyObject*, PyObject* text) {
+  Py_ssize_t length = 0;
+  const char* bytes = PyUnicode_AsUTF8AndSize(text, &length);
+  if (bytes == nullptr) return nullptr;
+  if (length > kLongestText) {
+    PyErr_Format(PyExc_ValueError, "metadata of %zd bytes is longer than the %u that a recording keeps",
+                 length, kLongestText);
+    return nullptr;
+  }
+  return done_or_raise(stepscope_metadata(bytes, static_cast<std::uint32_t>(length)),
+                       "the recording has no room for metadata");
+}
+
+PyObject* range_begin(PyObject*, PyObject* name) {
+  Py_ssize_t length = 0;
+  const char* bytes = PyUnicode_AsUTF8AndSize(name, &length);
+  if (bytes == nullptr) return nullptr;
+  stepscope_range_begin(bytes, static_cast<std::uint32_t>(length));
+  Py_RETURN_NONE;
+}
+
+PyObject* range_end(PyObject*, PyObject*) {
+  stepscope_range_end();
+  Py_RETURN_NONE;
+}
+
+/// One observer per process: its callbacks stay in PyTorch's hands.
+void* observer = nullptr;
+
+/// attach_torch(path, with_inputs): loads the observer once, and registers its callbacks.
+PyObject* attach_torch(PyObject*, PyObject* arguments) {
+  PyObject* path = nullptr;
+  int with_inputs = 0;
+  if (PyArg_ParseTuple(arguments, "O&p", PyUnicode_FSConverter, &path, &with_inputs) == 0) return nullptr;
+  if (observer == nullptr)
+    observer = ::dlopen(PyBytes_AS_STRING(path), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  Py_DECREF(path);
+  if (observer == nullptr) {
+    PyErr_Format(PyExc_ImportError, "the observer of this PyTorch does not load: %s", ::dlerror());
+    return nullptr;
+  }
+  const auto version = reinterpret_cast<std::uint32_t (*)()>(::dlsym(observer, "stepscope_torch_version"));
+  const auto attach = reinterpret_cast<int (*)(int)>(::dlsym(observer, "stepscope_torch_attach"));
+  if (version == nullptr || attach == nullptr || version() != record::kVersion) {
+    PyErr_SetString(PyExc_ImportError, "the observer of this PyTorch is of another version of stepscope");
+    return nullptr;
+  }
+  if (attach(with_inputs) != 0) {
+    PyErr_SetString(PyExc_RuntimeError, "PyTorch refused the observer");
+    return nullptr;
+  }
+  Py_RETURN_NONE;
+}
+
+PyObject* detach_torch(PyObject*, PyObject*) {
+  if (observer != nullptr)
+    if (const auto detach = reinterpret_cast<void (*)()>(::dlsym(observer, "stepscope_torch_detach")))
+      detach();
+  Py_RETURN_NONE;
+}
+
+PyMethodDef methods[] = {
+    {"open", open, METH_VARARGS, "open(path, megabytes, flags): makes the file of a recording."},
+    {"start", start, METH_NOARGS, "Events are kept from here on."},
+    {"stop", stop, METH_NOARGS, "Events are kept up to here."},
+    {"close", close, METH_NOARGS, "Leaves the file as it is; returns how many records found no room."},
+    {"metadata", metadata, METH_O, "metadata(\"key=JSON\"): what the trace says of itself at its top."},
+    {"range_begin", range_begin, METH_O, "range_begin(name): a range of the calling thread begins."},
+    {"range_end", range_end, METH_NOARGS, "The range that began last on the calling thread ends."},
+    {"attach_torch", attach_torch, METH_VARARGS, "attach_torch(path, with_inputs): sees PyTorch's ops."},
+    {"detach_torch", detach_torch, METH_NOARGS, "Sees them no more."},
+    {nullptr, nullptr, 0, nullptr}};
+
+PyModuleDef definition = {PyModuleDef_HEAD_INIT,
+                          "_collect",
+                          "Recording what this process does.",
+                          -1,
+                          methods,
+                          nullptr,
+                          nullptr,
+                          nullptr,
+                          nullptr};
+
+}  // namespace
+}  // namespace stepscope::collect
+
+PyMODINIT_FUNC PyInit__collect() { return PyModule_Create(&stepscope::collect::definition); }

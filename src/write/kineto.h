@@ -1,0 +1,20 @@
+// A recording as the file that torch.profiler would have written: Kineto's JSON, gzip where the name says so.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace stepscope::write {
+
+struct KinetoWritten {
+  std::int64_t events = 0;         ///< ops, ranges and memory records
+  std::vector<std::string> notes;  ///< what was lost or could not be read
+};
+
+/// `recording` is the path of a .stepscope file, which may still grow; `output` ends in .json or .json.gz.
+Result<KinetoWritten> kineto(const std::string& recording, const std::string& output);
+
+}  // namespace stepscope::write
