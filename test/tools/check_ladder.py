@@ -42,7 +42,7 @@ def wrong_includes(root, ladder):
     for path in sorted([*(root / "src").rglob("*"), *(root / "python").glob("*")]):
         if path.suffix not in (".h", ".cpp") or path.stem.endswith(("_test", "_fuzz", "_bench")):
             continue  # what is not shipped may look anywhere
-        room = "python" if path.parent.name == "python" else path.relative_to(root / "src").parts[0]
+        room = "python" if path.is_relative_to(root / "python") else path.relative_to(root / "src").parts[0]
         place = path.relative_to(root)
         if room not in ladder:
             yield f"{place}:1: room '{room}' is not on the ladder; add it to ARCHITECTURE.md or move the file"
