@@ -274,6 +274,9 @@ class Pricing {
     findings_ = std::move(sorted);
   }
 
+  /// Whether what it saves once others are done has a low end of its own.
+  static bool ranges_later(const Finding& f) { return f.next && !f.mild.empty(); }
+
   /// Savings once the findings above are done: differences of replays with more and more changes.
   void after() {
     const auto first = static_cast<std::size_t>(
@@ -283,10 +286,12 @@ class Pricing {
     Change all;
     for (std::size_t i = 0; i < findings_.size(); ++i) {
       if (!by_replay(findings_[i])) continue;
-      mildly[i] = all;
-      mildly[i].add(priced_[i].mild);
+      if (ranges_later(findings_[i])) {
+        mildly[i] = all;
+        mildly[i].add(priced_[i].mild);
+      }
       all.add(priced_[i].ideal);
-      so_far[i] = all;
+      if (i != first) so_far[i] = all;
     }
     std::vector<std::int64_t> total(findings_.size()), mild_total(findings_.size());
     parallel_for(2 * findings_.size(), threads_, [&](std::size_t task) {
@@ -295,7 +300,7 @@ class Pricing {
       if (!by_replay(f)) return;
       if (task % 2 == 0)
         total[i] = i == first ? priced_[i].saved : saved(so_far[i]);
-      else if (f.next && !f.mild.empty())
+      else if (ranges_later(f))
         mild_total[i] = saved(mildly[i]);
     });
     std::int64_t before = 0;
@@ -305,9 +310,8 @@ class Pricing {
       f.after_high = std::max<std::int64_t>(0, total[i] - before);
       f.small = f.next && f.after_high < least_of(step_ - before, std::max(kLeastShare, f.least_after));
       const double ratio = f.saving_high > 0 ? report::ratio(f.saving_low, f.saving_high) : f.pessimism;
-      f.after_low = f.next && !f.mild.empty()
-                        ? std::clamp<std::int64_t>(mild_total[i] - before, 0, f.after_high)
-                        : part(f.after_high, ratio);
+      f.after_low = ranges_later(f) ? std::clamp<std::int64_t>(mild_total[i] - before, 0, f.after_high)
+                                    : part(f.after_high, ratio);
       before = std::max(before, total[i]);
       if (!f.next) limiting_ = before;
     }

@@ -56,12 +56,14 @@ class Planner {
       ReplayPlan::Event event{row};
       std::int32_t& before = last[e_.track[row]];
       event.before = before;
-      if (before == ReplayPlan::kNone || end_of(before) <= e_.end[row]) before = index;
+      if (before == ReplayPlan::kNone || plan_.end[static_cast<std::size_t>(before)] <= e_.end[row])
+        before = index;
       if (e_.launch[row] != kNoRow) event.call = call_of_[e_.launch[row]];
       plan_.events.push_back(event);
+      plan_.start.push_back(e_.start[row]);
+      plan_.end.push_back(e_.end[row]);
     }
   }
-  Time end_of(std::int32_t event) const { return e_.end[plan_.events[static_cast<std::size_t>(event)].row]; }
 
   std::vector<TrackId> host_threads(TrackId main) const {
     std::vector<bool> active(rank_.tracks.size());

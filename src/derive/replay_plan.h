@@ -48,9 +48,10 @@ struct ReplayPlan {
     std::uint32_t index;
   };
 
-  Column<Event> events;              ///< by start
-  timeline::Time gap = kLongestGap;  ///< median latency of events that were queued behind another one, ns
-  Column<Wait> waits;                ///< by event
+  Column<Event> events;               ///< by start
+  Column<timeline::Time> start, end;  ///< of the events, as recorded
+  timeline::Time gap = kLongestGap;   ///< median latency of events that were queued behind another one, ns
+  Column<Wait> waits;                 ///< by event
   Column<Call> calls;
   std::vector<Handoff> handoffs;
   std::vector<Mark> marks;

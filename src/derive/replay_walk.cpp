@@ -24,13 +24,8 @@ ReplayWalk::ReplayWalk(const trace::Rank& rank, const ReplayPlan& plan, const Ch
       index_(index),
       scale_(rank, std::span(changes.host.data(), plan.things.empty() ? 0 : changes.host.size())),
       shift_(rank.tracks.size()),
-      call_shift_(plan.calls.size(), kNotYet) {
-  out_.start.resize(plan.events.size());
-  out_.end.resize(plan.events.size());
-  for (std::size_t i = 0; i < plan.events.size(); ++i) {
-    out_.start[i] = e_.start[plan.events[i].row];
-    out_.end[i] = e_.end[plan.events[i].row];
-  }
+      call_shift_(plan.calls.size(), kNotYet),
+      out_{plan.start, plan.end, {}} {
   for (const ReplayPlan::Mark& mark : plan.marks) out_.marks.push_back(mark.time);
 }
 
@@ -98,7 +93,7 @@ bool ReplayWalk::has_end(std::int32_t event) {
 void ReplayWalk::end(std::size_t index) {
   const Time start = out_.start[index];
   out_.end[index] = start + gathering_->length(static_cast<std::uint32_t>(member_of(index)),
-                                               start - e_.start[plan_.events[index].row], factor_of(index));
+                                               start - plan_.start[index], factor_of(index));
 }
 
 std::size_t ReplayWalk::waits_end(std::size_t event) const {
@@ -118,12 +113,12 @@ void ReplayWalk::set_clock(TrackId thread, Time recorded, Time now) {
 /// The new end of `on`, or as much earlier as the event was recorded to start before it.
 Time ReplayWalk::after(std::int32_t on, Time recorded_start) const {
   const auto i = static_cast<std::size_t>(on);
-  return out_.end[i] + std::min<Time>(0, recorded_start - e_.end[plan_.events[i].row]);
+  return out_.end[i] + std::min<Time>(0, recorded_start - plan_.end[i]);
 }
 
 void ReplayWalk::start(std::size_t index) {
   const ReplayPlan::Event& event = plan_.events[index];
-  const Time recorded = e_.start[event.row];
+  const Time recorded = plan_.start[index];
   const double starts = changes_.starts.empty() ? 1 : changes_.starts[index];
   const Time latency = scaled(event.latency, starts);
   Time ready = event.asked, follows = kNotYet;
@@ -144,7 +139,7 @@ void ReplayWalk::start(std::size_t index) {
   out_.start[index] = std::clamp(start, recorded - kFarthest, recorded + kFarthest);
   const std::int32_t member = member_of(index);
   if (member == Meetings::kNone) {
-    out_.end[index] = out_.start[index] + scaled(e_.duration(event.row), factor_of(index));
+    out_.end[index] = out_.start[index] + scaled(plan_.end[index] - recorded, factor_of(index));
     return;
   }
   out_.end[index] = kNotYet;
