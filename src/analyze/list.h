@@ -40,6 +40,7 @@
   ENTRY(critical_path, "the longest chain of calls and device events of a step") \
   DERIVED(hta_trace, "Holistic Trace Analysis' table of events, for programs that go on from it") \
   ENTRY(modules, "what each nn.Module took on the host and on the device, forward and backward") \
+  ENTRY(module_memory, "what the activations of each nn.Module hold when memory is fullest") \
   ENTRY(call_tree, "where host and device time went, down the nesting of host ranges") \
   ENTRY(python_stacks, "folded Python stacks with their time, for flame graphs") \
   ENTRY(memory_events, "what the allocator held over time, the peak and who held it, what stayed") \
