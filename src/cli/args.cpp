@@ -136,10 +136,20 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error, const std
   return advise::no_such_option(left.front(), known);
 }
 
+/// Removes what stands behind the first -- from `words`.
+Words take_program(Words& words) {
+  const auto dashes = std::find(words.begin(), words.end(), "--");
+  if (dashes == words.end()) return {};
+  Words program(dashes + 1, words.end());
+  words.erase(dashes, words.end());
+  return program;
+}
+
 std::variant<Call, Answer> parse_command(const Command& command, Words words) {
   Call call;
   call.command = &command;
   call.environment = environment();
+  if (command.runs_program) call.program = take_program(words);
   const bool help = asks_for_help(words);
   if (command.run == run_show) {
     auto found = take_analysis(words);

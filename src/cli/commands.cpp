@@ -72,6 +72,30 @@ constexpr Flag kNew = {
 constexpr Flag kGateFormat = {
     {"format", Type::choice, "text", "text|csv|json|html|markdown|junit", "how to print"}, 'f'};
 
+constexpr Flag kFolder = {
+    {"output", Type::text, "", "", "record into this folder, which is made (without it: stepscope-DATE)"},
+    'o',
+    "DIR"};
+constexpr Flag kRecordedSteps = {{"steps", Type::text, "", "",
+                                  "record these steps, e.g. 10:15 for the five steps 10 to 14 (without it: "
+                                  "everything); a step ends with an optimizer's step"},
+                                 0,
+                                 "FIRST:END"};
+constexpr Flag kStacks = {{"stacks", Type::choice, "", "calls|sampled",
+                           "record Python: each call, or 50 samples a second, which cost less"}};
+constexpr Flag kMemory = {{"memory", Type::flag, "", "", "record what PyTorch allocates and frees"}};
+constexpr Flag kShapes = {{"shapes", Type::flag, "", "", "record types and shapes of the inputs of ops"}};
+constexpr Flag kMegabytes = {{"megabytes", Type::integer, "256", "",
+                              "keep at most N MiB a process; what comes later is dropped and counted"}};
+
+constexpr Flag kNextSteps = {
+    {"steps", Type::integer, "", "", "record the next N steps; a step ends with an optimizer's step"},
+    0,
+    "N"};
+constexpr Flag kSeconds = {{"seconds", Type::integer, "", "", "record for so many seconds at most"}, 0, "S"};
+
+constexpr Flag kAttachFlags[] = {kFolder, kNextSteps, kSeconds, kStacks, kMemory, kShapes, kMegabytes};
+constexpr Flag kRecordFlags[] = {kFolder, kRecordedSteps, kStacks, kMemory, kShapes, kMegabytes};
 constexpr Flag kReportFlags[] = {kStep, kTop, kFormat, kOutput, kThreads, kByRank};
 constexpr Flag kShowFlags[] = {kFormat, kOutput, kThreads, kByRank};
 constexpr Flag kExplainFlags[] = {kStep, kFormat, kOutput, kThreads};
@@ -146,6 +170,20 @@ constexpr std::string_view kMergeAbout =
     "told apart; processes are named by rank. JSON is streamed, so files may be larger than memory; .pftrace "
     "is for "
     "Perfetto alone and holds one source at a time in memory.";
+constexpr std::string_view kRecordExamples[] = {
+    "stepscope record -- python train.py --epochs 1",
+    "stepscope record --steps 10:15 --shapes --stacks sampled -o run1 -- python train.py",
+    "stepscope record --steps 10:15 -o run2 -- torchrun --nproc-per-node 2 train.py",
+};
+constexpr std::string_view kRunExamples[] = {
+    "stepscope run -- python train.py",
+    "stepscope run -- torchrun --nproc-per-node 2 train.py",
+};
+constexpr std::string_view kAttachExamples[] = {
+    "stepscope attach 4711 --steps 3",
+    "stepscope attach 4711 4712 --steps 3 --shapes -o now",
+    "stepscope attach 4711 --seconds 2 --stacks sampled",
+};
 constexpr std::string_view kSqlExamples[] = {
     "stepscope sql trace.json.gz --tables",
     "stepscope sql trace.json.gz 'SELECT kind, sum(duration_ns) FROM event GROUP BY 1'",
@@ -158,6 +196,31 @@ constexpr std::string_view kCompletionExamples[] = {
 };
 
 constexpr Command kCommands[] = {
+    {"record", "run a PyTorch program, record it, and report on it", "[FLAGS] -- PROGRAM [ARGS...]",
+     "Runs the program as it is, records what it does in PyTorch, one file per process, and prints the "
+     "report. "
+     "The package stepscope must be installed for the Python that runs it. What is recorded survives a kill; "
+     "the exit code is the program's own unless that is 0. The first time, the observer is compiled for the "
+     "installed PyTorch, in about ten seconds; that takes a C++ compiler. Inside a program, "
+     "stepscope.profiler does the same for chosen parts.",
+     kRecordFlags, kRecordExamples, run_record, false, true},
+    {"run",
+     "run a PyTorch program so that `attach` can record it later",
+     "-- PROGRAM [ARGS...]",
+     "Runs the program as it is. Each process of it that imports PyTorch waits on a socket that only its "
+     "user "
+     "may open; nothing is recorded and nothing costs until `stepscope attach` asks.",
+     {},
+     kRunExamples,
+     run_run,
+     false,
+     true},
+    {"attach", "record some steps of programs that `run` started, and report on them",
+     "PID... [--steps N] [--seconds S]",
+     "Asks each process to record its next steps and prints the report when they are over. The program goes "
+     "on as "
+     "before. Say --steps, --seconds, or both: what is reached first ends the recording.",
+     kAttachFlags, kAttachExamples, run_attach},
     {"report", "say why the step is slow: verdict, where the time goes, what to change", "TRACE...",
      "Reads one or more traces and prints what limits a step, where its time goes, what to change and how "
      "much that would "

@@ -30,6 +30,7 @@ struct Call {
   const Command* command = nullptr;
   const analyze::Analysis* analysis = nullptr;  ///< of `show`
   std::vector<std::string> words;               ///< what is no flag, without the analysis' name
+  std::vector<std::string> program;             ///< of a command that runs one: what stands behind --
   report::Params params;                        ///< flags that were given, by name
   Environment environment;
 };
@@ -43,6 +44,7 @@ struct Command {
   std::span<const std::string_view> examples;
   int (*run)(const Call&);
   bool hidden = false;
+  bool runs_program = false;
 };
 
 /// In the order of the help text.
@@ -64,6 +66,9 @@ int run_export(const Call& call);
 int run_merge(const Call& call);
 int run_overlay(const Call& call);
 int run_sql(const Call& call);
+int run_record(const Call& call);
+int run_run(const Call& call);
+int run_attach(const Call& call);
 int run_completion(const Call& call);
 int run_man(const Call& call);
 int run_docs(const Call& call);

@@ -8,7 +8,8 @@
 namespace stepscope::cli {
 
 std::string inputs_misfit(const Call& call) {
-  if (call.command->run == run_merge) return "";  // knows its own
+  if (call.command->run == run_merge || call.command->run == run_attach || call.command->runs_program)
+    return "";  // know their own
   std::vector<std::string> paths = call.words;
   for (const char* side : {"base", "new"})
     for (std::string& path : call.params.texts(side)) paths.push_back(std::move(path));

@@ -115,7 +115,9 @@ std::string format_of(const Call& call) {
 
 std::string ending_misfit(const Call& call) {
   const std::filesystem::path path = call.params.text("output");
-  if (call.command->run == run_merge || call.command->run == run_overlay) return "";  // know their own
+  if (call.command->run == run_merge || call.command->run == run_overlay || call.command->run == run_attach ||
+      call.command->runs_program)
+    return "";  // know their own
   if (call.params.has("format") || !path.has_extension() || ending_of(call) != nullptr) return "";
   return fmt::format(
       "-o {}: no format ends in '{}'; reports end in .html, .json, .csv or .txt, databases in .sqlite. Or "

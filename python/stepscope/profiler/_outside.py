@@ -1,0 +1,141 @@
+"""Recording as `stepscope record`, or `run` and `attach`, ask for it, in a program that knows nothing of it.
+
+It begins when PyTorch has been imported. Steps are told apart by the optimizer: a step ends when the optimizer that made the
+first step makes its next one. Nothing here may end or change the program: what goes wrong is said, and the program runs on.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import socket
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+from stepscope import _collect
+from stepscope._errors import Error
+from stepscope.profiler._optimizers import watch_optimizers
+
+Options = dict[str, str]
+outside: Outside | None = None
+
+
+def begin(torch: Any) -> None:
+    """Called by the sitecustomize of `stepscope record` and `run`, once per process."""
+    global outside
+    try:
+        options = json.loads(os.environ["STEPSCOPE_RECORD"])
+        outside = Outside()
+        watch_optimizers(torch, outside.after_optimizer)
+        atexit.register(outside.stop)
+        if "wait" in options:
+            from stepscope.profiler._control import listen
+
+            listen(outside)
+        else:
+            outside.ask(options)
+    except Exception as error:  # the program is not ours to end
+        complain(error)
+
+
+def complain(error: Exception) -> None:
+    print(f"stepscope: {error or type(error).__name__}; this process is not recorded", file=sys.stderr, flush=True)
+
+
+class Outside:
+    """What is recorded of this process: from step ``first`` up to, not including, ``end``."""
+
+    def __init__(self) -> None:
+        self.pid = os.getpid()
+        self.lock = threading.RLock()
+        self.step = 0
+        self.stepper: Any = None
+        self.first = self.end = -1
+        self.asked = self.recording = False
+        self.profile: Any = None
+        self.path = Path()
+        self.over = threading.Event()
+        self.error: Exception | None = None
+
+    def ask(self, options: Options) -> None:
+        """Prepares a recording: ``steps`` is FIRST:END, or the number of steps from the next one on; without it all is kept."""
+        with self.lock:
+            if self.asked:
+                raise Error("a recording is on in this process already; wait for its end")
+            from stepscope.profiler import profile
+
+            first, colon, end = options.get("steps", "0:").partition(":")
+            self.first = int(first) if colon else self.step + 1
+            self.end = (int(end) if end else -1) if colon else self.first + int(first)
+            self.path = place(Path(options["folder"]))
+            self.over.clear()
+            self.error = None
+            self.profile = profile(
+                record_shapes="shapes" in options,
+                profile_memory="memory" in options,
+                with_stack={"calls": True, "sampled": "sampled"}.get(options.get("stacks", ""), False),
+                path=self.path,
+                megabytes=int(options.get("megabytes", 256)),
+            )
+            self.asked = True
+            if "steps" not in options or self.first == self.step:
+                self.start()
+
+    def start(self) -> None:
+        self.profile.start()
+        self.recording = True
+        _collect.range_begin(f"ProfilerStep#{self.step}")
+
+    def stop(self) -> None:
+        """Ends what was asked for, begun or not."""
+        with self.lock:
+            if not self.asked or os.getpid() != self.pid:
+                return
+            self.asked = False
+            try:
+                if self.recording:
+                    self.recording = False
+                    _collect.range_end()
+                    self.profile.stop()
+            finally:
+                self.profile = None
+                self.over.set()
+
+    def after_optimizer(self, optimizer: Any) -> None:
+        """A step has ended: of several optimizers the first one counts."""
+        if os.getpid() != self.pid:
+            return
+        if self.stepper is None:
+            self.stepper = optimizer
+        if optimizer is not self.stepper:
+            return
+        with self.lock:
+            self.step += 1
+            try:
+                self.next_step()
+            except Exception as error:
+                self.error = error
+                self.asked = self.recording = False
+                self.over.set()
+                complain(error)
+
+    def next_step(self) -> None:
+        if not self.asked:
+            return
+        if self.step == self.end:
+            self.stop()
+        elif self.recording:
+            _collect.range_end()
+            _collect.range_begin(f"ProfilerStep#{self.step}")
+        elif self.step == self.first:
+            self.start()
+
+
+def place(folder: Path) -> Path:
+    """Where this process's recording goes."""
+    rank = os.environ.get("RANK") or os.environ.get("SLURM_PROCID")
+    name = f"{socket.gethostname()}_{os.getpid()}"
+    return folder / (f"rank{rank}.{name}.stepscope" if rank else f"{name}.stepscope")

@@ -1,0 +1,119 @@
+#include "cli/record.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <ctime>
+#include <filesystem>
+#include <optional>
+
+#include "cli/exit.h"
+#include "cli/present.h"
+
+namespace stepscope::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::optional<std::int64_t> number(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || error != std::errc{} || end != text.data() + text.size() || value < 0)
+    return std::nullopt;
+  return value;
+}
+
+/// Whether the text is FIRST:END with FIRST below END.
+bool is_range(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string_view::npos) return false;
+  const auto first = number(text.substr(0, colon)), end = number(text.substr(colon + 1));
+  return first && end && *first < *end;
+}
+
+std::string name_of_folder(const Call& call) {
+  if (call.params.has("output")) return std::string(call.params.text("output"));
+  const std::time_t seconds = std::time(nullptr);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y%m%d-%H%M%S", std::localtime(&seconds));
+  return fmt::format("stepscope-{}", text);
+}
+
+std::vector<std::string> recordings_in(const fs::path& folder) {
+  std::vector<std::string> paths;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error))
+    if (entry.path().extension() == ".stepscope") paths.push_back(entry.path().string());
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+}  // namespace
+
+bool is_count(std::string_view text) { return number(text).value_or(0) > 0; }
+
+std::map<std::string, std::string> recording_options(const Call& call, const fs::path& folder) {
+  std::map<std::string, std::string> options = {{"folder", folder.string()}};
+  for (const char* name : {"steps", "seconds", "stacks", "megabytes"})
+    if (call.params.has(name)) options[name] = call.params.text(name);
+  for (const char* name : {"memory", "shapes"})
+    if (call.params.flag(name)) options[name] = "1";
+  return options;
+}
+
+Result<fs::path> folder_for(const Call& call) {
+  std::error_code error;
+  fs::path folder = fs::absolute(name_of_folder(call), error);
+  fs::create_directory(folder, error);
+  if (!fs::is_directory(folder)) return Error{"the folder cannot be made", folder.string()};
+  if (!fs::is_empty(folder, error))
+    return Error{"is not empty, and two runs do not mix; choose another folder with -o", folder.string()};
+  return folder;
+}
+
+int report_on(const Call& call, std::vector<std::string> recordings) {
+  Call report;
+  report.command = find_command("report");
+  report.environment = call.environment;
+  report.words = std::move(recordings);
+  return report.command->run(report);
+}
+
+int run_record(const Call& call) {
+  if (call.program.empty() || !call.words.empty())
+    return misuse(call, "record needs a program behind --: stepscope record -o DIR -- python train.py");
+  if (call.params.has("steps") && !is_range(call.params.text("steps")))
+    return misuse(call, fmt::format("--steps {}: say FIRST:END, e.g. 10:15 for the five steps 10 to 14",
+                                    call.params.text("steps")));
+  const auto folder = folder_for(call);
+  if (!folder) return fail(folder.error());
+  const auto ended = run_recorded(call.program, recording_options(call, *folder));
+  std::vector<std::string> recordings = recordings_in(*folder);
+  std::error_code ignored;
+  if (recordings.empty()) fs::remove(*folder, ignored);
+  if (!ended) return fail(ended.error());
+  if (ended->signal != 0)
+    say(fmt::format("{} was ended by signal {}; what it had recorded follows", call.program[0],
+                    ended->signal));
+  else if (ended->code != 0)
+    say(fmt::format("{} ended with exit code {}; what it had recorded follows", call.program[0],
+                    ended->code));
+  if (recordings.empty()) {
+    say("stepscope: nothing was recorded: no Python in it imported PyTorch, or it ended before the first of "
+        "--steps. Python's options -I, -E and -S keep it from being recorded.");
+    return ended->code != 0 ? ended->code : kFailed;
+  }
+  const int reported = report_on(call, std::move(recordings));
+  say(fmt::format("recorded in {}", folder->string()));
+  return ended->code != 0 ? ended->code : reported;
+}
+
+int run_run(const Call& call) {
+  if (call.program.empty() || !call.words.empty())
+    return misuse(call, "run needs a program behind --: stepscope run -- python train.py");
+  const auto ended = run_recorded(call.program, {{"wait", "1"}});
+  return ended ? ended->code : fail(ended.error());
+}
+
+}  // namespace stepscope::cli

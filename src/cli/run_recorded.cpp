@@ -1,0 +1,179 @@
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "cli/record.h"
+#include "record/json_text.h"
+
+extern char** environ;
+
+namespace stepscope::cli {
+namespace {
+
+/// Python runs this before the program. It waits for an import of PyTorch, so that other programs pay
+/// nothing.
+constexpr char kSite[] = R"py("""Written by `stepscope record`; removed when the program has ended."""
+import os
+import sys
+
+
+class WhenTorchIsImported:
+    def find_spec(self, name, path=None, target=None):
+        if name != "torch":
+            return None
+        sys.meta_path.remove(self)
+        from importlib.util import find_spec
+        found = find_spec(name)
+        if found is None or found.loader is None:
+            return found
+        load = found.loader.exec_module
+
+        def exec_module(module):
+            load(module)
+            try:
+                from stepscope.profiler import _outside
+            except ImportError as error:
+                print(f"stepscope: {sys.executable} cannot import stepscope ({error}), so nothing is recorded;"
+                      " install the package for this Python", file=sys.stderr)
+                return
+            _outside.begin(module)
+
+        found.loader.exec_module = exec_module
+        return found
+
+
+here = os.path.dirname(os.path.abspath(__file__))
+if os.environ.get("STEPSCOPE_RECORD"):
+    sys.meta_path.insert(0, WhenTorchIsImported())
+sys.path[:] = [folder for folder in sys.path if os.path.abspath(folder) != here]
+del sys.modules["sitecustomize"]
+try:
+    import sitecustomize  # the one that this one stands before
+except ModuleNotFoundError as error:
+    if error.name != "sitecustomize":
+        raise
+)py";
+
+/// A folder of its own with a sitecustomize.py in it; it goes with this object.
+class Site {
+ public:
+  static Result<Site> make() {
+    std::error_code ignored;
+    std::string folder = (std::filesystem::temp_directory_path(ignored) / "stepscope-site-XXXXXX").string();
+    if (::mkdtemp(folder.data()) == nullptr) return Error{std::strerror(errno), folder};
+    Site site(folder);
+    const int file = ::open((folder + "/sitecustomize.py").c_str(), O_WRONLY | O_CREAT | O_EXCL, 0600);
+    if (file < 0 || ::write(file, kSite, sizeof kSite - 1) != sizeof kSite - 1)
+      return Error{std::strerror(errno), folder};
+    ::close(file);
+    return site;
+  }
+  Site(Site&& other) noexcept : folder_(std::move(other.folder_)) { other.folder_.clear(); }
+  Site& operator=(Site&&) = delete;
+  ~Site() {
+    std::error_code ignored;
+    if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
+  }
+  const std::string& folder() const { return folder_; }
+
+ private:
+  explicit Site(std::string folder) : folder_(std::move(folder)) {}
+  std::string folder_;
+};
+
+std::vector<std::string> environment_with(const std::string& site, const std::string& options) {
+  std::vector<std::string> all;
+  std::string path = "PYTHONPATH=" + site;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    if (text.starts_with("PYTHONPATH=")) {
+      if (text.size() > 11) path += ":" + std::string(text.substr(11));
+    } else if (!text.starts_with("STEPSCOPE_RECORD=")) {
+      all.emplace_back(text);
+    }
+  }
+  all.push_back(std::move(path));
+  all.push_back("STEPSCOPE_RECORD=" + options);
+  return all;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> all;
+  for (std::string& text : texts) all.push_back(text.data());
+  all.push_back(nullptr);
+  return all;
+}
+
+/// Tells its parent why the program did not start.
+[[noreturn]] void become(char* const* command, char* const* environment, int failure) {
+  ::signal(SIGINT, SIG_DFL);
+  ::signal(SIGQUIT, SIG_DFL);
+  ::signal(SIGPIPE, SIG_DFL);
+  ::signal(SIGXFSZ, SIG_DFL);
+  ::execvpe(command[0], command, environment);
+  const int error = errno;
+  [[maybe_unused]] const auto told = ::write(failure, &error, sizeof error);
+  ::_exit(127);
+}
+
+volatile std::sig_atomic_t child = 0;
+void pass_on(int signal) {
+  if (child > 0) ::kill(static_cast<pid_t>(child), signal);
+}
+
+Ended wait_for(pid_t process) {
+  int status = 0;
+  while (::waitpid(process, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFSIGNALED(status)) return {128 + WTERMSIG(status), WTERMSIG(status)};
+  return {WEXITSTATUS(status), 0};
+}
+
+}  // namespace
+
+std::string json_of(const std::map<std::string, std::string>& options) {
+  std::string text = "{";
+  for (const auto& [key, value] : options) {
+    text += text.size() == 1 ? "" : ", ";
+    record::put_text(text, key);
+    text += ": ";
+    record::put_text(text, value);
+  }
+  return text + "}";
+}
+
+Result<Ended> run_recorded(const std::vector<std::string>& command,
+                           const std::map<std::string, std::string>& options) {
+  auto site = Site::make();
+  if (!site) return site.error();
+  std::vector<std::string> words = command, surroundings = environment_with(site->folder(), json_of(options));
+  const std::vector<char*> arguments = pointers(words), environment = pointers(surroundings);
+  int failure[2];
+  if (::pipe2(failure, O_CLOEXEC) != 0) return Error{std::strerror(errno), command[0]};
+  ::signal(SIGINT, SIG_IGN);
+  ::signal(SIGQUIT, SIG_IGN);
+  const pid_t process = ::fork();
+  if (process < 0) return Error{std::strerror(errno), command[0]};
+  if (process == 0) become(arguments.data(), environment.data(), failure[1]);
+  child = process;
+  ::signal(SIGTERM, pass_on);
+  ::signal(SIGHUP, pass_on);
+  ::close(failure[1]);
+  int why = 0;
+  const bool failed = ::read(failure[0], &why, sizeof why) == sizeof why;
+  ::close(failure[0]);
+  const Ended ended = wait_for(process);
+  child = 0;
+  ::signal(SIGTERM, SIG_DFL);
+  ::signal(SIGHUP, SIG_DFL);
+  if (failed) return Error{std::string(std::strerror(why)) + ", so it was not started", command[0]};
+  return ended;
+}
+
+}  // namespace stepscope::cli
