@@ -8,13 +8,13 @@
 
 #include "python/ask.h"
 #include "python/describe.h"
+#include "python/recorded.h"
 #include "python/table.h"
 #include "report/csv.h"
 #include "report/html.h"
 #include "report/json.h"
 #include "report/text.h"
 #include "report/utf8.h"
-#include "write/kineto.h"
 
 namespace nb = nanobind;
 
@@ -37,15 +37,6 @@ std::shared_ptr<Trace> open_bytes(const std::vector<nb::bytes>& given, std::int6
   for (const nb::bytes& path : given) paths.emplace_back(path.c_str(), path.size());
   const nb::gil_scoped_release unlocked;
   return open(std::move(paths), threads);
-}
-
-/// Kineto's JSON of a recording; what was lost, as sentences.
-std::vector<std::string> export_recording(const nb::bytes& recording, const nb::bytes& output) {
-  const std::string from(recording.c_str(), recording.size()), to(output.c_str(), output.size());
-  const nb::gil_scoped_release unlocked;
-  auto written = write::kineto(from, to);
-  if (!written) throw Refusal("Error", written.error().text());
-  return std::move(written->notes);
 }
 
 /// Of each report, the reports themselves or their tables: each keeps the whole alive.
@@ -113,7 +104,6 @@ NB_MODULE(_core, module) {
   module.attr("rows_on_terminal") = stepscope::report::kRowsOnTerminal;
   module.def("analyses", analyses, nb::sig("def analyses() -> list[dict[str, typing.Any]]"));
   module.def("open", open_bytes, nb::arg("paths"), nb::arg("threads"));
-  module.def("export_recording", export_recording, nb::arg("recording"), nb::arg("output"));
   nb::class_<Trace>(module, "Trace")
       .def("ranks", ranks, nb::sig("def ranks(self) -> list[dict[str, typing.Any]]"))
       .def("notes", [](const Trace& t) { return texts(t.trace.notes); })
@@ -137,4 +127,5 @@ NB_MODULE(_core, module) {
   bind_report(module);
   bind_page(module);
   bind_table(module);
+  bind_recorded(module);
 }

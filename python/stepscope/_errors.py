@@ -13,3 +13,7 @@ class UsageError(Error, ValueError):
 
 class MissingFileError(Error, FileNotFoundError):
     """The file or folder to open does not exist."""
+
+
+class ProfilerError(Error, RuntimeError):
+    """The profiler was asked for something that makes no sense now; the sentence says what to do."""

@@ -135,7 +135,8 @@ int stepscope_open(const char* path, std::uint32_t megabytes, std::uint32_t flag
 int stepscope_start() {
   const std::scoped_lock lock(control);
   if (opened == nullptr) return ENXIO;
-  opened->header->begin = clock_pair(opened->clock);
+  if (opened->header->begin.tick == 0) opened->header->begin = clock_pair(opened->clock);
+  opened->header->end = {};
   stepscope_recorder.store(opened, std::memory_order_release);
   return 0;
 }
@@ -261,8 +262,17 @@ int stepscope_metadata(const char* text, std::uint32_t length) {
   const std::scoped_lock lock(control);
   if (opened == nullptr) return ENXIO;
   Thread* thread = stepscope_thread(opened);
-  if (thread == nullptr || length > kLongestText || !has_room(*thread)) return ENOSPC;
-  stepscope_text(thread, record::Type::metadata, text, length);
+  const std::uint32_t size = (record::kTextBytes + length + 1 + 7) & ~7U;
+  if (thread == nullptr || length > record::kLongestMetadata) return ENOSPC;
+  if (thread->used + size + kMargin > record::kSegmentBytes && !stepscope_next_segment(thread)) return ENOSPC;
+  auto* told = reinterpret_cast<Text*>(thread->segment + thread->used);
+  told->type = record::Type::metadata;
+  told->units = static_cast<std::uint16_t>(size / 8);
+  told->value = 0;
+  told->length = length;
+  std::memcpy(told->bytes, text, length);
+  told->bytes[length] = '\0';
+  thread->used += size;
   commit(*thread);
   return 0;
 }

@@ -75,5 +75,8 @@ std::string work_formula(std::string_view op_name, const OpArgs& args, const Wor
 
 /// What `torch.profiler(with_flops=True)` prints: mm, addmm, bmm, baddbmm, conv2d, mul, add by exact name.
 std::optional<std::int64_t> with_flops_of(std::string_view op_name, const OpArgs& args);
+/// What our profiler's `with_flops` says: the same, and convolutions of any kind and their backward, and
+/// attention, each at the one op that counts it.
+std::optional<std::int64_t> profiler_flops_of(std::string_view op_name, const OpArgs& args);
 
 }  // namespace stepscope::derive

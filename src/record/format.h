@@ -60,6 +60,7 @@ struct Record {
 };
 static_assert(sizeof(Record) == 8);
 inline constexpr std::size_t kLongest = 65'535 * 8UL;  ///< bytes of a record
+inline constexpr std::uint32_t kLongestMetadata = 512'000;
 
 /// Bytes of a name, of a signature (see signature.h), or `key=value` of metadata.
 struct Text : Record {

@@ -151,22 +151,31 @@ class Reader {
 
 }  // namespace
 
-std::string inputs_text(std::string_view signature) {
-  std::string dims, types, strides, concrete;
+InputTexts input_texts(std::string_view signature) {
+  InputTexts texts;
   for (Reader reader(signature); !reader.empty();) {
     const auto told = reader.input();
     if (!told) break;
-    const char* between = dims.empty() ? "" : ", ";
-    dims += between + told->dims;
-    strides += between + told->strides;
-    types += between;
-    put_text(types, told->type);
-    concrete += between;
-    put_text(concrete, told->concrete);
+    const char* between = texts.dims.empty() ? "[" : ", ";
+    texts.dims += between + told->dims;
+    texts.strides += between + told->strides;
+    texts.tensor_dims += between + (told->type == "TensorList" ? "[]" : told->dims);
+    texts.types += between;
+    put_text(texts.types, told->type);
+    texts.concrete += between;
+    put_text(texts.concrete, told->concrete);
   }
-  if (dims.empty()) return "";
-  return R"(, "Input Dims": [)" + dims + R"(], "Input type": [)" + types + R"(], "Input Strides": [)" +
-         strides + R"(], "Concrete Inputs": [)" + concrete + "]";
+  if (texts.dims.empty()) return texts;
+  for (std::string* text : {&texts.dims, &texts.strides, &texts.tensor_dims, &texts.types, &texts.concrete})
+    *text += ']';
+  return texts;
+}
+
+std::string inputs_text(std::string_view signature) {
+  const InputTexts texts = input_texts(signature);
+  if (texts.dims.empty()) return "";
+  return R"(, "Input Dims": )" + texts.dims + R"(, "Input type": )" + texts.types + R"(, "Input Strides": )" +
+         texts.strides + R"(, "Concrete Inputs": )" + texts.concrete;
 }
 
 }  // namespace stepscope::record

@@ -7,6 +7,13 @@
 
 namespace stepscope::record {
 
+/// JSON lists with an element per input; all "" of no inputs, or of a signature that is not whole.
+struct InputTexts {
+  std::string dims, types, strides, concrete;
+  std::string tensor_dims;  ///< as dims, but a list of tensors is `[]`: torch.profiler's input_shapes
+};
+InputTexts input_texts(std::string_view signature);
+
 /// `, "Input Dims": …, "Input type": …, "Input Strides": …, "Concrete Inputs": …`; "" of no inputs, or of a
 /// signature that is not whole.
 std::string inputs_text(std::string_view signature);

@@ -24,8 +24,12 @@ bool copy_to(T& value, std::span<const char> bytes) {
 
 class Writer {
  public:
-  Writer(const Recording& recording, const std::function<bool(std::string_view)>& take)
-      : recording_(recording), take_(take), base_(recording.begin_ns() - recording.begin_ns() % kQuarter) {}
+  Writer(const Recording& recording, const std::function<bool(std::string_view)>& take,
+         std::span<const std::string> metadata)
+      : recording_(recording),
+        take_(take),
+        metadata_(metadata),
+        base_(recording.begin_ns() - recording.begin_ns() % kQuarter) {}
 
   Written run() {
     head();
@@ -48,6 +52,7 @@ class Writer {
       if ((flags & flag) != 0) out_ += std::string(", \"") + key + "\": 1";
     out_ += R"(, "host_name": )";
     put_text(out_, recording_.host());
+    for (const std::string& text : metadata_) tell(text);
     for (const Segment& segment : recording_.segments()) metadata(segment);
     if (recording_.dropped() > 0) {
       out_ += R"(, "stepscope.dropped_records": )";
@@ -66,15 +71,17 @@ class Writer {
       if (record.type != Type::metadata || bytes.size() < kTextBytes ||
           !copy_to(length, bytes.subspan(sizeof(Record))) || length > bytes.size() - kTextBytes)
         return;
-      const std::string_view text(bytes.data() + kTextBytes, length);
-      const std::size_t equals = text.find('=');
-      if (equals == std::string_view::npos || !keys_.insert(std::string(text.substr(0, equals))).second)
-        return;
-      out_ += ", ";
-      put_text(out_, text.substr(0, equals));
-      out_ += ": ";
-      out_ += text.substr(equals + 1);
+      tell({bytes.data() + kTextBytes, length});
     });
+  }
+
+  void tell(std::string_view text) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string_view::npos || !keys_.insert(std::string(text.substr(0, equals))).second) return;
+    out_ += ", ";
+    put_text(out_, text.substr(0, equals));
+    out_ += ": ";
+    out_ += text.substr(equals + 1);
   }
 
   void begin_event(std::string_view phase, std::string_view category, std::string_view name,
@@ -218,6 +225,7 @@ class Writer {
 
   const Recording& recording_;
   const std::function<bool(std::string_view)>& take_;
+  const std::span<const std::string> metadata_;
   const std::int64_t base_;
   Written written_;
   std::string out_;
@@ -229,8 +237,9 @@ class Writer {
 
 }  // namespace
 
-Written write_kineto(const Recording& recording, const std::function<bool(std::string_view)>& take) {
-  return Writer(recording, take).run();
+Written write_kineto(const Recording& recording, const std::function<bool(std::string_view)>& take,
+                     std::span<const std::string> metadata) {
+  return Writer(recording, take, metadata).run();
 }
 
 }  // namespace stepscope::record

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <functional>
+#include <span>
+#include <string>
 #include <string_view>
 
 #include "record/recording.h"
@@ -15,7 +17,9 @@ struct Written {
 };
 
 /// Calls `take` with the text, piece by piece, until it returns false. Memory: what is known of ops with a
-/// sequence number, 40 bytes each, and a piece.
-Written write_kineto(const Recording& recording, const std::function<bool(std::string_view)>& take);
+/// sequence number, 40 bytes each, and a piece. `metadata`: `key=JSON` that goes before what the recording
+/// says of the same key.
+Written write_kineto(const Recording& recording, const std::function<bool(std::string_view)>& take,
+                     std::span<const std::string> metadata = {});
 
 }  // namespace stepscope::record

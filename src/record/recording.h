@@ -37,6 +37,7 @@ struct Segment {
 
 class Recording {
  public:
+  Recording() = default;
   /// `file` outlives it. An error where it is no recording, or of another version.
   static Result<Recording> open(std::span<const char> file);
 

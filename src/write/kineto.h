@@ -15,6 +15,8 @@ struct KinetoWritten {
 };
 
 /// `recording` is the path of a .stepscope file, which may still grow; `output` ends in .json or .json.gz.
-Result<KinetoWritten> kineto(const std::string& recording, const std::string& output);
+/// `metadata`: `key=JSON` on top of what the recording holds.
+Result<KinetoWritten> kineto(const std::string& recording, const std::string& output,
+                             const std::vector<std::string>& metadata = {});
 
 }  // namespace stepscope::write

@@ -1,58 +1,331 @@
-"""``profile``: records the steps that a schedule names and hands each cycle to a callback."""
+"""``_KinetoProfile`` and ``profile``: record now, or the steps that a schedule names."""
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Callable
+import sys
+import time
+import uuid
+import warnings
+from collections.abc import Callable, Iterable
+from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Literal
 
 from stepscope import _collect
+from stepscope._errors import ProfilerError
+from stepscope.profiler._activities import ProfilerActivity, chosen
+from stepscope.profiler._config import warn_of_ignored
+from stepscope.profiler._kineto import kineto_profile
+from stepscope.profiler._metadata import checked_json, distributed_info
 from stepscope.profiler._recording import FLOPS, MEMORY, MODULES, SHAPES, STACKS, Recording
+from stepscope.profiler._results import Results
 from stepscope.profiler._schedule import ProfilerAction
 
+Stacks = bool | Literal["sampled"] if sys.version_info >= (3, 10) else Any
+NONE, WARMUP, RECORD, SAVE = ProfilerAction
+NEVER_ENDED = "the schedule goes from {} to {} and never to RECORD_AND_SAVE, so the steps in between are lost"
 
-class profile:  # noqa: N801 (the name that it replaces)
+
+class _KinetoProfile(Results):
+    """Records from start() to stop(). What a method needs and does not have, it says in a ProfilerError."""
+
+    def __new__(cls, *, backend: str = "stepscope", **arguments: Any) -> Any:
+        if backend == "kineto":
+            return kineto_profile(cls.__name__, arguments)
+        if backend != "stepscope":
+            raise ProfilerError(f'there is no backend {backend!r}; there are "stepscope" and "kineto"')
+        return super().__new__(cls)
+
     def __init__(
         self,
         *,
-        schedule: Callable[[int], ProfilerAction] | None = None,
-        on_trace_ready: Callable[[profile], Any] | None = None,
+        activities: Iterable[Any] | None = None,
         record_shapes: bool = False,
         profile_memory: bool = False,
-        with_stack: bool = False,
+        with_stack: Stacks = False,
         with_flops: bool = False,
         with_modules: bool = False,
+        experimental_config: Any = None,
+        execution_trace_observer: Any = None,
+        acc_events: bool = False,
+        custom_trace_id_callback: Callable[[], str] | None = None,
+        post_processing_timeout_s: float | None = None,
+        path: str | os.PathLike[str] | None = None,
+        megabytes: int = 256,
+        backend: str = "stepscope",
     ) -> None:
-        self._flags = (
-            SHAPES * record_shapes | MEMORY * profile_memory | STACKS * with_stack | FLOPS * with_flops | MODULES * with_modules
+        if with_stack not in (True, False, "sampled"):
+            raise ProfilerError(f'with_stack is True, False or "sampled", not {with_stack!r}')
+        if not 1 <= megabytes <= 1 << 20:
+            raise ProfilerError(f"megabytes is how much a recording may hold, from 1 to 1048576, not {megabytes!r}")
+        super().__init__(
+            SHAPES * bool(record_shapes)
+            | MEMORY * bool(profile_memory)
+            | STACKS * bool(with_stack)
+            | FLOPS * bool(with_flops)
+            | MODULES * bool(with_modules)
         )
-        self._recording: Recording | None = None
+        self.activities = chosen(activities)
+        self.record_shapes = record_shapes or with_flops
+        self.profile_memory = profile_memory
+        self.with_stack = with_stack
+        self.with_flops = with_flops
+        self.with_modules = with_modules
+        self.experimental_config = experimental_config
+        self.execution_trace_observer = execution_trace_observer
+        self.acc_events = acc_events
+        self.custom_trace_id_callback = custom_trace_id_callback
+        self._path = None if path is None else Path(path)
+        self._megabytes = megabytes
+        self._cycles = 0
+        self._preset: dict[str, str] = {}
+        self._trace_id: str | None = None
+        self._is_recording = False
+        self._began = 0.0
+        if experimental_config is not None:
+            warn_of_ignored(experimental_config)
+
+    def start(self) -> None:
+        self.prepare_trace()
+        self.start_trace()
+
+    def stop(self) -> None:
+        self.stop_trace()
+
+    def prepare_trace(self) -> None:
+        """Makes the file and attaches what sees ops; nothing is recorded yet."""
+        if self._on is not None and not self._on.is_foreign:
+            raise ProfilerError("the profiler is on already; stop it before it is started again")
+        began = time.perf_counter()
+        if not self.acc_events:
+            self._forget()
+        self._rows = self._events = self._on = None
+        self._metadata = {}
+        self._is_recording = False
+        self._on = Recording(self._flags, self._next_path(), self._megabytes, ProfilerActivity.CPU in self.activities)
+        self._cycles += 1
+        self._trace_id = self._new_trace_id()
+        self._times.profiler_prepare_call_duration_us = since(began)
+
+    def start_trace(self) -> None:
+        """Events are recorded from here on."""
+        recording = self._recording_of_ours("start_trace")
+        began = time.perf_counter()
+        if self.execution_trace_observer is not None:
+            self.execution_trace_observer.start()
+        recording.start()
+        self._is_recording = True
+        self._began = time.perf_counter()
+        self._add("trace_id", json.dumps(self._trace_id))
+        if (info := distributed_info()) is not None:
+            self._add("distributedInfo", info)
+        for key, value in self._preset.items():
+            self._add(key, value)
+        self._times.profiler_enable_call_duration_us = since(began)
+
+    def stop_trace(self) -> None:
+        """Events are recorded up to here; what was recorded can be read now."""
+        recording = self._recording_of_ours("stop_trace")
+        if not self._is_recording:
+            raise ProfilerError("stop_trace() without start_trace(); call start_trace() first")
+        began = time.perf_counter()
+        self._times.profiling_window_duration_sec = began - self._began
+        self._is_recording = False
+        self._on = None
+        try:
+            if self.execution_trace_observer is not None:
+                self.execution_trace_observer.stop()
+        finally:
+            recording.stop()
+            self._finished.append(recording)
+        self._times.profiler_disable_call_duration_us = since(began)
+
+    def toggle_collection_dynamic(self, enable: bool, activities: Iterable[Any]) -> None:
+        """Switches the recording of ops off and on again within a cycle."""
+        recording = self._recording_of_ours("toggle_collection_dynamic")
+        if not self._is_recording:
+            raise ProfilerError("toggle_collection_dynamic() before the profiler records; start it first")
+        if ProfilerActivity.CPU in chosen(activities):
+            recording.start() if enable else recording.pause()
+
+    def add_metadata(self, key: str, value: str) -> None:
+        """``value`` is a text, at the top of the trace."""
+        self._add(key, json.dumps(str(value)))
+
+    def add_metadata_json(self, key: str, value: str) -> None:
+        """``value`` is JSON, at the top of the trace."""
+        self._add(key, checked_json(key, value))
+
+    def preset_metadata_json(self, key: str, value: str) -> None:
+        """As add_metadata_json(), in each cycle that starts from here on."""
+        self._preset[key] = checked_json(key, value)
+
+    def get_trace_id(self) -> str | None:
+        """Of the present or last cycle."""
+        return self._trace_id
+
+    def set_custom_trace_id_callback(self, callback: Callable[[], str]) -> None:
+        """Makes the id of each cycle from here on."""
+        self.custom_trace_id_callback = callback
+
+    def _new_trace_id(self) -> str:
+        if self.custom_trace_id_callback is not None:
+            return str(self.custom_trace_id_callback())
+        return uuid.uuid4().hex.upper()
+
+    def _next_path(self) -> Path | None:
+        """``run.stepscope``, then ``run.2.stepscope`` and so on."""
+        if self._path is None or self._cycles == 0:
+            return self._path
+        return self._path.with_name(f"{self._path.stem}.{self._cycles + 1}{self._path.suffix}")
+
+    def _recording_of_ours(self, what: str) -> Recording:
+        if self._on is None:
+            raise ProfilerError(f"{what}() of a profiler that is not on; start it first")
+        if self._on.is_foreign:
+            raise ProfilerError(f"{what}() in a forked child: the recording is its parent's; make a profiler in the child")
+        return self._on
+
+    def _add(self, key: str, json_text: str) -> None:
+        """Into the file while it is open, so that a killed program leaves it; else into what is exported."""
+        if not isinstance(key, str) or not key or "=" in key:
+            raise ProfilerError(f"the key of metadata is a text without '=', not {key!r}")
+        if self._on is not None and not self._on.is_foreign:
+            self._on.metadata(key, json_text)
+        elif self._finished:
+            self._metadata[key] = json_text
+        else:
+            self._preset[key] = json_text
+
+
+class profile(_KinetoProfile):  # noqa: N801 (the name that it replaces)
+    """Records the steps that ``schedule`` names, all without one, and calls ``on_trace_ready(self)`` after each cycle.
+
+    ``path`` is where the recording goes, a temporary file without it; ``megabytes`` is what it may hold.
+    """
+
+    def __init__(
+        self,
+        *,
+        activities: Iterable[Any] | None = None,
+        schedule: Callable[[int], Any] | None = None,
+        on_trace_ready: Callable[..., Any] | None = None,
+        use_cuda: bool | None = None,
+        **others: Any,
+    ) -> None:
+        if use_cuda is not None:
+            warnings.warn("use_cuda is deprecated; name the activities", FutureWarning, stacklevel=2)
+        super().__init__(activities=activities, **others)
+        self.schedule = schedule
+        self.on_trace_ready = on_trace_ready
+        self.step_num = 0
+        self.current_action = self._action(0)
+        self._mark: _collect.Annotation | None = None
+        self._is_on = False
 
     def __enter__(self) -> profile:
-        self._recording = Recording(self._flags)
-        self._recording.start()
+        self.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None) -> None:
-        assert self._recording is not None
-        self._recording.stop()
-        self._recording.close()
+        if self._on is not None and self._on.is_foreign:
+            return  # a forked child leaves its parent's block
+        self.stop()
+        cleanup = getattr(self.execution_trace_observer, "cleanup", None)
+        if cleanup is not None:
+            cleanup()
 
-    def export_chrome_trace(self, path: str | os.PathLike[str]) -> None:
-        assert self._recording is not None
-        self._recording.export(path)
+    def start(self) -> None:
+        if self._is_on and not (self._on is not None and self._on.is_foreign):
+            raise ProfilerError("the profiler was started already; stop it before it is started again")
+        self._transit(NONE, self.current_action)
+        self._is_on = True
+        self._begin_step()
+
+    def stop(self) -> None:
+        self._must_be_on("stop")
+        self._end_step()
+        self._is_on = False
+        self._transit(self.current_action, None)
+
+    def step(self) -> None:
+        """The next step begins."""
+        self._must_be_on("step")
+        self._end_step()
+        before = self.current_action
+        self.step_num += 1
+        self.current_action = self._action(self.step_num)
+        self._transit(before, self.current_action)
+        self._begin_step()
+
+    def _must_be_on(self, what: str) -> None:
+        if not self._is_on:
+            raise ProfilerError(f"{what}() of a profiler that is not on; start it, or use it in a with block")
+        if self._on is not None:
+            self._recording_of_ours(what)
+
+    def _action(self, step: int) -> ProfilerAction:
+        """Schedules of torch.profiler serve too: their actions have the same names."""
+        if self.schedule is None:
+            return RECORD
+        action = self.schedule(step)
+        known = ProfilerAction.__members__.get(getattr(action, "name", ""))
+        if known is None:
+            raise ProfilerError(f"the schedule gave {action!r} for step {step}; it must give a ProfilerAction")
+        return known
+
+    def _begin_step(self) -> None:
+        if self.schedule is not None:
+            self._mark = _collect.Annotation(f"ProfilerStep#{self.step_num}")
+            self._mark.__enter__()
+
+    def _end_step(self) -> None:
+        if self._mark is not None:
+            self._mark.__exit__(None, None, None)
+            self._mark = None
+
+    def _transit(self, before: ProfilerAction, after: ProfilerAction | None) -> None:
+        for act in TRANSITIONS[before, after]:
+            if act == "warn":
+                warnings.warn(NEVER_ENDED.format(before.name, NONE.name if after is None else after.name), stacklevel=3)
+                continue
+            if act == S and self._on is None:
+                self.prepare_trace()  # a schedule that left a recording for WARMUP prepared none
+            getattr(self, act)()
+
+    def _trace_ready(self) -> None:
+        if self.on_trace_ready is not None:
+            self.on_trace_ready(self)
 
 
-class record_function:  # noqa: N801
-    """A named range: ``with record_function("forward"): …``."""
+P, S, T, R = "prepare_trace", "start_trace", "stop_trace", "_trace_ready"
+TRANSITIONS: dict[tuple[ProfilerAction, ProfilerAction | None], tuple[str, ...]] = {
+    (NONE, NONE): (),
+    (NONE, WARMUP): (P,),
+    (NONE, RECORD): (P, S),
+    (NONE, SAVE): (P, S),
+    (NONE, None): (),
+    (WARMUP, NONE): ("warn", S, T),
+    (WARMUP, WARMUP): (),
+    (WARMUP, RECORD): (S,),
+    (WARMUP, SAVE): (S,),
+    (WARMUP, None): (S, T),
+    (RECORD, NONE): ("warn", T),
+    (RECORD, WARMUP): ("warn", T),
+    (RECORD, RECORD): (),
+    (RECORD, SAVE): (),
+    (RECORD, None): (T, R),
+    (SAVE, NONE): (T, R),
+    (SAVE, WARMUP): (T, R, P),
+    (SAVE, RECORD): (T, R, P, S),
+    (SAVE, SAVE): (T, R, P, S),
+    (SAVE, None): (T, R),
+}
+"""Section by section what a change of the action does; None is the end."""
 
-    def __init__(self, name: str, args: str | None = None) -> None:
-        self.name = name
 
-    def __enter__(self) -> record_function:
-        _collect.range_begin(self.name)
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None) -> None:
-        _collect.range_end()
+def since(began: float) -> int:
+    """In µs."""
+    return int((time.perf_counter() - began) * 1e6)

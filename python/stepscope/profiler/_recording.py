@@ -2,62 +2,152 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import socket
+import sys
 import tempfile
 import time
+import weakref
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from stepscope import _collect, _core
-from stepscope._errors import Error
+from stepscope._errors import Error, ProfilerError
 from stepscope.profiler._observer import observer
 
 SHAPES, MEMORY, STACKS, FLOPS, MODULES = 1, 2, 4, 8, 16
 """What a recording was asked for; the numbers of record/format.h."""
 
+MAGIC = b"STEPREC\n"
+
+
+@dataclasses.dataclass
+class File:
+    """What is known of a recording when nobody holds it any more."""
+
+    path: Path
+    is_temporary: bool
+    pid: int = dataclasses.field(default_factory=os.getpid)
+    open: bool = True
+    stopped: bool = False
+
 
 class Recording:
-    """Ops, ranges and what else ``flags`` name, of all threads of this process, in a file that survives a kill."""
+    """Ops, ranges and what else ``flags`` name, of all threads of this process, in a file that survives a kill.
 
-    def __init__(self, flags: int, path: Path | None = None, megabytes: int = 256) -> None:
-        import torch
+    A file without a ``path`` of the user's goes when nobody holds the recording any more, unless it was never stopped.
+    """
 
-        self.is_temporary = path is None
-        self.path = path or scratch() / f"{socket.gethostname()}_{os.getpid()}.{time.time_ns()}.stepscope"
-        self.stopped = False
-        plugin = observer(torch)
-        _collect.open(self.path, megabytes, flags)
-        self._closed = False
+    def __init__(self, flags: int, path: Path | None = None, megabytes: int = 256, with_ops: bool = True) -> None:
+        global being_made
+        if being_made is not None and being_made.open:
+            raise ProfilerError("another profiler is recording in this process; stop it first, then start this one")
+        plugin = torch_observer() if with_ops else None
+        self._file = File(path or scratch() / f"{socket.gethostname()}_{os.getpid()}.{time.time_ns()}.stepscope", path is None)
+        if path is not None:
+            make_way(path)
         try:
-            _collect.attach_torch(plugin, bool(flags & (SHAPES | FLOPS)))
+            _collect.open(self.path, megabytes, flags)
+        except OSError as error:
+            raise Error(f"{self.path}: {error}; name another place by profile(path=…)") from None
+        self.dropped = 0
+        being_made = self._file
+        weakref.finalize(self, leave, self._file)
+        try:
+            if plugin is not None:
+                _collect.detach_torch()
+                _collect.attach_torch(plugin, bool(flags & (SHAPES | FLOPS)))
         except BaseException:
-            self.close()
+            self.stop()
             raise
 
+    @property
+    def path(self) -> Path:
+        return self._file.path
+
+    @property
+    def stopped(self) -> bool:
+        return self._file.stopped
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether this process is a child of the one that records."""
+        return self._file.pid != os.getpid()
+
     def start(self) -> None:
+        """Events are kept from here on; also behind a pause()."""
         _collect.start()
 
-    def stop(self) -> None:
-        """Sets a flag: nothing is worked out."""
+    def pause(self) -> None:
         _collect.stop()
-        self.stopped = True
 
-    def close(self) -> int:
-        """The file is left as it is; returns how many records found no room in it."""
-        if self._closed:
-            return 0
-        self._closed = True
-        _collect.detach_torch()
-        return int(_collect.close())
+    def metadata(self, key: str, json_text: str) -> None:
+        try:
+            _collect.metadata(f"{key}={json_text}")
+        except (OSError, ValueError) as error:
+            raise ProfilerError(f"the metadata {key!r} was not added: {error}") from None
 
-    def remove(self) -> None:
-        """A file that nobody asked for goes."""
-        if self.is_temporary:
-            self.path.unlink(missing_ok=True)
+    def stop(self) -> None:
+        """Sets a flag and lets go of the file: nothing is worked out."""
+        self._file.stopped = True
+        self.dropped = close(self._file)
 
-    def export(self, output: str | os.PathLike[str]) -> list[str]:
-        return list(_core.export_recording(os.fsencode(self.path), os.fsencode(output)))
+    def export(self, output: str | os.PathLike[str], metadata: Sequence[str] = ()) -> list[str]:
+        """Kineto's JSON, with ``key=JSON`` on top of what the recording holds; returns what was lost, as sentences."""
+        return list(_core.export_recording(os.fsencode(self.path), os.fsencode(output), list(metadata)))
+
+
+being_made: File | None = None
+"""The recording that is open in this process."""
+
+
+def close(file: File) -> int:
+    if not file.open:
+        return 0
+    file.open = False
+    _collect.stop()
+    _collect.detach_torch()
+    return _collect.close()
+
+
+def leave(file: File) -> None:
+    """What becomes of a recording that nobody holds."""
+    if file.pid != os.getpid():
+        return
+    close(file)
+    if not file.is_temporary:
+        return
+    if file.stopped:
+        file.path.unlink(missing_ok=True)
+    else:
+        print(f"stepscope: a profiler was never stopped; what it recorded is in {file.path}", file=sys.stderr)
+
+
+def forget_in_child() -> None:
+    """The collector forgets the parent's recording by itself."""
+    global being_made
+    being_made = None
+
+
+os.register_at_fork(after_in_child=forget_in_child)
+
+
+def torch_observer() -> Any:
+    import torch
+
+    return observer(torch)
+
+
+def make_way(path: Path) -> None:
+    """An earlier recording at the path goes; anything else stays."""
+    if not path.exists():
+        return
+    with open(path, "rb") as file:
+        if file.read(len(MAGIC)) != MAGIC:
+            raise Error(f"{path} exists and is no recording, so it is not replaced; name another path")
+    path.unlink()
 
 
 def scratch() -> Path:
@@ -70,8 +160,4 @@ def scratch() -> Path:
     return folder
 
 
-def metadata(key: str, json_text: str) -> None:
-    _collect.metadata(f"{key}={json_text}")
-
-
-__all__ = ["FLOPS", "MEMORY", "MODULES", "SHAPES", "STACKS", "Recording", "metadata", "scratch"]
+__all__ = ["FLOPS", "MEMORY", "MODULES", "SHAPES", "STACKS", "Recording", "scratch"]

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "collect/python/annotation.h"
 #include "collect/recorder.h"
 
 namespace stepscope::collect {
@@ -40,9 +41,9 @@ PyObject* metadata(PyObject*, PyObject* text) {
   Py_ssize_t length = 0;
   const char* bytes = PyUnicode_AsUTF8AndSize(text, &length);
   if (bytes == nullptr) return nullptr;
-  if (length > kLongestText) {
+  if (length > record::kLongestMetadata) {
     PyErr_Format(PyExc_ValueError, "metadata of %zd bytes is longer than the %u that a recording keeps",
-                 length, kLongestText);
+                 length, record::kLongestMetadata);
     return nullptr;
   }
   return done_or_raise(stepscope_metadata(bytes, static_cast<std::uint32_t>(length)),
@@ -122,4 +123,11 @@ PyModuleDef definition = {PyModuleDef_HEAD_INIT,
 }  // namespace
 }  // namespace stepscope::collect
 
-PyMODINIT_FUNC PyInit__collect() { return PyModule_Create(&stepscope::collect::definition); }
+PyMODINIT_FUNC PyInit__collect() {
+  PyObject* module = PyModule_Create(&stepscope::collect::definition);
+  if (module != nullptr && !stepscope::collect::add_annotation(module)) {
+    Py_DECREF(module);
+    return nullptr;
+  }
+  return module;
+}

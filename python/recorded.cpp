@@ -1,0 +1,157 @@
+#include "python/recorded.h"
+
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "derive/op_args.h"
+#include "derive/work.h"
+#include "python/ask.h"
+#include "python/describe.h"
+#include "record/function_averages.h"
+#include "record/function_events.h"
+#include "record/recording_file.h"
+#include "write/kineto.h"
+
+namespace nb = nanobind;
+
+namespace stepscope::python {
+namespace {
+
+using Unlocked = nb::call_guard<nb::gil_scoped_release>;
+using Columns = std::map<std::string, std::vector<std::int64_t>>;
+
+struct Recorded {
+  record::FunctionEvents events;
+  std::vector<std::int64_t> flops;  // per event; empty unless the recording was asked for them
+  std::vector<std::string> notes;
+};
+
+/// Per event; ops of one name with the same inputs are worked out once.
+std::vector<std::int64_t> flops_of(const record::FunctionEvents& events) {
+  std::vector<std::int64_t> out;
+  std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> known;
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const auto [at, added] = known.try_emplace({events.name[i], events.inputs[i]}, 0);
+    if (added && events.inputs[i] != 0) {
+      const auto& told = events.inputs_told[static_cast<std::size_t>(events.inputs[i])];
+      const auto args = derive::parse_op_args(told.dims, told.types, told.strides, told.concrete);
+      at->second =
+          derive::profiler_flops_of(events.texts[static_cast<std::size_t>(events.name[i])], args).value_or(0);
+    }
+    out.push_back(at->second);
+  }
+  return out;
+}
+
+std::string path_of(const nb::bytes& path) { return {path.c_str(), path.size()}; }
+
+std::shared_ptr<Recorded> read_recordings(const std::vector<nb::bytes>& given) {
+  std::vector<std::string> paths;
+  for (const nb::bytes& path : given) paths.push_back(path_of(path));
+  const nb::gil_scoped_release unlocked;
+  auto out = std::make_shared<Recorded>();
+  std::vector<record::RecordingFile> files;
+  std::vector<const record::Recording*> recordings;
+  bool with_flops = false;
+  for (const std::string& path : paths) {
+    auto file = record::RecordingFile::open(path);
+    if (!file) throw Refusal("Error", file.error().text());
+    files.push_back(std::move(*file));
+  }
+  for (const record::RecordingFile& file : files) {
+    const record::Recording& recording = file.recording();
+    recordings.push_back(&recording);
+    out->notes.insert(out->notes.end(), recording.notes().begin(), recording.notes().end());
+    with_flops |= (recording.flags() & record::kFlops) != 0;
+  }
+  out->events = record::function_events(recordings);
+  if (with_flops) out->flops = flops_of(out->events);
+  return out;
+}
+
+Columns columns_of(const Recorded& recorded) {
+  const record::FunctionEvents& e = recorded.events;
+  return {{"begin_ns", e.begin_ns},
+          {"end_ns", e.end_ns},
+          {"self_ns", e.self_ns},
+          {"parent", e.parent},
+          {"name", e.name},
+          {"trace_name", e.trace_name},
+          {"inputs", e.inputs},
+          {"stack", e.stack},
+          {"thread", e.thread},
+          {"forward_thread", e.forward_thread},
+          {"sequence", e.sequence},
+          {"scope", e.scope},
+          {"is_async", e.is_async},
+          {"cpu_bytes", e.cpu_bytes},
+          {"device_bytes", e.device_bytes},
+          {"self_cpu_bytes", e.self_cpu_bytes},
+          {"self_device_bytes", e.self_device_bytes},
+          {"flops", recorded.flops.empty() ? std::vector<std::int64_t>(e.size()) : recorded.flops}};
+}
+
+/// Per group its sums, and what its first event tells.
+Columns averages_of(const Recorded& recorded, bool by_shapes, std::int64_t stack_depth) {
+  const record::FunctionEvents& e = recorded.events;
+  const auto a = record::function_averages(e, recorded.flops, {by_shapes, stack_depth});
+  Columns out = {{"first", a.first},
+                 {"count", a.count},
+                 {"total_ns", a.total_ns},
+                 {"self_ns", a.self_ns},
+                 {"cpu_bytes", a.cpu_bytes},
+                 {"device_bytes", a.device_bytes},
+                 {"self_cpu_bytes", a.self_cpu_bytes},
+                 {"self_device_bytes", a.self_device_bytes},
+                 {"flops", a.flops}};
+  const std::pair<const char*, const std::vector<std::int64_t>*> told[] = {
+      {"name", &e.name},   {"parent", &e.parent},     {"inputs", &e.inputs},
+      {"stack", &e.stack}, {"is_async", &e.is_async}, {"scope", &e.scope}};
+  for (const auto& [name, column] : told)
+    for (const std::int64_t first : a.first) out[name].push_back((*column)[static_cast<std::size_t>(first)]);
+  return out;
+}
+
+template <std::string record::InputTexts::* kText>
+std::vector<std::string> inputs_of(const Recorded& recorded) {
+  std::vector<std::string> out;
+  for (const record::InputTexts& inputs : recorded.events.inputs_told) out.push_back(inputs.*kText);
+  return texts(out);
+}
+
+/// Kineto's JSON of a recording; what was lost, as sentences.
+std::vector<std::string> export_recording(const nb::bytes& recording, const nb::bytes& output,
+                                          const std::vector<std::string>& metadata) {
+  const std::string from = path_of(recording), to = path_of(output);
+  const nb::gil_scoped_release unlocked;
+  auto written = write::kineto(from, to, metadata);
+  if (!written) throw Refusal("Error", written.error().text());
+  return std::move(written->notes);
+}
+
+}  // namespace
+
+void bind_recorded(nb::module_& module) {
+  nb::class_<Recorded>(module, "Recorded")
+      .def("__len__", [](const Recorded& r) { return r.events.size(); })
+      .def_prop_ro("notes", [](const Recorded& r) { return texts(r.notes); })
+      .def("texts", [](const Recorded& r) { return texts(r.events.texts); })
+      .def("shapes", inputs_of<&record::InputTexts::tensor_dims>)
+      .def("concrete_inputs", inputs_of<&record::InputTexts::concrete>)
+      .def("stacks", [](const Recorded& r) { return r.events.stacks; })
+      .def("columns", columns_of)
+      .def("averages", averages_of, nb::arg("by_shapes"), nb::arg("stack_depth"), Unlocked());
+  module.def("read_recordings", read_recordings, nb::arg("paths"));
+  module.def("export_recording", export_recording, nb::arg("recording"), nb::arg("output"),
+             nb::arg("metadata"));
+}
+
+}  // namespace stepscope::python

@@ -1,0 +1,47 @@
+"""What can be recorded, by the names that torch.profiler gives it."""
+
+from __future__ import annotations
+
+import enum
+import warnings
+from collections.abc import Iterable
+from typing import Any
+
+
+class ProfilerActivity(enum.Enum):
+    """A kind of thing to record."""
+
+    CPU = 0
+    XPU = 1
+    MTIA = 2
+    CUDA = 3
+    HPU = 4
+    PrivateUse1 = 5
+
+
+def supported_activities() -> set[ProfilerActivity]:
+    """What can be recorded here."""
+    return {ProfilerActivity.CPU}
+
+
+def chosen(activities: Iterable[Any] | None) -> frozenset[ProfilerActivity]:
+    """The activities of a profiler; those of torch.profiler count too, by their names, and so do dicts of them."""
+    if activities is None:
+        return frozenset(supported_activities())
+    out: set[ProfilerActivity] = set()
+    for item in activities:
+        for activity in item if isinstance(item, dict) else (item,):
+            known = ProfilerActivity.__members__.get(getattr(activity, "name", ""))
+            if known is None:
+                raise TypeError(f"{activity!r} is no activity; the activities are {', '.join(ProfilerActivity.__members__)}")
+            if known in out:
+                raise ValueError(f"{known} is named twice among the activities")
+            out.add(known)
+    missing = sorted(activity.name for activity in out - supported_activities())
+    if missing:
+        warnings.warn(
+            f"{' and '.join(missing)} events are not recorded here: times are the host's alone; "
+            'backend="kineto" records devices',
+            stacklevel=4,
+        )
+    return frozenset(out)

@@ -1,0 +1,133 @@
+"""``EventList``: the events of a recording, or averages of them, as a list that prints itself."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
+from stepscope import _core
+from stepscope._errors import ProfilerError
+from stepscope.profiler._events import FunctionEvent, FunctionEventAvg
+from stepscope.profiler._rows import USER_SCOPE, Rows
+from stepscope.profiler._text import Widths, table_text
+
+METRICS = ("self_cpu_time_total", "self_cuda_time_total", "self_xpu_time_total", "self_privateuse1_time_total")
+
+
+class EventList(list[Any]):
+    """``FunctionEvent`` or ``FunctionEventAvg`` objects of one reading."""
+
+    supported_export_stacks_metrics = METRICS
+
+    def __init__(self, events: Iterable[Any], rows: Rows) -> None:
+        super().__init__(events)
+        self._rows = rows
+
+    def __str__(self) -> str:
+        return self.table()
+
+    @property
+    def self_cpu_time_total(self) -> float:
+        """In µs."""
+        return float(sum(event.self_cpu_time_total for event in self))
+
+    def table(
+        self,
+        sort_by: str | None = None,
+        row_limit: int = 100,
+        max_src_column_width: int = 75,
+        max_name_column_width: int = 55,
+        max_shapes_column_width: int = 80,
+        header: str | None = None,
+        top_level_events_only: bool = False,
+        time_unit: str | None = None,
+    ) -> str:
+        """The text of a table; ``sort_by`` is an attribute, largest first; ``row_limit`` -1 is all."""
+        return table_text(
+            self,
+            sort_by,
+            header,
+            row_limit,
+            Widths(max_src_column_width, max_name_column_width, max_shapes_column_width),
+            self._rows.with_flops,
+            self._rows.with_memory,
+            top_level_events_only,
+            time_unit,
+        )
+
+    def key_averages(
+        self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False
+    ) -> EventList:
+        return key_averages(self._rows, group_by_input_shape, group_by_stack_n)
+
+    def total_average(self) -> FunctionEventAvg:
+        total = FunctionEventAvg("Total")
+        for event in self:
+            total += event
+        return total
+
+    def export_chrome_trace(self, path: str | os.PathLike[str]) -> None:
+        """Kineto's JSON of the recording that the events are of."""
+        last = self._rows.paths[-1]
+        if not last.exists():
+            raise ProfilerError("the recording of these events is gone; export it before the next cycle, or keep it by path=")
+        _core.export_recording(os.fsencode(last), os.fsencode(path), [])
+
+    def export_stacks(self, path: str | os.PathLike[str], metric: str = "self_cpu_time_total") -> None:
+        """A line per event for flame graphs: frames from the outermost on, then the metric in µs."""
+        if metric not in METRICS:
+            raise ValueError(f"there is no metric {metric!r} of stacks; there are {', '.join(METRICS)}")
+        attribute = metric.replace("cuda", "device").replace("xpu", "device").replace("privateuse1", "device")
+        clean = str.maketrans(" ;\t\n", "____")
+        with open(path, "w") as file:
+            for event in self:
+                value = int(getattr(event, attribute))
+                if event.stack and value > 0:
+                    frames = (frame.translate(clean) for frame in reversed(event.stack))
+                    file.write(f"{';'.join(frames)} {value}\n")
+
+
+def all_events(rows: Rows) -> EventList:
+    """All in the order of their begin; they know their parents and children by place in one list."""
+    events: list[FunctionEvent] = []
+    events.extend(FunctionEvent(rows, row, events) for row in range(len(rows)))
+    return EventList(events, rows)
+
+
+def key_averages(rows: Rows, by_shapes: bool, stack_depth: int) -> EventList:
+    columns = rows.averages(by_shapes, stack_depth)
+    lazy = LazyEvents(rows)
+    out = EventList((), rows)
+    for group, name in enumerate(columns["name"]):
+        average = FunctionEventAvg(rows.texts[name])
+        average.count = columns["count"][group]
+        average.cpu_time_total = columns["total_ns"][group] / 1000
+        average.self_cpu_time_total = columns["self_ns"][group] / 1000
+        average.cpu_memory_usage = columns["cpu_bytes"][group]
+        average.self_cpu_memory_usage = columns["self_cpu_bytes"][group]
+        average.device_memory_usage = columns["device_bytes"][group]
+        average.self_device_memory_usage = columns["self_device_bytes"][group]
+        average.flops = columns["flops"][group]
+        average.scope = columns["scope"][group]
+        average.is_user_annotation = average.scope == USER_SCOPE
+        average.is_async = bool(columns["is_async"][group])
+        average.has_parent = columns["parent"][group] >= 0
+        if by_shapes:
+            average.input_shapes = rows.shapes[columns["inputs"][group]]
+        if stack_depth > 0:
+            average.stack = rows.stacks[columns["stack"][group]][:stack_depth]
+        average._first = FunctionEvent(rows, columns["first"][group], lazy)
+        out.append(average)
+    return out
+
+
+class LazyEvents(list[FunctionEvent]):
+    """Events by their place, made when they are asked for."""
+
+    def __init__(self, rows: Rows) -> None:
+        super().__init__()
+        self._rows = rows
+
+    def __getitem__(self, row: Any) -> Any:
+        return FunctionEvent(self._rows, row, self)

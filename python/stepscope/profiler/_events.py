@@ -1,0 +1,262 @@
+"""``FunctionEvent`` and ``FunctionEventAvg``: one op or range, and all of one kind. Times are in µs, sizes in bytes."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, NamedTuple
+
+from stepscope.profiler._rows import USER_SCOPE, Rows
+from stepscope.profiler._units import time_text
+
+
+def cpu_device() -> Any:
+    """PyTorch's ``DeviceType.CPU``, or its number where there is no PyTorch."""
+    torch = sys.modules.get("torch")
+    return torch.autograd.DeviceType.CPU if torch is not None else 0
+
+
+class Interval(NamedTuple):
+    """From and to, in µs."""
+
+    start: float
+    end: float
+
+    def elapsed_us(self) -> float:
+        return self.end - self.start
+
+
+class Kernel(NamedTuple):
+    """Device work of an op; ``duration`` is in µs."""
+
+    name: str
+    device: int
+    duration: float
+
+
+class Measured:
+    """What follows from an event's count, times and sizes, and the older names of those."""
+
+    __slots__ = ()
+
+    count: int
+    cpu_time_total: float
+    self_cpu_time_total: float
+    device_time_total: float
+    self_device_time_total: float
+    device_memory_usage: int
+    self_device_memory_usage: int
+
+    @property
+    def cpu_time(self) -> float:
+        return self.cpu_time_total / self.count if self.count else 0.0
+
+    @property
+    def device_time(self) -> float:
+        return self.device_time_total / self.count if self.count else 0.0
+
+    cpu_time_str = property(lambda self: time_text(self.cpu_time))
+    cpu_time_total_str = property(lambda self: time_text(self.cpu_time_total))
+    self_cpu_time_total_str = property(lambda self: time_text(self.self_cpu_time_total))
+    device_time_str = property(lambda self: time_text(self.device_time))
+    device_time_total_str = property(lambda self: time_text(self.device_time_total))
+    self_device_time_total_str = property(lambda self: time_text(self.self_device_time_total))
+
+    cuda_time = property(lambda self: self.device_time)
+    cuda_time_total = property(lambda self: self.device_time_total)
+    self_cuda_time_total = property(lambda self: self.self_device_time_total)
+    cuda_memory_usage = property(lambda self: self.device_memory_usage)
+    self_cuda_memory_usage = property(lambda self: self.self_device_memory_usage)
+
+
+class FunctionEvent(Measured):
+    """One op or range. Nothing is worked out before it is asked for."""
+
+    __slots__ = ("_events", "_row", "_rows", "self_cpu_percent", "total_cpu_percent", "total_device_percent")
+
+    count = 1
+    node_id = -1
+    overload_name = ""
+    is_remote = is_legacy = False
+    use_device: str | None = None
+    device_index = -1
+    metadata_json: str | None = None
+    device_time_total = self_device_time_total = 0.0
+
+    def __init__(self, rows: Rows, row: int, events: list[FunctionEvent]) -> None:
+        self._rows = rows
+        self._row = row
+        self._events = events
+        self.self_cpu_percent = self.total_cpu_percent = self.total_device_percent = -1.0
+
+    def _of(self, column: str) -> int:
+        return self._rows.columns[column][self._row]
+
+    @property
+    def id(self) -> int:
+        return self._row + 1
+
+    @property
+    def name(self) -> str:
+        return self._rows.texts[self._of("name")]
+
+    @property
+    def key(self) -> str:
+        return self.name
+
+    @property
+    def trace_name(self) -> str:
+        return self._rows.texts[self._of("trace_name")]
+
+    @property
+    def time_range(self) -> Interval:
+        return Interval(self._of("begin_ns") / 1000, self._of("end_ns") / 1000)
+
+    @property
+    def thread(self) -> int:
+        return self._of("thread")
+
+    @property
+    def device_resource_id(self) -> int:
+        return self._of("thread")
+
+    @property
+    def fwd_thread(self) -> int:
+        return self._of("forward_thread")
+
+    @property
+    def kernels(self) -> list[Kernel]:
+        return []
+
+    @property
+    def kwinputs(self) -> dict[str, Any]:
+        return {}
+
+    @property
+    def cpu_parent(self) -> FunctionEvent | None:
+        parent = self._of("parent")
+        return None if parent < 0 else self._events[parent]
+
+    @property
+    def cpu_children(self) -> list[FunctionEvent]:
+        return [self._events[row] for row in self._rows.children.get(self._row, ())]
+
+    @property
+    def input_shapes(self) -> list[Any]:
+        return self._rows.shapes[self._of("inputs")]
+
+    @property
+    def concrete_inputs(self) -> list[Any]:
+        return self._rows.concrete_inputs[self._of("inputs")]
+
+    @property
+    def stack(self) -> list[str]:
+        return self._rows.stacks[self._of("stack")]
+
+    @property
+    def scope(self) -> int:
+        return self._of("scope")
+
+    @property
+    def is_user_annotation(self) -> bool:
+        return self._of("scope") == USER_SCOPE
+
+    @property
+    def is_async(self) -> bool:
+        return bool(self._of("is_async"))
+
+    @property
+    def sequence_nr(self) -> int:
+        return self._of("sequence")
+
+    @property
+    def device_type(self) -> Any:
+        return cpu_device()
+
+    @property
+    def flops(self) -> int:
+        return self._of("flops")
+
+    @property
+    def cpu_time_total(self) -> float:  # type: ignore[override]
+        return (self._of("end_ns") - self._of("begin_ns")) / 1000
+
+    @property
+    def self_cpu_time_total(self) -> float:  # type: ignore[override]
+        return self._of("self_ns") / 1000
+
+    @property
+    def cpu_memory_usage(self) -> int:
+        return self._of("cpu_bytes")
+
+    @property
+    def self_cpu_memory_usage(self) -> int:
+        return self._of("self_cpu_bytes")
+
+    @property
+    def device_memory_usage(self) -> int:  # type: ignore[override]
+        return self._of("device_bytes")
+
+    @property
+    def self_device_memory_usage(self) -> int:  # type: ignore[override]
+        return self._of("self_device_bytes")
+
+    def __repr__(self) -> str:
+        times = self.time_range
+        return (
+            f"<FunctionEvent id={self.id} name={self.name} cpu_time={time_text(self.cpu_time)} start_us={times.start:.3f} "
+            f"end_us={times.end:.3f} cpu_children={[child.id for child in self.cpu_children]} thread={self.thread} "
+            f"input_shapes={self.input_shapes} cpu_memory_usage={self.cpu_memory_usage} is_async={self.is_async} "
+            f"seq_nr={self.sequence_nr}>"
+        )
+
+
+SUMS = (
+    "count", "cpu_time_total", "device_time_total", "self_cpu_time_total", "self_device_time_total", "cpu_memory_usage",
+    "device_memory_usage", "self_cpu_memory_usage", "self_device_memory_usage", "flops",
+)  # fmt: skip
+
+
+class FunctionEventAvg(Measured):
+    """All events of one kind, summed up; what is no sum is that of the first of them."""
+
+    def __init__(self, key: str = "") -> None:
+        self.key = key
+        self.count = 0
+        self.node_id = -1
+        self.is_async = self.is_remote = self.is_legacy = self.is_user_annotation = False
+        self.use_device: str | None = None
+        self.cpu_time_total = self.device_time_total = self.self_cpu_time_total = self.self_device_time_total = 0.0
+        self.cpu_memory_usage = self.device_memory_usage = self.self_cpu_memory_usage = self.self_device_memory_usage = 0
+        self.input_shapes: Any = ""
+        self.overload_name = ""
+        self.stack: list[str] = []
+        self.scope: int | None = None
+        self.device_type: Any = cpu_device()
+        self.flops = 0
+        self.has_parent = False
+        self.self_cpu_percent = self.total_cpu_percent = self.total_device_percent = -1.0
+        self._first: FunctionEvent | None = None
+
+    @property
+    def cpu_parent(self) -> FunctionEvent | None:
+        """Of the first event."""
+        return None if self._first is None else self._first.cpu_parent
+
+    @property
+    def cpu_children(self) -> list[FunctionEvent]:
+        """Of the first event."""
+        return [] if self._first is None else self._first.cpu_children
+
+    def add(self, other: FunctionEvent | FunctionEventAvg) -> FunctionEventAvg:
+        for name in SUMS:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        return self
+
+    def __iadd__(self, other: FunctionEvent | FunctionEventAvg) -> FunctionEventAvg:
+        return self.add(other)
+
+    def __repr__(self) -> str:
+        return (
+            f"<FunctionEventAvg key={self.key} self_cpu_time={self.self_cpu_time_total_str} cpu_time={self.cpu_time_str} "
+            f"count={self.count} input_shapes={self.input_shapes} cpu_memory_usage={self.cpu_memory_usage}>"
+        )

@@ -1,0 +1,42 @@
+"""What a trace says of itself at its top."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+from stepscope._errors import ProfilerError
+
+
+def checked_json(key: str, value: str) -> str:
+    """``value``, which goes into the trace as it stands."""
+    try:
+        json.loads(value, parse_constant=refuse)
+    except (ValueError, TypeError) as error:
+        raise ProfilerError(f"the metadata {key!r} is no JSON ({error}); json.dumps() makes JSON of a value") from None
+    return value.replace("\n", " ")
+
+
+def refuse(constant: str) -> Any:
+    raise ValueError(f"{constant} is no number of JSON")
+
+
+def distributed_info() -> str | None:
+    """``distributedInfo`` as JSON; None where there is no process group."""
+    torch = sys.modules.get("torch")
+    dist = getattr(torch, "distributed", None)
+    if torch is None or dist is None or not dist.is_available() or not dist.is_initialized():
+        return None
+    backend = dist.get_backend()
+    info: dict[str, Any] = {"backend": backend, "rank": dist.get_rank(), "world_size": dist.get_world_size()}
+    c10d = dist.distributed_c10d
+    if hasattr(dist, "get_pg_count"):
+        info["pg_count"] = dist.get_pg_count()
+    elif hasattr(c10d, "get_pg_count"):
+        info["pg_count"] = c10d.get_pg_count()
+    if hasattr(c10d, "_get_all_pg_configs"):
+        info["pg_config"] = c10d._get_all_pg_configs()
+    if backend == "nccl":
+        info["nccl_version"] = ".".join(map(str, torch.cuda.nccl.version()))
+    return json.dumps(info, default=str)

@@ -1,0 +1,114 @@
+"""What is asked of a profiler's finished cycles."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import warnings
+from pathlib import Path
+from typing import Any
+
+from stepscope._errors import ProfilerError
+from stepscope.profiler._event_list import EventList, all_events, key_averages
+from stepscope.profiler._events import FunctionEventAvg
+from stepscope.profiler._recording import FLOPS, MEMORY, STACKS, Recording
+from stepscope.profiler._rows import Rows
+
+
+@dataclasses.dataclass
+class ProfilerStats:
+    """What the profiler itself took in the last cycle."""
+
+    profiling_window_duration_sec: float = 0.0
+    number_of_events: int = 0
+    profiler_prepare_call_duration_us: int = 0
+    profiler_enable_call_duration_us: int = 0
+    profiler_disable_call_duration_us: int = 0
+
+
+class Results:
+    """Recordings that are finished; read when somebody asks, and once."""
+
+    def __init__(self, flags: int) -> None:
+        self._flags = flags
+        self._finished: list[Recording] = []
+        self._on: Recording | None = None
+        self._rows: Rows | None = None
+        self._events: EventList | None = None
+        self._metadata: dict[str, str] = {}
+        self._times = ProfilerStats()
+
+    def _forget(self) -> None:
+        self._finished = []
+        self._rows = self._events = None
+
+    def _last(self, what: str) -> Recording:
+        if self._on is not None:
+            if self._on.is_foreign:
+                raise ProfilerError(f"{what}() in a forked child: the recording is its parent's; make a profiler in the child")
+            raise ProfilerError(f"{what}() while the profiler records; stop it first, or ask in on_trace_ready")
+        if not self._finished:
+            raise ProfilerError(f"{what}() before anything was recorded; start the profiler, run steps, then stop it")
+        return self._finished[-1]
+
+    def _read(self, what: str) -> Rows:
+        self._last(what)
+        if self._rows is None:
+            paths = [recording.path for recording in self._finished]
+            self._rows = Rows(paths, bool(self._flags & MEMORY), bool(self._flags & FLOPS))
+            for note in self._rows.recorded.notes:
+                warnings.warn(note, stacklevel=3)
+        return self._rows
+
+    @property
+    def recording_path(self) -> Path:
+        """The file of the last cycle: temporary, unless ``path`` was given. The command ``stepscope`` reads it too."""
+        return self._last("recording_path").path
+
+    def events(self) -> EventList:
+        """All ops and ranges, in the order of their begin."""
+        rows = self._read("events")
+        if self._events is None:
+            self._events = all_events(rows)
+        return self._events
+
+    def key_averages(
+        self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False
+    ) -> EventList:
+        """Ops and ranges summed up by name, and by shapes of their inputs or entries of their stacks where asked."""
+        return key_averages(self._read("key_averages"), group_by_input_shape, group_by_stack_n)
+
+    def total_average(self) -> FunctionEventAvg:
+        return self.events().total_average()
+
+    def table(self, *args: Any, **kwargs: Any) -> str:
+        return self.events().table(*args, **kwargs)
+
+    @property
+    def self_cpu_time_total(self) -> float:
+        """In µs."""
+        return sum(self._read("self_cpu_time_total").columns["self_ns"]) / 1000
+
+    @property
+    def function_events(self) -> EventList:
+        return self.events()
+
+    @property
+    def profiler(self) -> Results:
+        """What torch.profiler has another object for."""
+        return self
+
+    def export_chrome_trace(self, path: str | os.PathLike[str]) -> None:
+        """The last cycle as Kineto's JSON, compressed where the path ends in .gz; as often as one likes."""
+        last = self._last("export_chrome_trace")
+        for note in last.export(path, [f"{key}={value}" for key, value in self._metadata.items()]):
+            warnings.warn(note, stacklevel=2)
+
+    def export_stacks(self, path: str | os.PathLike[str], metric: str = "self_cpu_time_total") -> None:
+        """Stacks for flame graphs, a line per event; needs ``with_stack``."""
+        if not self._flags & STACKS:
+            raise ProfilerError("export_stacks() needs stacks; record with with_stack=True")
+        self.events().export_stacks(path, metric)
+
+    def _stats(self) -> ProfilerStats:
+        return dataclasses.replace(self._times, number_of_events=len(self._read("_stats")))

@@ -1,0 +1,72 @@
+"""What the engine reads out of recordings, as columns; Python objects are made of them when they are asked for."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from stepscope import _core
+
+USER_SCOPE = 7
+"""Of at::RecordScope."""
+
+
+class Rows:
+    """The events of some recordings. Times are in ns from the begin of their recording, sizes in bytes."""
+
+    def __init__(self, paths: Sequence[Path], with_memory: bool = False, with_flops: bool = False) -> None:
+        self.paths = list(paths)
+        self.with_memory = with_memory
+        self.with_flops = with_flops
+        self.recorded = _core.read_recordings([os.fsencode(path) for path in paths])
+
+    def __len__(self) -> int:
+        return len(self.recorded)
+
+    @cached_property
+    def columns(self) -> dict[str, list[int]]:
+        return dict(self.recorded.columns())
+
+    @cached_property
+    def texts(self) -> list[str]:
+        return list(self.recorded.texts())
+
+    @cached_property
+    def shapes(self) -> list[list[Any]]:
+        """Per set of inputs, a list of sizes for each input."""
+        return [json.loads(text) if text else [] for text in self.recorded.shapes()]
+
+    @cached_property
+    def concrete_inputs(self) -> list[list[Any]]:
+        """Per set of inputs, the value of each that is no tensor."""
+        return [[value_of(one) for one in json.loads(text)] if text else [] for text in self.recorded.concrete_inputs()]
+
+    @cached_property
+    def stacks(self) -> list[list[str]]:
+        return [[self.texts[frame] for frame in stack] for stack in self.recorded.stacks()]
+
+    @cached_property
+    def children(self) -> dict[int, list[int]]:
+        out: dict[int, list[int]] = {}
+        for row, parent in enumerate(self.columns["parent"]):
+            if parent >= 0:
+                out.setdefault(parent, []).append(row)
+        return out
+
+    def averages(self, by_shapes: bool, stack_depth: int) -> dict[str, list[int]]:
+        return dict(self.recorded.averages(by_shapes, stack_depth))
+
+
+def value_of(text: str) -> Any:
+    """Of ``Concrete Inputs``: ``"[1, 2]"`` is a list; what is no value is None."""
+    if not text:
+        return None
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return float(text) if text in ("inf", "-inf", "nan") else None

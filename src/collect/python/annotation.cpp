@@ -1,0 +1,137 @@
+#include "collect/python/annotation.h"
+
+#include <cstddef>
+#include <utility>
+
+#include "collect/recorder.h"
+
+namespace stepscope::collect {
+namespace {
+
+/// No frame on the thread's stack stands for it: coroutines of one thread begin and end theirs in any order,
+/// and a range may end on another thread.
+struct Annotation {
+  PyObject_HEAD PyObject* name;
+  PyObject* args;
+  Recorder* recorder;  ///< null: it has not begun, or nothing was recorded when it did
+  Thread* thread;      ///< of the begin
+  std::uint64_t begin;
+  bool held;  ///< the end of the `with` block is not its end
+};
+
+Annotation& of(PyObject* self) { return *reinterpret_cast<Annotation*>(self); }
+
+PyObject* make(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
+  PyObject *name = nullptr, *args = Py_None;
+  if (keywords == nullptr && PyTuple_GET_SIZE(arguments) == 1 &&
+      PyUnicode_Check(PyTuple_GET_ITEM(arguments, 0))) {
+    name = PyTuple_GET_ITEM(arguments, 0);
+  } else {
+    static const char* names[] = {"name", "args", nullptr};
+    if (PyArg_ParseTupleAndKeywords(arguments, keywords, "U|O", const_cast<char**>(names), &name, &args) == 0)
+      return nullptr;
+  }
+  if (PyUnicode_AsUTF8(name) == nullptr) return nullptr;
+  PyObject* self = type->tp_alloc(type, 0);
+  if (self == nullptr) return nullptr;
+  Py_INCREF(name);
+  Py_INCREF(args);
+  of(self).name = name;
+  of(self).args = args;
+  return self;
+}
+
+void destroy(PyObject* self) {
+  Py_XDECREF(of(self).name);
+  Py_XDECREF(of(self).args);
+  PyTypeObject* type = Py_TYPE(self);
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+PyObject* enter(PyObject* self, PyObject*) {
+  Annotation& a = of(self);
+  a.recorder = stepscope_recorder.load(std::memory_order_relaxed);
+  a.thread = a.recorder == nullptr ? nullptr : stepscope_thread(a.recorder);
+  if (a.thread != nullptr) a.begin = ticks(a.recorder->clock);
+  Py_INCREF(self);
+  return self;
+}
+
+void finish(Annotation& a, std::uint8_t flags) {
+  Recorder* recorder = std::exchange(a.recorder, nullptr);
+  if (recorder == nullptr || recorder != stepscope_recorder.load(std::memory_order_relaxed)) return;
+  const std::uint64_t end = ticks(recorder->clock);
+  Thread* thread = stepscope_thread(recorder);
+  if (thread == nullptr || a.thread == nullptr || !has_room(*thread)) return;
+  if (thread != a.thread) flags |= record::kAsync;
+  Py_ssize_t length = 0;
+  const char* bytes = PyUnicode_AsUTF8AndSize(a.name, &length);  // made in make()
+  const record::Text* name =
+      stepscope_text(thread, record::Type::text, bytes,
+                     static_cast<std::uint32_t>(length > kLongestText ? kLongestText : length));
+  write_op(*thread, {nullptr, a.begin, -1, 0, name, nullptr, record::kUserScope, flags}, "", end);
+}
+
+PyObject* leave(PyObject* self, PyObject* const*, Py_ssize_t) {
+  if (!of(self).held) finish(of(self), 0);
+  Py_RETURN_NONE;
+}
+
+PyObject* hold(PyObject* self, PyObject*) {
+  of(self).held = true;
+  Py_RETURN_NONE;
+}
+
+PyObject* end(PyObject* self, PyObject*) {
+  of(self).held = false;
+  finish(of(self), record::kAsync);
+  Py_RETURN_NONE;
+}
+
+PyObject* get_name(PyObject* self, void*) {
+  Py_INCREF(of(self).name);
+  return of(self).name;
+}
+
+PyObject* get_args(PyObject* self, void*) {
+  Py_INCREF(of(self).args);
+  return of(self).args;
+}
+
+PyObject* get_held(PyObject* self, void*) { return PyBool_FromLong(of(self).held); }
+
+PyMethodDef methods[] = {{"__enter__", enter, METH_NOARGS, "The range begins."},
+                         {"__exit__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(leave)),
+                          METH_FASTCALL, "The range ends, unless it is held."},
+                         {"hold", hold, METH_NOARGS, "The range goes on behind its block, until end()."},
+                         {"end", end, METH_NOARGS, "The range ends, on whatever thread."},
+                         {nullptr, nullptr, 0, nullptr}};
+
+PyGetSetDef attributes[] = {{"name", get_name, nullptr, "What the range is called.", nullptr},
+                            {"args", get_args, nullptr, "What the caller said of it; not recorded.", nullptr},
+                            {"held", get_held, nullptr, "Whether it goes on behind its block.", nullptr},
+                            {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+PyType_Slot slots[] = {
+    {Py_tp_doc, const_cast<char*>("Annotation(name, args=None): a named range, from __enter__ to __exit__.")},
+    {Py_tp_new, reinterpret_cast<void*>(make)},
+    {Py_tp_dealloc, reinterpret_cast<void*>(destroy)},
+    {Py_tp_methods, methods},
+    {Py_tp_getset, attributes},
+    {0, nullptr}};
+
+PyType_Spec spec = {"stepscope._collect.Annotation", sizeof(Annotation), 0,
+                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+
+}  // namespace
+
+bool add_annotation(PyObject* module) {
+  PyObject* type = PyType_FromSpec(&spec);
+  if (type == nullptr) return false;
+  if (PyModule_AddObject(module, "Annotation", type) == 0) return true;
+  Py_DECREF(type);
+  return false;
+}
+
+}  // namespace stepscope::collect

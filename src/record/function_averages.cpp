@@ -1,0 +1,76 @@
+#include "record/function_averages.h"
+
+#include <map>
+#include <unordered_map>
+
+#include "record/interned.h"
+
+namespace stepscope::record {
+namespace {
+
+/// Of each of `events.inputs_told`, the number of its shapes.
+std::vector<std::uint64_t> shapes_of(const FunctionEvents& events) {
+  Interned shapes;
+  std::vector<std::uint64_t> out;
+  for (const InputTexts& inputs : events.inputs_told) out.push_back(shapes.id(inputs.tensor_dims));
+  return out;
+}
+
+/// Of each of `events.stacks`, the number of what is left of it at that depth.
+std::vector<std::uint64_t> cut_stacks(const FunctionEvents& events, std::int64_t depth) {
+  std::map<std::vector<std::int64_t>, std::uint64_t> known;
+  std::vector<std::uint64_t> out;
+  for (std::vector<std::int64_t> stack : events.stacks) {
+    if (stack.size() > static_cast<std::uint64_t>(depth)) stack.resize(static_cast<std::size_t>(depth));
+    out.push_back(known.try_emplace(std::move(stack), known.size()).first->second);
+  }
+  return out;
+}
+
+/// Numbers pairs, each once.
+class Pairs {
+ public:
+  std::uint64_t id(std::uint64_t a, std::uint64_t b) {
+    return ids_.try_emplace(a << 32 | b, ids_.size()).first->second;
+  }
+
+ private:
+  std::unordered_map<std::uint64_t, std::uint64_t> ids_;
+};
+
+}  // namespace
+
+FunctionAverages function_averages(const FunctionEvents& events, std::span<const std::int64_t> flops,
+                                   Grouping grouping) {
+  FunctionAverages out;
+  const auto columns = {&out.first,     &out.count,        &out.total_ns,       &out.self_ns,
+                        &out.cpu_bytes, &out.device_bytes, &out.self_cpu_bytes, &out.self_device_bytes,
+                        &out.flops};
+  const auto shapes = grouping.by_shapes ? shapes_of(events) : std::vector<std::uint64_t>();
+  const auto stacks =
+      grouping.stack_depth > 0 ? cut_stacks(events, grouping.stack_depth) : std::vector<std::uint64_t>();
+  Pairs by_shapes, by_stack;
+  std::unordered_map<std::uint64_t, std::size_t> groups;
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    std::uint64_t key = static_cast<std::uint64_t>(events.name[i]) * 2 + (events.scope[i] == kUserScope);
+    if (!shapes.empty()) key = by_shapes.id(key, shapes[static_cast<std::size_t>(events.inputs[i])]);
+    if (!stacks.empty()) key = by_stack.id(key, stacks[static_cast<std::size_t>(events.stack[i])]);
+    const auto [at, added] = groups.try_emplace(key, out.first.size());
+    if (added) {
+      for (auto* column : columns) column->push_back(0);
+      out.first.back() = static_cast<std::int64_t>(i);
+    }
+    const std::size_t g = at->second;
+    ++out.count[g];
+    out.total_ns[g] += events.end_ns[i] - events.begin_ns[i];
+    out.self_ns[g] += events.self_ns[i];
+    out.cpu_bytes[g] += events.cpu_bytes[i];
+    out.device_bytes[g] += events.device_bytes[i];
+    out.self_cpu_bytes[g] += events.self_cpu_bytes[i];
+    out.self_device_bytes[g] += events.self_device_bytes[i];
+    if (!flops.empty()) out.flops[g] += flops[i];
+  }
+  return out;
+}
+
+}  // namespace stepscope::record

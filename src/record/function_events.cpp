@@ -1,0 +1,320 @@
+#include "record/function_events.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+
+#include "record/interned.h"
+#include "record/python_stacks.h"
+
+namespace stepscope::record {
+namespace {
+
+constexpr std::uint8_t kFirstPythonScope = 100;  // and what comes behind it are Python's calls
+constexpr std::uint32_t kNone = ~0U;
+
+/// What torch.profiler leaves out.
+constexpr std::array<std::string_view, 8> kUnseen = {"[memory]",
+                                                     "[OutOfMemory]",
+                                                     "profiler::_record_function_enter",
+                                                     "profiler::_record_function_enter_new",
+                                                     "profiler::_record_function_exit",
+                                                     "aten::is_leaf",
+                                                     "aten::output_nr",
+                                                     "aten::_version"};
+
+template <class T>
+bool copy_to(T& value, std::span<const char> bytes) {
+  if (bytes.size() < sizeof value) return false;
+  std::memcpy(static_cast<void*>(&value), bytes.data(), sizeof value);
+  return true;
+}
+
+struct Row {
+  std::int64_t begin, end;
+  std::uint32_t order;   // in which it was written: what ends at the same instant ends from the inside out
+  std::uint32_t thread;  // of Reader::threads_
+  std::uint32_t name, inputs;
+  std::int64_t sequence = -1;
+  std::uint64_t forward_thread = 0;
+  std::uint8_t scope = 0, flags = 0;
+  std::int64_t cpu_bytes = 0, device_bytes = 0;  // of memory that no event covers
+
+  bool is_call() const { return scope >= kFirstPythonScope; }
+  bool is_async() const { return (flags & kAsync) != 0; }
+};
+
+bool before(const Row& a, const Row& b) {
+  return std::tie(a.begin, b.end, b.order) < std::tie(b.begin, a.end, a.order);
+}
+
+struct Allocation {
+  std::int64_t ns, cpu_bytes, device_bytes;
+  std::uint32_t thread;
+};
+
+bool is_host(std::int8_t device_type) { return device_type == 0 || device_type == 2 || device_type == 5; }
+
+/// What is open on a thread while its rows are walked by begin.
+struct Open {
+  struct Level {
+    std::int64_t end;
+    std::uint32_t number;
+  };
+  std::vector<Level> levels;
+
+  std::uint32_t around(const Row& row) {
+    while (!levels.empty() && (row.begin >= levels.back().end || row.end > levels.back().end))
+      levels.pop_back();
+    return levels.empty() ? kNone : levels.back().number;
+  }
+};
+
+class Reader {
+ public:
+  void read(const Recording& recording) {
+    rows_.clear();
+    allocations_.clear();
+    threads_.clear();
+    thread_of_.clear();
+    base_ = recording.begin_ns();
+    for (const Segment& segment : recording.segments()) read(recording, segment);
+    std::sort(rows_.begin(), rows_.end(), before);
+    std::stable_sort(allocations_.begin(), allocations_.end(),
+                     [](const Allocation& a, const Allocation& b) { return a.ns < b.ns; });
+    add_uncovered();
+    const std::size_t first = events_.size();
+    add_events();
+    merge_repeated(first);
+    add_memory(first);
+    subtract_children(first);
+    set_backward_stacks(first);
+  }
+
+  FunctionEvents take() {
+    for (std::size_t i = 0; i < texts_.size(); ++i) events_.texts.emplace_back(texts_[i]);
+    for (std::size_t i = 0; i < signatures_.size(); ++i)
+      events_.inputs_told.push_back(input_texts(signatures_[i]));
+    events_.stacks = stacks_.take();
+    return std::move(events_);
+  }
+
+ private:
+  void read(const Recording& recording, const Segment& segment) {
+    const auto thread = thread_of_.try_emplace(segment.thread, static_cast<std::uint32_t>(threads_.size()));
+    if (thread.second) threads_.push_back(segment.thread);
+    if (segment.torch_thread != 0) threads_[thread.first->second] = segment.torch_thread;
+    const Texts texts(segment);
+    std::vector<std::uint32_t> names, signatures;  // numbers of this segment's texts
+    const auto number = [&](std::vector<std::uint32_t>& known, Interned& all, std::uint32_t id) {
+      if (id >= segment.records.size()) return all.id("");
+      if (known.size() <= id) known.resize(id + 1, kNone);
+      if (known[id] == kNone) known[id] = all.id(texts[id]);
+      return known[id];
+    };
+    for_each_record(segment, [&](const Record& record, std::span<const char> bytes) {
+      Memory memory;
+      if (record.type == Type::memory && copy_to(memory, bytes)) {
+        const bool host = is_host(memory.device_type);
+        allocations_.push_back({recording.times().ns(memory.tick) - base_, host ? memory.bytes : 0,
+                                host ? 0 : memory.bytes, thread.first->second});
+      }
+      Op op;
+      if (record.type != Type::op || !copy_to(op, bytes)) return;
+      Row row{recording.times().ns(op.begin) - base_,
+              recording.times().ns(op.end) - base_,
+              static_cast<std::uint32_t>(rows_.size()),
+              thread.first->second,
+              number(names, texts_, op.value),
+              op.signature == 0 || op.scope >= kFirstPythonScope
+                  ? 0
+                  : number(signatures, signatures_, op.signature)};
+      row.end = std::max(row.end, row.begin);
+      row.scope = op.scope;
+      row.flags = op.flags;
+      SequencedOp sequenced;
+      if ((op.flags & kHasSequence) != 0 && copy_to(sequenced, bytes)) {
+        row.sequence = sequenced.sequence;
+        row.forward_thread = sequenced.forward_thread;
+      }
+      if (std::ranges::find(kUnseen, texts_[row.name]) == kUnseen.end()) rows_.push_back(row);
+    });
+  }
+
+  /// Memory outside of all events becomes events of no length.
+  void add_uncovered() {
+    std::vector<Row> added;
+    std::int64_t covered = -1;
+    std::size_t at = 0;
+    for (const Allocation& allocation : allocations_) {
+      for (; at < rows_.size() && rows_[at].begin <= allocation.ns; ++at)
+        if (!rows_[at].is_call()) covered = std::max(covered, rows_[at].end);
+      if (covered >= allocation.ns) continue;
+      Row row{allocation.ns, allocation.ns, 0, allocation.thread, texts_.id("[memory]"), 0};
+      row.cpu_bytes = allocation.cpu_bytes;
+      row.device_bytes = allocation.device_bytes;
+      added.push_back(row);
+    }
+    const auto middle = static_cast<std::ptrdiff_t>(rows_.size());
+    rows_.insert(rows_.end(), added.begin(), added.end());
+    std::inplace_merge(rows_.begin(), rows_.begin() + middle, rows_.end(), before);
+  }
+
+  void add_events() {
+    std::vector<Open> events(threads_.size()), calls(threads_.size());
+    for (const Row& row : rows_) {
+      const std::uint32_t call = calls[row.thread].around(row);
+      if (row.is_call()) {
+        calls[row.thread].levels.push_back({row.end, stacks_.call(call == kNone ? 0 : call, row.name)});
+        continue;
+      }
+      const std::uint32_t parent = row.is_async() ? kNone : events[row.thread].around(row);
+      if (!row.is_async())
+        events[row.thread].levels.push_back({row.end, static_cast<std::uint32_t>(events_.size())});
+      add(row, parent, call);
+    }
+  }
+
+  void add(const Row& row, std::uint32_t parent, std::uint32_t call) {
+    FunctionEvents& e = events_;
+    e.begin_ns.push_back(row.begin);
+    e.end_ns.push_back(row.end);
+    e.parent.push_back(parent == kNone ? -1 : std::int64_t{parent});
+    e.name.push_back(texts_[row.name].starts_with("ProfilerStep#") ? texts_.id("ProfilerStep*") : row.name);
+    e.trace_name.push_back(row.name);
+    e.inputs.push_back(row.inputs);
+    e.stack.push_back(call == kNone ? 0 : stacks_.stack(call, texts_));
+    e.thread.push_back(static_cast<std::int64_t>(threads_[row.thread]));
+    e.forward_thread.push_back(static_cast<std::int64_t>(row.forward_thread));
+    e.sequence.push_back(row.sequence);
+    e.scope.push_back(row.scope);
+    e.is_async.push_back(row.is_async());
+    e.cpu_bytes.push_back(row.cpu_bytes);
+    e.device_bytes.push_back(row.device_bytes);
+  }
+
+  /// An only child of its parent's name goes; its children become the parent's. Parents stand before their
+  /// children, so one pass is enough.
+  void merge_repeated(std::size_t first) {
+    FunctionEvents& e = events_;
+    std::vector<std::uint32_t> children(e.size());
+    std::vector<std::uint32_t> place(e.size());  // where the event is from now on, or where it went
+    for (std::size_t i = first; i < e.size(); ++i)
+      if (e.parent[i] >= 0) ++children[static_cast<std::size_t>(e.parent[i])];
+    std::size_t kept = first;
+    for (std::size_t i = first; i < e.size(); ++i) {
+      if (e.parent[i] >= 0) {
+        const std::size_t parent = place[static_cast<std::size_t>(e.parent[i])];
+        e.parent[i] = static_cast<std::int64_t>(parent);
+        if (e.name[parent] == e.name[i] && children[parent] == 1) {
+          children[parent] = children[i];
+          place[i] = static_cast<std::uint32_t>(parent);
+          continue;
+        }
+      }
+      place[i] = static_cast<std::uint32_t>(kept);
+      children[kept] = children[i];
+      for (auto* column : columns()) (*column)[kept] = (*column)[i];
+      ++kept;
+    }
+    for (auto* column : columns()) column->resize(kept);
+  }
+
+  std::array<std::vector<std::int64_t>*, 14> columns() {
+    FunctionEvents& e = events_;
+    return {&e.begin_ns, &e.end_ns,   &e.parent,    &e.name,           &e.trace_name,
+            &e.inputs,   &e.stack,    &e.thread,    &e.forward_thread, &e.sequence,
+            &e.scope,    &e.is_async, &e.cpu_bytes, &e.device_bytes};
+  }
+
+  void add_memory(std::size_t first) {
+    if (allocations_.empty()) return;
+    std::vector<std::int64_t> times, cpu{0}, device{0};
+    for (const Allocation& allocation : allocations_) {
+      times.push_back(allocation.ns);
+      cpu.push_back(static_cast<std::int64_t>(static_cast<std::uint64_t>(cpu.back()) +
+                                              static_cast<std::uint64_t>(allocation.cpu_bytes)));
+      device.push_back(static_cast<std::int64_t>(static_cast<std::uint64_t>(device.back()) +
+                                                 static_cast<std::uint64_t>(allocation.device_bytes)));
+    }
+    const auto memory = texts_.id("[memory]");
+    FunctionEvents& e = events_;
+    for (std::size_t i = first; i < e.size(); ++i) {
+      if (e.name[i] == memory) continue;
+      const auto from = std::ranges::lower_bound(times, e.begin_ns[i]) - times.begin();
+      const auto to = std::ranges::upper_bound(times, e.end_ns[i]) - times.begin();
+      e.cpu_bytes[i] = difference(cpu, from, to);
+      e.device_bytes[i] = difference(device, from, to);
+    }
+  }
+
+  static std::int64_t difference(const std::vector<std::int64_t>& sums, std::ptrdiff_t from,
+                                 std::ptrdiff_t to) {
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(sums[static_cast<std::size_t>(to)]) -
+                                     static_cast<std::uint64_t>(sums[static_cast<std::size_t>(from)]));
+  }
+
+  void subtract_children(std::size_t first) {
+    FunctionEvents& e = events_;
+    for (auto* column : {&e.self_ns, &e.self_cpu_bytes, &e.self_device_bytes}) column->resize(e.size());
+    const auto own = [&](std::size_t i, std::vector<std::int64_t>& self, std::int64_t total) {
+      if (e.is_async[i] == 0) self[i] += total;
+      if (e.parent[i] >= 0) self[static_cast<std::size_t>(e.parent[i])] -= total;
+    };
+    for (std::size_t i = first; i < e.size(); ++i) {
+      own(i, e.self_ns, e.end_ns[i] - e.begin_ns[i]);
+      own(i, e.self_cpu_bytes, e.cpu_bytes[i]);
+      own(i, e.self_device_bytes, e.device_bytes[i]);
+    }
+  }
+
+  /// What runs below a backward op has the stack of the forward op: that of its thread and sequence number.
+  void set_backward_stacks(std::size_t first) {
+    FunctionEvents& e = events_;
+    std::vector<std::int64_t> backward(e.size() - first, -1);
+    std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> forward;  // sequence, thread
+    for (std::size_t i = first; i < e.size(); ++i) {
+      auto& above = backward[i - first];
+      if (e.scope[i] == kBackwardScope)
+        above = static_cast<std::int64_t>(i);
+      else if (e.parent[i] >= 0)
+        above = backward[static_cast<std::size_t>(e.parent[i]) - first];
+      if (above < 0) forward.try_emplace({e.sequence[i], e.thread[i]}, e.stack[i]);
+    }
+    for (std::size_t i = first; i < e.size(); ++i) {
+      if (backward[i - first] < 0) continue;
+      const auto above = static_cast<std::size_t>(backward[i - first]);
+      const auto found = forward.find({e.sequence[above], e.forward_thread[above]});
+      e.stack[i] = found == forward.end() ? 0 : found->second;
+    }
+  }
+
+  FunctionEvents events_;
+  Interned texts_, signatures_ = with_none();
+  PythonStacks stacks_;
+  // Of the recording that is being read.
+  std::int64_t base_ = 0;
+  std::vector<Row> rows_;
+  std::vector<Allocation> allocations_;
+  std::vector<std::uint64_t> threads_;
+  std::unordered_map<std::uint32_t, std::uint32_t> thread_of_;  // by the kernel's id
+
+  static Interned with_none() {
+    Interned none;
+    none.id("");
+    return none;
+  }
+};
+
+}  // namespace
+
+FunctionEvents function_events(std::span<const Recording* const> recordings) {
+  Reader reader;
+  for (const Recording* recording : recordings) reader.read(*recording);
+  return reader.take();
+}
+
+}  // namespace stepscope::record

@@ -1,0 +1,27 @@
+// A recording's file, mapped: pages of segments that were never claimed cost nothing.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "record/recording.h"
+
+namespace stepscope::record {
+
+class RecordingFile {
+ public:
+  static Result<RecordingFile> open(const std::string& path);
+  RecordingFile(RecordingFile&& other) noexcept;
+  RecordingFile& operator=(RecordingFile&&) = delete;
+  ~RecordingFile();
+
+  const Recording& recording() const { return recording_; }
+
+ private:
+  explicit RecordingFile(std::span<const char> bytes) : bytes_(bytes) {}
+
+  std::span<const char> bytes_;
+  Recording recording_;
+};
+
+}  // namespace stepscope::record
