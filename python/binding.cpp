@@ -99,6 +99,7 @@ void bind_page(nb::module_& module) {
 
 NB_MODULE(_core, module) {
   using namespace stepscope::python;
+  nb::set_leak_warnings(false);  // PyTorch keeps what a program has at its end
   nb::register_exception_translator(raise_refusal);
   module.attr("version") = STEPSCOPE_VERSION;
   module.attr("rows_on_terminal") = stepscope::report::kRowsOnTerminal;

@@ -115,8 +115,10 @@ Columns averages_of(const Recorded& recorded, bool by_shapes, std::int64_t stack
   const std::pair<const char*, const std::vector<std::int64_t>*> told[] = {
       {"name", &e.name},   {"parent", &e.parent},     {"inputs", &e.inputs},
       {"stack", &e.stack}, {"is_async", &e.is_async}, {"scope", &e.scope}};
-  for (const auto& [name, column] : told)
-    for (const std::int64_t first : a.first) out[name].push_back((*column)[static_cast<std::size_t>(first)]);
+  for (const auto& [name, column] : told) {
+    auto& firsts = out[name];
+    for (const std::int64_t first : a.first) firsts.push_back((*column)[static_cast<std::size_t>(first)]);
+  }
   return out;
 }
 

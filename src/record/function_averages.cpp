@@ -62,13 +62,16 @@ FunctionAverages function_averages(const FunctionEvents& events, std::span<const
     }
     const std::size_t g = at->second;
     ++out.count[g];
-    out.total_ns[g] += events.end_ns[i] - events.begin_ns[i];
-    out.self_ns[g] += events.self_ns[i];
-    out.cpu_bytes[g] += events.cpu_bytes[i];
-    out.device_bytes[g] += events.device_bytes[i];
-    out.self_cpu_bytes[g] += events.self_cpu_bytes[i];
-    out.self_device_bytes[g] += events.self_device_bytes[i];
-    if (!flops.empty()) out.flops[g] += flops[i];
+    const auto add = [&](std::vector<std::int64_t>& column, std::int64_t value) {
+      column[g] = sum_of(column[g], value);
+    };
+    add(out.total_ns, difference_of(events.end_ns[i], events.begin_ns[i]));
+    add(out.self_ns, events.self_ns[i]);
+    add(out.cpu_bytes, events.cpu_bytes[i]);
+    add(out.device_bytes, events.device_bytes[i]);
+    add(out.self_cpu_bytes, events.self_cpu_bytes[i]);
+    add(out.self_device_bytes, events.self_device_bytes[i]);
+    if (!flops.empty()) add(out.flops, flops[i]);
   }
   return out;
 }

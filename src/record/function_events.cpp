@@ -26,6 +26,8 @@ constexpr std::array<std::string_view, 8> kUnseen = {"[memory]",
                                                      "aten::output_nr",
                                                      "aten::_version"};
 
+constexpr std::string_view kEngine = "autograd::engine::evaluate_function: ";
+
 template <class T>
 bool copy_to(T& value, std::span<const char> bytes) {
   if (bytes.size() < sizeof value) return false;
@@ -91,6 +93,7 @@ class Reader {
     merge_repeated(first);
     add_memory(first);
     subtract_children(first);
+    set_sequences(first);
     set_backward_stacks(first);
   }
 
@@ -104,9 +107,8 @@ class Reader {
 
  private:
   void read(const Recording& recording, const Segment& segment) {
-    const auto thread = thread_of_.try_emplace(segment.thread, static_cast<std::uint32_t>(threads_.size()));
-    if (thread.second) threads_.push_back(segment.thread);
-    if (segment.torch_thread != 0) threads_[thread.first->second] = segment.torch_thread;
+    const std::uint32_t thread = number_of_thread(segment.thread);
+    if (segment.torch_thread != 0) threads_[thread] = segment.torch_thread;
     const Texts texts(segment);
     std::vector<std::uint32_t> names, signatures;  // numbers of this segment's texts
     const auto number = [&](std::vector<std::uint32_t>& known, Interned& all, std::uint32_t id) {
@@ -120,14 +122,14 @@ class Reader {
       if (record.type == Type::memory && copy_to(memory, bytes)) {
         const bool host = is_host(memory.device_type);
         allocations_.push_back({recording.times().ns(memory.tick) - base_, host ? memory.bytes : 0,
-                                host ? 0 : memory.bytes, thread.first->second});
+                                host ? 0 : memory.bytes, thread});
       }
       Op op;
       if (record.type != Type::op || !copy_to(op, bytes)) return;
       Row row{recording.times().ns(op.begin) - base_,
               recording.times().ns(op.end) - base_,
               static_cast<std::uint32_t>(rows_.size()),
-              thread.first->second,
+              thread,
               number(names, texts_, op.value),
               op.signature == 0 || op.scope >= kFirstPythonScope
                   ? 0
@@ -135,13 +137,22 @@ class Reader {
       row.end = std::max(row.end, row.begin);
       row.scope = op.scope;
       row.flags = op.flags;
-      SequencedOp sequenced;
-      if ((op.flags & kHasSequence) != 0 && copy_to(sequenced, bytes)) {
-        row.sequence = sequenced.sequence;
-        row.forward_thread = sequenced.forward_thread;
+      SequencedOp more;
+      if ((op.flags & (kHasSequence | kOtherThread)) != 0 && copy_to(more, bytes)) {
+        row.sequence = more.sequence;
+        if ((op.flags & kOtherThread) != 0)
+          row.thread = number_of_thread(static_cast<std::uint32_t>(more.forward_thread));
+        else
+          row.forward_thread = more.forward_thread;
       }
       if (std::ranges::find(kUnseen, texts_[row.name]) == kUnseen.end()) rows_.push_back(row);
     });
+  }
+
+  std::uint32_t number_of_thread(std::uint32_t id) {
+    const auto [at, added] = thread_of_.try_emplace(id, static_cast<std::uint32_t>(threads_.size()));
+    if (added) threads_.push_back(id);
+    return at->second;
   }
 
   /// Memory outside of all events becomes events of no length.
@@ -235,10 +246,8 @@ class Reader {
     std::vector<std::int64_t> times, cpu{0}, device{0};
     for (const Allocation& allocation : allocations_) {
       times.push_back(allocation.ns);
-      cpu.push_back(static_cast<std::int64_t>(static_cast<std::uint64_t>(cpu.back()) +
-                                              static_cast<std::uint64_t>(allocation.cpu_bytes)));
-      device.push_back(static_cast<std::int64_t>(static_cast<std::uint64_t>(device.back()) +
-                                                 static_cast<std::uint64_t>(allocation.device_bytes)));
+      cpu.push_back(sum_of(cpu.back(), allocation.cpu_bytes));
+      device.push_back(sum_of(device.back(), allocation.device_bytes));
     }
     const auto memory = texts_.id("[memory]");
     FunctionEvents& e = events_;
@@ -253,21 +262,35 @@ class Reader {
 
   static std::int64_t difference(const std::vector<std::int64_t>& sums, std::ptrdiff_t from,
                                  std::ptrdiff_t to) {
-    return static_cast<std::int64_t>(static_cast<std::uint64_t>(sums[static_cast<std::size_t>(to)]) -
-                                     static_cast<std::uint64_t>(sums[static_cast<std::size_t>(from)]));
+    return difference_of(sums[static_cast<std::size_t>(to)], sums[static_cast<std::size_t>(from)]);
   }
 
   void subtract_children(std::size_t first) {
     FunctionEvents& e = events_;
     for (auto* column : {&e.self_ns, &e.self_cpu_bytes, &e.self_device_bytes}) column->resize(e.size());
     const auto own = [&](std::size_t i, std::vector<std::int64_t>& self, std::int64_t total) {
-      if (e.is_async[i] == 0) self[i] += total;
-      if (e.parent[i] >= 0) self[static_cast<std::size_t>(e.parent[i])] -= total;
+      if (e.is_async[i] == 0) self[i] = sum_of(self[i], total);
+      if (e.parent[i] < 0) return;
+      std::int64_t& above = self[static_cast<std::size_t>(e.parent[i])];
+      above = difference_of(above, total);
     };
     for (std::size_t i = first; i < e.size(); ++i) {
       own(i, e.self_ns, e.end_ns[i] - e.begin_ns[i]);
       own(i, e.self_cpu_bytes, e.cpu_bytes[i]);
       own(i, e.self_device_bytes, e.device_bytes[i]);
+    }
+  }
+
+  /// The engine's own op has the sequence number of the backward op that it runs first.
+  void set_sequences(std::size_t first) {
+    FunctionEvents& e = events_;
+    for (std::size_t i = first; i < e.size(); ++i) {
+      if (e.scope[i] != kBackwardScope || e.parent[i] < 0) continue;
+      const auto above = static_cast<std::size_t>(e.parent[i]);
+      if (e.sequence[above] >= 0 || !texts_[static_cast<std::size_t>(e.name[above])].starts_with(kEngine))
+        continue;
+      e.sequence[above] = e.sequence[i];
+      e.forward_thread[above] = e.forward_thread[i];
     }
   }
 

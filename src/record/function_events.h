@@ -35,6 +35,14 @@ struct FunctionEvents {
   std::size_t size() const { return begin_ns.size(); }
 };
 
+/// Sums of what a file says wrap round rather than overflow.
+inline std::int64_t sum_of(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+}
+inline std::int64_t difference_of(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
+}
+
 FunctionEvents function_events(std::span<const Recording* const> recordings);
 
 }  // namespace stepscope::record

@@ -14,45 +14,46 @@ from stepscope._errors import ProfilerError
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-class record_function(_collect.Annotation):  # noqa: N801 (the name that it replaces)
-    """A named range: ``with record_function("forward"): …``, or a decorator of functions, async ones too.
+record_function = _collect.record_function
 
-    It holds its own begin, so ranges of coroutines that take turns on a thread keep their times. ``args`` is kept on the
-    object and not recorded.
-    """
 
-    __slots__ = ()
+def decorated(self: record_function, function: Function) -> Function:
+    """The function, with a range around each of its calls."""
+    name, args = self.name, self.args
+    wrapper: Any
+    if inspect.iscoroutinefunction(function):
 
-    def __call__(self, function: Function) -> Function:
-        name, args = self.name, self.args
-        wrapper: Any
-        if inspect.iscoroutinefunction(function):
+        @functools.wraps(function)
+        async def wrapper(*given: Any, **named: Any) -> Any:
+            with record_function(name, args):
+                return await function(*given, **named)
 
-            @functools.wraps(function)
-            async def wrapper(*given: Any, **named: Any) -> Any:
-                with record_function(name, args):
-                    return await function(*given, **named)
+    else:
 
-        else:
+        @functools.wraps(function)
+        def wrapper(*given: Any, **named: Any) -> Any:
+            with record_function(name, args):
+                return function(*given, **named)
 
-            @functools.wraps(function)
-            def wrapper(*given: Any, **named: Any) -> Any:
-                with record_function(name, args):
-                    return function(*given, **named)
+    return wrapper  # type: ignore[no-any-return]
 
-        return wrapper  # type: ignore[no-any-return]
 
-    def _call_end_callbacks_on_future(self, future: Any) -> Any:
-        """The range goes on until the future is done. Returns a future that is done then, with the same value."""
-        if self.held:
-            raise ProfilerError(f"the range {self.name!r} waits for a future already; it can wait for one")
-        self.hold()
+def end_with_future(self: record_function, future: Any) -> Any:
+    """The range goes on until the future is done. Returns a future that is done then, with the same value."""
+    if self.held:
+        raise ProfilerError(f"the range {self.name!r} waits for a future already; it can wait for one")
+    self.hold()
 
-        def done(finished: Any) -> Any:
-            self.end()
-            return finished.value()
+    def done(finished: Any) -> Any:
+        self.end()
+        return finished.value()
 
-        return future.then(done)
+    return future.then(done)
+
+
+# A class of Python's on top of the one in C would cost as much as the range itself.
+record_function.__call__ = decorated  # type: ignore[method-assign]
+record_function._call_end_callbacks_on_future = end_with_future  # type: ignore[method-assign]
 
 
 def range_push(name: str) -> None:
@@ -67,12 +68,12 @@ def range_pop() -> None:
 
 def mark(name: str) -> None:
     """An instant, as a range of no length."""
-    with _collect.Annotation(name):
+    with record_function(name):
         pass
 
 
 @contextlib.contextmanager
 def range(name: str, *args: Any, **kwargs: Any) -> Iterator[None]:  # noqa: A001 (the name that it replaces)
     """A range of the block; ``args`` and ``kwargs`` are put into the name as ``str.format`` does."""
-    with _collect.Annotation(name.format(*args, **kwargs) if args or kwargs else name):
+    with record_function(name.format(*args, **kwargs) if args or kwargs else name):
         yield

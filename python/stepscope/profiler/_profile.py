@@ -31,7 +31,7 @@ NEVER_ENDED = "the schedule goes from {} to {} and never to RECORD_AND_SAVE, so 
 class _KinetoProfile(Results):
     """Records from start() to stop(). What a method needs and does not have, it says in a ProfilerError."""
 
-    def __new__(cls, *, backend: str = "stepscope", **arguments: Any) -> Any:
+    def __new__(cls, *own: Any, backend: str = "stepscope", **arguments: Any) -> Any:
         if backend == "kineto":
             return kineto_profile(cls.__name__, arguments)
         if backend != "stepscope":
@@ -222,7 +222,7 @@ class profile(_KinetoProfile):  # noqa: N801 (the name that it replaces)
         self.on_trace_ready = on_trace_ready
         self.step_num = 0
         self.current_action = self._action(0)
-        self._mark: _collect.Annotation | None = None
+        self._mark: _collect.record_function | None = None
         self._is_on = False
 
     def __enter__(self) -> profile:
@@ -278,7 +278,7 @@ class profile(_KinetoProfile):  # noqa: N801 (the name that it replaces)
 
     def _begin_step(self) -> None:
         if self.schedule is not None:
-            self._mark = _collect.Annotation(f"ProfilerStep#{self.step_num}")
+            self._mark = _collect.record_function(f"ProfilerStep#{self.step_num}")
             self._mark.__enter__()
 
     def _end_step(self) -> None:

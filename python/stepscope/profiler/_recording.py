@@ -135,8 +135,10 @@ os.register_at_fork(after_in_child=forget_in_child)
 
 
 def torch_observer() -> Any:
-    import torch
-
+    try:
+        import torch
+    except ImportError:
+        raise ProfilerError("ops are PyTorch's, and there is no PyTorch here; install torch, or record ranges alone by activities=[]") from None
     return observer(torch)
 
 

@@ -21,16 +21,7 @@ struct Annotation {
 
 Annotation& of(PyObject* self) { return *reinterpret_cast<Annotation*>(self); }
 
-PyObject* make(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
-  PyObject *name = nullptr, *args = Py_None;
-  if (keywords == nullptr && PyTuple_GET_SIZE(arguments) == 1 &&
-      PyUnicode_Check(PyTuple_GET_ITEM(arguments, 0))) {
-    name = PyTuple_GET_ITEM(arguments, 0);
-  } else {
-    static const char* names[] = {"name", "args", nullptr};
-    if (PyArg_ParseTupleAndKeywords(arguments, keywords, "U|O", const_cast<char**>(names), &name, &args) == 0)
-      return nullptr;
-  }
+PyObject* made(PyTypeObject* type, PyObject* name, PyObject* args) {
   if (PyUnicode_AsUTF8(name) == nullptr) return nullptr;
   PyObject* self = type->tp_alloc(type, 0);
   if (self == nullptr) return nullptr;
@@ -38,6 +29,37 @@ PyObject* make(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
   Py_INCREF(args);
   of(self).name = name;
   of(self).args = args;
+  return self;
+}
+
+PyObject* make(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
+  PyObject *name = nullptr, *args = Py_None;
+  static const char* names[] = {"name", "args", nullptr};
+  if (PyArg_ParseTupleAndKeywords(arguments, keywords, "U|O", const_cast<char**>(names), &name, &args) == 0)
+    return nullptr;
+  return made(type, name, args);
+}
+
+/// record_function("name") without a tuple in between.
+PyObject* call_type(PyObject* type, PyObject* const* values, std::size_t flags, PyObject* keywords) {
+  const Py_ssize_t count = PyVectorcall_NARGS(flags);
+  if (count == 1 && keywords == nullptr && PyUnicode_Check(values[0]))
+    return made(reinterpret_cast<PyTypeObject*>(type), values[0], Py_None);
+  PyObject* arguments = PyTuple_New(count);
+  PyObject* named = keywords == nullptr ? nullptr : PyDict_New();
+  PyObject* self = nullptr;
+  if (arguments != nullptr && (keywords == nullptr || named != nullptr)) {
+    for (Py_ssize_t i = 0; i < count; ++i) {
+      Py_INCREF(values[i]);
+      PyTuple_SET_ITEM(arguments, i, values[i]);
+    }
+    int failed = 0;
+    for (Py_ssize_t i = 0; named != nullptr && i < PyTuple_GET_SIZE(keywords); ++i)
+      failed |= PyDict_SetItem(named, PyTuple_GET_ITEM(keywords, i), values[count + i]);
+    if (failed == 0) self = make(reinterpret_cast<PyTypeObject*>(type), arguments, named);
+  }
+  Py_XDECREF(arguments);
+  Py_XDECREF(named);
   return self;
 }
 
@@ -114,14 +136,15 @@ PyGetSetDef attributes[] = {{"name", get_name, nullptr, "What the range is calle
                             {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 PyType_Slot slots[] = {
-    {Py_tp_doc, const_cast<char*>("Annotation(name, args=None): a named range, from __enter__ to __exit__.")},
+    {Py_tp_doc,
+     const_cast<char*>("record_function(name, args=None): a named range, from __enter__ to __exit__.")},
     {Py_tp_new, reinterpret_cast<void*>(make)},
     {Py_tp_dealloc, reinterpret_cast<void*>(destroy)},
     {Py_tp_methods, methods},
     {Py_tp_getset, attributes},
     {0, nullptr}};
 
-PyType_Spec spec = {"stepscope._collect.Annotation", sizeof(Annotation), 0,
+PyType_Spec spec = {"stepscope.profiler.record_function", sizeof(Annotation), 0,
                     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
 
 }  // namespace
@@ -129,7 +152,8 @@ PyType_Spec spec = {"stepscope._collect.Annotation", sizeof(Annotation), 0,
 bool add_annotation(PyObject* module) {
   PyObject* type = PyType_FromSpec(&spec);
   if (type == nullptr) return false;
-  if (PyModule_AddObject(module, "Annotation", type) == 0) return true;
+  reinterpret_cast<PyTypeObject*>(type)->tp_vectorcall = call_type;
+  if (PyModule_AddObject(module, "record_function", type) == 0) return true;
   Py_DECREF(type);
   return false;
 }

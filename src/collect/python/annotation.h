@@ -1,4 +1,4 @@
-// The type Annotation of stepscope._collect: a named range that holds its own begin.
+// The type record_function of stepscope._collect: a named range that holds its own begin.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN

@@ -1,0 +1,52 @@
+"""Recordings made by hand for tests: a tick is 1 ns, times count from the begin of the recording."""
+
+import struct
+
+HEADER, SEGMENT, BEGIN = 4096, 1 << 20, 1000
+TEXT, SIGNATURE, OP, MEMORY = 1, 2, 3, 4
+SHAPES, MEMORY_FLAG, STACKS, FLOPS = 1, 2, 4, 8
+USER, BACKWARD, PYTHON = 7, 1, 100
+
+
+def tensor(*sizes):
+    """An input of that shape, float32, without strides."""
+    return struct.pack("<BBBB", 1, 6, len(sizes), 0) + struct.pack(f"<{len(sizes)}q", *sizes)
+
+
+class MadeThread:
+    def __init__(self, kernel_id, torch_id):
+        self.kernel_id, self.torch_id = kernel_id, torch_id
+        self.records, self.texts = b"", 0
+
+    def text(self, value, kind=TEXT):
+        value = value if isinstance(value, bytes) else value.encode()
+        self.texts += 1
+        size = (12 + len(value) + 1 + 7) & ~7
+        self.records += (struct.pack("<HHII", kind, size // 8, self.texts, len(value)) + value).ljust(size, b"\0")
+        return self.texts
+
+    def op(self, name, begin, end, scope=0, sequence=-1, forward=0, inputs=b"", flags=0):
+        name = self.text(name)
+        signature = self.text(inputs, SIGNATURE) if inputs else 0
+        flags |= sequence >= 0
+        record = struct.pack("<HHIQQIBBH", OP, 6 if sequence >= 0 else 4, name, BEGIN + begin, BEGIN + end, signature, scope, flags, 0)
+        self.records += record + (struct.pack("<qQ", sequence, forward) if sequence >= 0 else b"")
+        return self
+
+    def memory(self, at, size, address=0, device_type=0):
+        self.records += struct.pack("<HHIQQqqqbb6x", MEMORY, 7, 0, BEGIN + at, address, size, -1, -1, device_type, -1)
+        return self
+
+
+def write(path, threads, flags=0, length=10**9, dropped=0):
+    """A recording of those threads, a segment each."""
+    pair = struct.Struct("<Qqq")
+    head = b"STEPREC\n" + struct.pack("<IIIIIIII", 1, HEADER, SEGMENT, len(threads), len(threads), 7, 0, flags) + struct.pack("<Q", dropped)
+    head += pair.pack(0, 0, 0) + pair.pack(BEGIN, BEGIN, 1_700_000_000_000_000_000 + BEGIN)
+    head += pair.pack(BEGIN + length, BEGIN + length, 1_700_000_000_000_000_000 + BEGIN + length)
+    body = b""
+    for thread in threads:
+        segment = struct.pack("<IIQ16s", 32 + len(thread.records), thread.kernel_id, thread.torch_id, b"python") + thread.records
+        body += segment.ljust(SEGMENT, b"\0")
+    path.write_bytes(head.ljust(HEADER, b"\0") + body)
+    return path
