@@ -1,11 +1,13 @@
 #!/bin/sh
 # Installs the Debian packages stepscope is built with, and only those that are missing.
-#   tools/install-deps.sh [build] [test] [dev]     default: build
-# build: what the program needs; test: on top, what the tests need; dev: on top, clang and its tools.
+#   tools/install-deps.sh [build] [test] [torch] [dev]     default: build
+# build: what the program needs; test: on top, what the tests need; torch: PyTorch, for the profiler's
+# tests; dev: on top, clang and its tools.
 set -eu
 
 build="g++ make cmake ninja-build ccache pkg-config libfmt-dev libcli11-dev libisal-dev libsimdjson-dev libsqlite3-dev zlib1g-dev"
 test="python3 python3-dev python3-venv libgtest-dev libbenchmark-dev"
+torch="python3-torch libtorch-dev"
 dev="clang-19 clang-tidy-19 clang-format-19 libclang-rt-19-dev"
 
 wanted=""
@@ -13,8 +15,9 @@ for group in "${@:-build}"; do
   case $group in
     build) wanted="$wanted $build" ;;
     test) wanted="$wanted $build $test" ;;
+    torch) wanted="$wanted $torch" ;;
     dev) wanted="$wanted $build $test $dev" ;;
-    *) echo "install-deps: '$group' is not a group; the groups are build, test and dev" >&2; exit 2 ;;
+    *) echo "install-deps: '$group' is not a group; the groups are build, test, torch and dev" >&2; exit 2 ;;
   esac
 done
 

@@ -1,11 +1,12 @@
 #!/bin/sh
-# Builds the Python package, installs it into build/python-venv and runs its tests and the example notebook.
+# Builds the Python package, installs it into build/python-venv and runs its tests and the example notebook; then the profiler's
+# tests once more under each PyTorch there is: Debian's, and the one from PyPI that bench/explain keeps.
 #   tools/python-tests.sh [PYTEST OPTIONS]
 # The build is the debug build, with checks on: it takes its objects from ccache when `make test` ran with CCACHE_NOHASHDIR=1,
 # as .ci/run does, since compiler and flags are the same and only the build folder's name differs.
 set -eu
 cd "$(dirname "$0")/.."
-tools/install-deps.sh test
+tools/install-deps.sh test torch
 venv=build/python-venv
 export PIP_DISABLE_PIP_VERSION_CHECK=1 CCACHE_NOHASHDIR=1 CXX="${CXX:-c++}"
 
@@ -17,3 +18,34 @@ fi
 CMAKE_BUILD_PARALLEL_LEVEL=${JOBS:-$(nproc)} $venv/bin/python -m pip install --quiet --no-build-isolation --no-deps --force-reinstall \
   --config-settings=build-dir=build/python --config-settings=cmake.build-type=Debug .
 PATH="$PWD/$venv/bin:$PATH" $venv/bin/python -m pytest -p no:cacheprovider -q "$@"
+
+built=$($venv/bin/python -c 'import stepscope, pathlib; print(pathlib.Path(stepscope.__file__).parent)')
+suffix() { "$1" -c 'import sysconfig; print(sysconfig.get_config_var("EXT_SUFFIX"))'; }
+
+# torch_tests NAME PYTHON FOLDER: in a virtual environment of that Python that also sees the packages in FOLDER.
+torch_tests() {
+  home=build/torch-$1
+  if ! [ -x "$home/bin/python" ]; then
+    "$2" -m venv "$home"
+    "$home/bin/python" -m pip install --quiet pytest
+    echo "$3" >"$("$home/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/torch.pth"
+  fi
+  if [ "$(suffix "$home/bin/python")" = "$(suffix $venv/bin/python)" ]; then
+    ln -sfn "$built" "$("$home/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/stepscope"
+  else
+    "$home/bin/python" -m pip install --quiet scikit-build-core nanobind typing-extensions
+    CMAKE_BUILD_PARALLEL_LEVEL=${JOBS:-$(nproc)} "$home/bin/python" -m pip install --quiet --no-build-isolation --no-deps --force-reinstall \
+      --config-settings=build-dir="$home-build" --config-settings=cmake.build-type=Debug .
+  fi
+  "$home/bin/python" -m pytest -p no:cacheprovider -q python/tests/profiler_*_test.py
+}
+
+if /usr/bin/python3 -c 'import torch' 2>/dev/null; then
+  torch_tests debian /usr/bin/python3 /usr/lib/python3/dist-packages
+fi
+bench=${XDG_CACHE_HOME:-$HOME/.cache}/stepscope-bench/explain-venv
+if [ -x "$bench/bin/python" ] && "$bench/bin/python" -W ignore -c 'import torch' 2>/dev/null; then
+  torch_tests pypi "$bench/bin/python" "$("$bench/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"
+else
+  echo "python-tests: the tests under a PyTorch from PyPI were left out: make explain-bench installs one" >&2
+fi

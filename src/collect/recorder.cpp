@@ -167,6 +167,7 @@ Thread* stepscope_thread(Recorder* recorder) {
     if (thread == nullptr) return nullptr;
     of_this_thread = thread;
     thread->recorder = nullptr;
+    thread->torch_thread = 0;  // of the thread that left the place
     if (kKeyMade) ::pthread_setspecific(at_thread_end, thread);
   }
   if (thread->recorder != recorder) {

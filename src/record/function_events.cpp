@@ -142,7 +142,7 @@ class Reader {
         row.sequence = more.sequence;
         if ((op.flags & kOtherThread) != 0)
           row.thread = number_of_thread(static_cast<std::uint32_t>(more.forward_thread));
-        else
+        else if (more.sequence >= 0)
           row.forward_thread = more.forward_thread;
       }
       if (std::ranges::find(kUnseen, texts_[row.name]) == kUnseen.end()) rows_.push_back(row);

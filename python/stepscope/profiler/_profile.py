@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import time
 import uuid
 import warnings
@@ -23,7 +22,6 @@ from stepscope.profiler._recording import FLOPS, MEMORY, MODULES, SHAPES, STACKS
 from stepscope.profiler._results import Results
 from stepscope.profiler._schedule import ProfilerAction
 
-Stacks = bool | Literal["sampled"] if sys.version_info >= (3, 10) else Any
 NONE, WARMUP, RECORD, SAVE = ProfilerAction
 NEVER_ENDED = "the schedule goes from {} to {} and never to RECORD_AND_SAVE, so the steps in between are lost"
 
@@ -44,7 +42,7 @@ class _KinetoProfile(Results):
         activities: Iterable[Any] | None = None,
         record_shapes: bool = False,
         profile_memory: bool = False,
-        with_stack: Stacks = False,
+        with_stack: bool | Literal["sampled"] = False,
         with_flops: bool = False,
         with_modules: bool = False,
         experimental_config: Any = None,

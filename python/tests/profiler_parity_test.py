@@ -1,0 +1,176 @@
+"""The same programs under stepscope and under torch.profiler: the same ops, counts, parents and shapes.
+
+What differs, and why:
+- A `with record_function` block of torch.profiler calls into PyTorch, whose ops about it (`profiler::_record_function_*`) both
+  leave out; before PyTorch 2 the block made a tensor first (`aten::zeros`, `aten::empty`, `aten::zero_`), which stepscope's
+  does not need. The programs here mark no range of their own; ranges of PyTorch's own (`Optimizer.step`) are compared.
+- stepscope sees the ops of all threads, torch.profiler those of the thread that it was started on and of what that one asks to
+  work for it: an op that attention runs on a thread of OpenMP is one more. Ops of the program's own thread are compared.
+- Before PyTorch 2.4 torch.profiler had times in whole µs, so that an op that begins in the µs in which the one before ended, or
+  ends in that of its parent, loses its parent. There names, counts and shapes are compared, and parents are not.
+- Times are different runs', and are not compared.
+- Memory: until a recording knows allocations, nothing is compared.
+"""
+
+import collections
+import warnings
+
+import pytest
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    torch = pytest.importorskip("torch", reason="needs PyTorch")
+
+from stepscope.profiler import profile  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+def mlp():
+    model = torch.nn.Sequential(torch.nn.Linear(16, 32), torch.nn.ReLU(), torch.nn.Linear(32, 4))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    data, wanted = torch.randn(8, 16), torch.randint(0, 4, (8,))
+
+    def step():
+        optimizer.zero_grad()
+        torch.nn.functional.cross_entropy(model(data), wanted).backward()
+        optimizer.step()
+
+    return step
+
+
+class Residual(torch.nn.Module):
+    def __init__(self, channels):
+        super().__init__()
+        self.conv = torch.nn.Conv2d(channels, channels, 3, padding=1, bias=False)
+        self.norm = torch.nn.BatchNorm2d(channels)
+
+    def forward(self, x):
+        return torch.relu(self.norm(self.conv(x)) + x)
+
+
+def cnn():
+    model = torch.nn.Sequential(
+        torch.nn.Conv2d(3, 8, 3, stride=2), Residual(8), torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten(), torch.nn.Linear(8, 2)
+    )
+    data = torch.randn(2, 3, 16, 16)
+
+    def step():
+        model.zero_grad()
+        model(data).sum().backward()
+
+    return step
+
+
+def transformer():
+    layer = torch.nn.TransformerEncoderLayer(16, 2, dim_feedforward=32, dropout=0.0, batch_first=True)
+    embed, head = torch.nn.Embedding(50, 16), torch.nn.Linear(16, 50)
+    parameters = [*layer.parameters(), *embed.parameters(), *head.parameters()]
+    optimizer = torch.optim.AdamW(parameters, lr=1e-3)
+    tokens = torch.randint(0, 50, (2, 7))
+
+    def step():
+        optimizer.zero_grad()
+        logits = head(layer(embed(tokens)))
+        torch.nn.functional.cross_entropy(logits.flatten(0, 1), tokens.flatten()).backward()
+        optimizer.step()
+
+    return step
+
+
+def shapes_of(event):
+    return str(event.input_shapes)
+
+
+def tally(events, parents):
+    """How often each name with its shapes, and its parent's name, comes."""
+
+    def parent(event):
+        return event.cpu_parent.name if parents and event.cpu_parent is not None else None
+
+    return collections.Counter((event.name, parent(event), shapes_of(event)) for event in events)
+
+
+def has_nanoseconds():
+    return tuple(int(part) for part in torch.__version__.split(".")[:2]) >= (2, 4)
+
+
+def both(step):
+    """The events of one step under each profiler, after steps that bring the program to rest."""
+    for _ in range(3):
+        step()
+    with profile(record_shapes=True, with_flops=True) as ours:
+        step()
+    with torch.profiler.profile(
+        activities=[torch.profiler.ProfilerActivity.CPU], record_shapes=True, with_flops=True
+    ) as theirs:
+        step()
+    events = ours.events()
+    return [event for event in events if event.thread == events[0].thread], theirs.events(), ours, theirs
+
+
+@pytest.mark.parametrize("program", [mlp, cnn, transformer])
+def test_names_counts_parents_and_shapes(program):
+    torch.manual_seed(0)
+    ours, theirs, _, _ = both(program())
+    parents = has_nanoseconds()
+    assert tally(ours, parents) == tally(theirs, parents)
+    assert len(ours) > 30
+
+
+@pytest.mark.parametrize("program", [mlp, cnn, transformer])
+def test_numbers_of_ops(program):
+    torch.manual_seed(0)
+    ours, theirs, _, _ = both(program())
+
+    def told(events):
+        base = min(event.sequence_nr for event in events if event.sequence_nr >= 0)
+        return sorted((event.name, max(event.sequence_nr - base, -1), event.fwd_thread > 0, event.scope) for event in events)
+
+    assert told(ours) == told(theirs)
+
+
+BEYOND = {"aten::convolution_backward", "aten::_scaled_dot_product_flash_attention_for_cpu",
+          "aten::_scaled_dot_product_flash_attention_for_cpu_backward"}  # fmt: skip
+
+
+@pytest.mark.parametrize("program", [mlp, cnn, transformer])
+def test_flops(program):
+    torch.manual_seed(0)
+    _, _, ours, theirs = both(program())
+
+    def flops(prof):
+        return collections.Counter({average.key: average.flops or 0 for average in prof.key_averages()})
+
+    mine = flops(ours)
+    assert {key: value for key, value in mine.items() if key not in BEYOND} == {
+        key: value for key, value in flops(theirs).items() if key not in BEYOND
+    }
+    assert all(mine[key] > 0 for key in BEYOND & mine.keys())
+
+
+def test_tables_have_the_same_layout():
+    """torch.profiler's table of our numbers is our table."""
+    from torch.autograd import profiler_util
+
+    torch.manual_seed(0)
+    _, _, ours, _ = both(mlp())
+    if not hasattr(profiler_util.FunctionEventAvg(), "is_user_annotation"):
+        pytest.skip(f"PyTorch {torch.__version__} lays tables out in another way")
+    for grouped in (False, True):
+        averages = ours.key_averages(group_by_input_shape=grouped)
+        copies = profiler_util.EventList([copied(profiler_util, average) for average in averages], with_flops=True)
+        for named in ({}, {"sort_by": "cpu_time_total", "row_limit": 5}, {"header": "Title", "max_name_column_width": 20}):
+            assert averages.table(**named) == copies.table(**named)
+
+
+def copied(profiler_util, average):
+    out = profiler_util.FunctionEventAvg()
+    for name in (
+        "key", "count", "node_id", "is_async", "is_remote", "cpu_time_total", "self_cpu_time_total", "input_shapes", "overload_name",
+        "stack", "scope", "cpu_memory_usage", "self_cpu_memory_usage", "device_type", "is_legacy", "flops", "is_user_annotation",
+    ):  # fmt: skip
+        setattr(out, name, getattr(average, name))
+    out.device_memory_usage = out.self_device_memory_usage = 0
+    out.device_time_total = out.self_device_time_total = 0
+    return out
