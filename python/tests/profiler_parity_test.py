@@ -7,8 +7,8 @@ What differs, and why:
 - stepscope sees the ops of all threads, torch.profiler those of the thread that it was started on and of what that one asks to
   work for it: an op that attention runs on a thread of OpenMP is one more. The programs here have one thread.
 - Before PyTorch 2.4 torch.profiler had times in whole µs, so that an op that begins in the µs in which the one before ended, or
-  ends in that of its parent, loses its parent. There names, counts and shapes are compared, and parents are not; and not `aten::sum`, which
-  calls itself: of the two one is left where the inner one has kept its parent.
+  ends in that of its parent, loses its parent. There names, counts and shapes are compared, and parents are not; and not the ops that
+  call themselves (`TWICE`): of the two one is left where the inner one has kept its parent.
 - Times are different runs', and are not compared.
 - Memory: until a recording knows allocations, nothing is compared.
 """
@@ -100,8 +100,11 @@ def tally(events, parents):
     return collections.Counter((event.name, parent(event), shapes_of(event)) for event in events)
 
 
+TWICE = {"aten::sum", "aten::div_"}
+
+
 def comparable(prof):
-    return [event for event in prof.events() if has_nanoseconds() or event.name != "aten::sum"]
+    return [event for event in prof.events() if has_nanoseconds() or event.name not in TWICE]
 
 
 def has_nanoseconds():

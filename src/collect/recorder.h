@@ -66,7 +66,8 @@ extern std::atomic<Recorder*> stepscope_recorder;
 
 /// Makes the file of a recording. `megabytes`: what it may hold. 0, or an errno; EBUSY: there is one.
 int stepscope_open(const char* path, std::uint32_t megabytes, std::uint32_t flags);
-/// Events are kept from here on, and up to there; may come again until the recording is closed. 0, or an errno.
+/// Events are kept from here on, and up to there; may come again until the recording is closed. 0, or an
+/// errno.
 int stepscope_start(void);
 int stepscope_stop(void);
 /// Leaves the file as it is. Returns how many records found no room.
