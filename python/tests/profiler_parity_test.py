@@ -100,7 +100,7 @@ def tally(events, parents):
     return collections.Counter((event.name, parent(event), shapes_of(event)) for event in events)
 
 
-TWICE = {"aten::sum", "aten::div_"}
+TWICE = {"aten::sum", "aten::div", "aten::div_"}
 
 
 def comparable(prof):

@@ -110,5 +110,12 @@ class Results:
             raise ProfilerError("export_stacks() needs stacks; record with with_stack=True")
         self.events().export_stacks(path, metric)
 
+    def export_memory_timeline(self, path: str | os.PathLike[str], device: str | None = None) -> None:
+        """Not there yet; says what is."""
+        raise ProfilerError(
+            "which tensors are parameters, gradients or activations is not recorded, so there is no memory timeline; tables "
+            "have what each op allocates with profile_memory=True"
+        )
+
     def _stats(self) -> ProfilerStats:
         return dataclasses.replace(self._times, number_of_events=len(self._read("_stats")))
