@@ -279,6 +279,34 @@ def test_a_killed_program_leaves_its_recording(tmp_path, own_path):
     assert stepscope.open(left[0]).ranks[0].events > 100
 
 
+ENDED = """
+import atexit, sys
+import stepscope.profiler as sp
+prof = sp.profile(activities=[])
+if "stopped at exit" in sys.argv:
+    atexit.register(lambda: (prof.stop(), print(len(prof.events()))))
+prof.start()
+with sp.record_function("kept"):
+    pass
+if "stopped" in sys.argv:
+    prof.stop()
+"""
+
+
+def ended(tmp_path, how):
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", ENDED, how], env=environment, capture_output=True, text=True, check=True)
+    return done.stdout, done.stderr, list(tmp_path.rglob("*.stepscope"))
+
+
+def test_what_the_end_of_a_program_leaves(tmp_path):
+    assert ended(tmp_path, "stopped") == ("", "", [])
+    assert ended(tmp_path, "stopped at exit") == ("1\n", "", [])
+    out, said, left = ended(tmp_path, "not stopped")
+    assert said == f"stepscope: a profiler was never stopped; what it recorded is in {left[0]}\n"
+    assert stepscope.open(left[0]).ranks[0].events > 1
+
+
 def test_traces_for_tensorboard(tmp_path):
     handler = sp.tensorboard_trace_handler(str(tmp_path / "a" / "b"), worker_name="w")
     zipped = sp.tensorboard_trace_handler(str(tmp_path / "a" / "b"), use_gzip=True)

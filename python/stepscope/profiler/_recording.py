@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import dataclasses
 import os
 import socket
@@ -32,6 +33,7 @@ class File:
     pid: int = dataclasses.field(default_factory=os.getpid)
     open: bool = True
     stopped: bool = False
+    left: bool = False
 
 
 class Recording:
@@ -54,7 +56,8 @@ class Recording:
             raise Error(f"{self.path}: {error}; name another place by profile(path=…)") from None
         self.dropped = 0
         being_made = self._file
-        weakref.finalize(self, leave, self._file)
+        weakref.finalize(self, leave, self._file).atexit = False
+        alive.add(self)
         try:
             if plugin is not None:
                 _collect.detach_torch()
@@ -114,8 +117,9 @@ def close(file: File) -> int:
 
 def leave(file: File) -> None:
     """What becomes of a recording that nobody holds."""
-    if file.pid != os.getpid():
+    if file.pid != os.getpid() or file.left:
         return
+    file.left = True
     close(file)
     if not file.is_temporary:
         return
@@ -123,6 +127,18 @@ def leave(file: File) -> None:
         file.path.unlink(missing_ok=True)
     else:
         print(f"stepscope: a profiler was never stopped; what it recorded is in {file.path}", file=sys.stderr)
+
+
+alive: weakref.WeakSet[Recording] = weakref.WeakSet()
+
+
+def leave_all() -> None:
+    for recording in list(alive):
+        leave(recording._file)
+
+
+# Not by weakref's own handler: what stops a profiler at the program's end was registered later than this, so it comes first.
+atexit.register(leave_all)
 
 
 def forget_in_child() -> None:
