@@ -5,12 +5,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <filesystem>
 #include <string>
 #include <thread>
 
 #include "make_rank.h"
+#include "record/recording_file.h"
 
 namespace stepscope::collect {
 namespace {
@@ -143,6 +145,40 @@ TEST_F(Recordings, ManyThreadsThatComeAndGo) {
   std::ptrdiff_t all = 0;
   for (int i = 0; i < 7; ++i) all += named(trace, "work " + std::to_string(i));
   EXPECT_EQ(all, kThreads * kRanges);
+}
+
+// Between a stop and the next start nothing is kept; the recording is from the first start to the last stop.
+TEST_F(Recordings, MayBeStoppedAndGoOn) {
+  ASSERT_EQ(stepscope_open(path_.c_str(), 8, 0), 0);
+  stepscope_start();
+  range("first");
+  stepscope_stop();
+  range("between");
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  stepscope_start();
+  range("second");
+  stepscope_stop();
+  stepscope_close();
+  const trace::Trace trace = read();
+  for (const char* name : {"first", "second"}) EXPECT_EQ(named(trace, name), 1) << name;
+  EXPECT_EQ(named(trace, "between"), 0);
+  const auto file = record::RecordingFile::open(path_);
+  ASSERT_TRUE(file.ok());
+  EXPECT_GE(file->recording().end_ns() - file->recording().begin_ns(), 20'000'000);
+}
+
+TEST_F(Recordings, KeepLongMetadata) {
+  ASSERT_EQ(stepscope_open(path_.c_str(), 8, 0), 0);
+  const std::string long_one = "key=\"" + std::string(400'000, 'x') + "\"";
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EQ(stepscope_metadata(long_one.data(), static_cast<std::uint32_t>(long_one.size())), 0);
+  const std::string longer(record::kLongestMetadata + 1, 'x');
+  EXPECT_EQ(stepscope_metadata(longer.data(), static_cast<std::uint32_t>(longer.size())), ENOSPC);
+  stepscope_start();
+  range("behind");
+  stepscope_stop();
+  stepscope_close();
+  EXPECT_EQ(named(read(), "behind"), 1);
 }
 
 }  // namespace

@@ -1,10 +1,15 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "record/function_averages.h"
 #include "record/kineto_text.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const auto recording = stepscope::record::Recording::open({reinterpret_cast<const char*>(data), size});
-  if (recording.ok()) stepscope::record::write_kineto(*recording, [](std::string_view) { return true; });
+  using namespace stepscope::record;
+  const auto recording = Recording::open({reinterpret_cast<const char*>(data), size});
+  if (!recording.ok()) return 0;
+  write_kineto(*recording, [](std::string_view) { return true; });
+  const Recording* const all[] = {&*recording};
+  function_averages(function_events(all), {}, {.by_shapes = true, .stack_depth = 2});
   return 0;
 }
