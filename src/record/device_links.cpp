@@ -39,8 +39,8 @@ class OpenRanges {
 
 void DeviceLinks::join(std::vector<HostRange>& ranges) {
   std::sort(ranges.begin(), ranges.end(), [](const HostRange& a, const HostRange& b) {
-    return std::tuple(a.thread, a.begin_ns, -a.end_ns, a.id) <
-           std::tuple(b.thread, b.begin_ns, -b.end_ns, b.id);
+    return std::tuple(a.thread, a.begin_ns, -a.end_ns, -a.id) <
+           std::tuple(b.thread, b.begin_ns, -b.end_ns, -b.id);
   });
   const auto middle = [](const LaunchCall& call) {
     return call.begin_ns + (call.end_ns - call.begin_ns) / 2;
