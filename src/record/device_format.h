@@ -89,7 +89,7 @@ struct DeviceCounts : Record {
   std::uint64_t dropped;    ///< records, by the library
   std::uint64_t untimed;    ///< records without a begin or end
   std::uint64_t discarded;  ///< bytes of records for which there was no buffer
-  std::uint64_t unread;     ///< buffers that held something that is no record
+  std::uint64_t unread;     ///< records that were shorter than they are
 };
 
 }  // namespace stepscope::record

@@ -58,8 +58,8 @@ void DeviceLinks::join(std::vector<HostRange>& ranges) {
     if (call.thread != thread) open = {}, thread = call.thread;
     for (; range != ranges.end() && begins(call); ++range) {
       if (range->thread != call.thread) continue;
-      open.open(*range, range->is_annotation ? static_cast<std::int64_t>(annotations_.size()) : -1);
-      if (range->is_annotation) annotations_.push_back(*range);
+      open.open(*range, range->name >= 0 ? static_cast<std::int64_t>(annotations_.size()) : -1);
+      if (range->name >= 0) annotations_.push_back(*range);
     }
     open.enclose(call);
   }

@@ -13,9 +13,9 @@ namespace stepscope::record {
 /// An op, or a range that the program marked.
 struct HostRange {
   std::uint32_t thread;
-  bool is_annotation;
   std::int64_t begin_ns, end_ns;
-  std::int64_t id;  ///< its External id
+  std::int64_t id;         ///< its External id
+  std::int64_t name = -1;  ///< of an annotation: its index; -1: an op
 };
 
 /// A call of CUDA.
@@ -38,7 +38,7 @@ class DeviceLinks {
   void join(std::vector<HostRange>& ranges);
   /// The call that started what began then; null: it was not recorded.
   LaunchCall* find(std::uint32_t correlation, std::int64_t begin_ns);
-  /// Of a join's ranges.
+  /// To which `LaunchCall::annotation` points, after the join.
   const std::vector<HostRange>& annotations() const { return annotations_; }
 
  private:
