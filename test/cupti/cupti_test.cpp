@@ -223,7 +223,7 @@ TEST_F(Cupti, NumbersOfCallsThatComeRound) {
 
 TEST_F(Cupti, CallsOfManyThreads) {
   FakeOptions options;
-  options.buffer_bytes = 1024;
+  options.buffer_bytes = 16384;
   start(options);
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t)
@@ -307,7 +307,7 @@ TEST_F(Cupti, GraphsPeersWaitsAndOverhead) {
     EXPECT_EQ(arg(trace, row, "stream"), -1);
     EXPECT_EQ(arg(trace, row, "device"), 0);
     EXPECT_EQ(arg(trace, row, "wait_on_stream"), of_event ? 7 : -99);
-    EXPECT_EQ(arg(trace, row, "wait_on_cuda_event_record_corr_id"), of_event ? recorded : -99);
+    EXPECT_EQ(arg(trace, row, "wait_on_cuda_event_record_corr_id"), of_event ? std::int64_t{recorded} : -99);
   }
   const auto overheads = rows(trace, Kind::overhead);
   ASSERT_EQ(overheads.size(), 1U);
@@ -351,7 +351,7 @@ TEST_F(Cupti, WithoutABufferRecordsAreCounted) {
     stepscope_cupti_flush();  // the buffer with the devices comes back
     std::vector<std::uint8_t*> held;
     for (int i = 0; i < 31; ++i) held.push_back(fake().take_buffer());
-    EXPECT_EQ(std::count(held.begin(), held.end(), nullptr), 0);
+    ASSERT_EQ(std::count(held.begin(), held.end(), nullptr), 0);
     launch();
     stepscope_cupti_flush();
     for (std::uint8_t* buffer : held) fake().complete_buffer(buffer);

@@ -311,8 +311,7 @@ void fake_reset(const FakeOptions& options) {
   s.driver_on.clear();
   s.runtime_off.clear();
   s.pending.clear();
-  s.pending_bytes = 0;
-  s.buffer = nullptr;
+  deliver();  // an empty buffer
   s.clock = nullptr;
   s.dropped = s.forced = 0;
   s.correlation = options.first_correlation;

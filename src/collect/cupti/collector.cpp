@@ -261,8 +261,9 @@ int prepare(Collector& c, std::string& why) {
 
 int undo(Collector& c, Result result, std::string& why) {
   disable_all(c);
-  c.attached = false;
+  c.library->flush(kFlushForced);
   stop_reading(c);
+  c.attached = false;
   c.library->unsubscribe(c.subscriber);
   why = words_of(*c.library, result);
   return errno_of(result);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <string_view>
 
 namespace stepscope::collect::cupti {
@@ -119,13 +120,19 @@ void Decoder::tell_session(Thread& thread) {
 
 void Decoder::tell_clock(Thread& thread) {
   if (clock_ != record::DeviceClock::library) return;
-  record::DeviceClockPair pair{};
-  std::uint64_t now = 0;
-  const std::int64_t before = nanoseconds(CLOCK_MONOTONIC);
-  if (library_.get_timestamp(&now) != kSuccess) return;
-  pair.library_ns = static_cast<std::int64_t>(now);
-  pair.monotonic_ns = before + (nanoseconds(CLOCK_MONOTONIC) - before) / 2;
-  write(thread, pair, Type::device_clock);
+  record::DeviceClockPair best{};
+  std::int64_t narrowest = std::numeric_limits<std::int64_t>::max();
+  for (int i = 0; i < 64; ++i) {
+    std::uint64_t now = 0;
+    const std::int64_t before = nanoseconds(CLOCK_MONOTONIC);
+    if (library_.get_timestamp(&now) != kSuccess) return;
+    const std::int64_t width = nanoseconds(CLOCK_MONOTONIC) - before;
+    if (width >= narrowest) continue;
+    narrowest = width;
+    best.library_ns = static_cast<std::int64_t>(now);
+    best.monotonic_ns = before + width / 2;
+  }
+  write(thread, best, Type::device_clock);
 }
 
 void Decoder::tell_device(Thread& thread, std::size_t index) {
