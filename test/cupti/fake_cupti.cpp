@@ -15,9 +15,11 @@
 #include <utility>
 #include <vector>
 
+#include "cupti/fake_records.h"
+
 namespace {
 
-using Bytes = std::vector<std::uint8_t>;
+using namespace fake_records;
 
 constexpr std::array kRuntimeNames = {
     "cudaLaunchKernel_v7000",      "cudaMemcpyAsync_v3020",       "cudaMemsetAsync_v3020",
@@ -26,16 +28,6 @@ constexpr std::array kRuntimeNames = {
     "cudaEventSynchronize_v3020",  "cudaMemcpyPeerAsync_v4000"};
 constexpr std::array kDriverNames = {"cuLaunchKernel", "cuCtxGetCurrent", "cuMemCreate"};
 constexpr std::uint32_t kFirstRuntime = 200, kFirstDriver = 300;
-
-/// Bytes of the records of one version.
-struct Strides {
-  std::uint32_t version;
-  std::size_t kernel, copy, peer, fill, api, wait, event, overhead, context, device;
-};
-constexpr std::array kStrides = {Strides{18, 200, 88, 96, 88, 40, 40, 24, 40, 16, 176},
-                                 Strides{28, 208, 96, 96, 88, 40, 56, 56, 56, 32, 184},
-                                 Strides{130202, 224, 96, 96, 88, 40, 56, 56, 56, 40, 192},
-                                 Strides{130500, 248, 112, 96, 104, 40, 56, 80, 56, 40, 192}};
 
 struct State {
   std::recursive_mutex mutex;  // the library's own, held during its callbacks
@@ -58,46 +50,6 @@ struct State {
 State& state() {
   static auto* const the_one = new State;
   return *the_one;
-}
-
-template <class T>
-void put(Bytes& record, std::size_t at, T value) {
-  std::memcpy(record.data() + at, &value, sizeof value);
-}
-
-Bytes record_of(std::uint32_t kind, std::size_t bytes) {
-  Bytes record(bytes);
-  put(record, 0, kind);
-  return record;
-}
-
-std::size_t stride_of(std::uint32_t kind) {
-  const Strides& s = state().strides;
-  switch (kind) {
-    case 1:
-      return s.copy;
-    case 2:
-      return s.fill;
-    case 4:
-    case 5:
-      return s.api;
-    case 8:
-      return s.device;
-    case 9:
-      return s.context;
-    case 10:
-      return s.kernel;
-    case 17:
-      return s.overhead;
-    case 22:
-      return s.peer;
-    case 36:
-      return s.event;
-    case 38:
-      return s.wait;
-    default:
-      return 0;
-  }
 }
 
 std::int64_t real_time() {
@@ -170,61 +122,6 @@ void append_api(const FakeCall& call, std::int64_t begin, std::int64_t end, std:
   append(std::move(record));
 }
 
-void append_kernel(const FakeCall& call, std::int64_t begin, std::int64_t end, std::uint32_t correlation) {
-  Bytes record = record_of(10, state().strides.kernel);
-  put(record, 6, static_cast<std::uint16_t>(call.registers));
-  put(record, 16, begin);
-  put(record, 24, end);
-  put(record, 32, end);
-  put(record, 40, call.device);
-  put(record, 44, call.context);
-  put(record, 48, call.stream);
-  const std::uint32_t shape[] = {call.grid, 1, 1, call.block, 1, 1};
-  for (std::size_t i = 0; i < 6; ++i) put(record, 52 + 4 * i, shape[i]);
-  put(record, 76, call.static_shared);
-  put(record, 80, call.dynamic_shared);
-  put(record, 92, correlation);
-  put(record, 104, call.kernel_name);
-  put(record, 144, (std::uint64_t{call.graph} << 32) | 5);
-  put(record, 156, call.graph);
-  append(std::move(record));
-}
-
-void append_copy(const FakeCall& call, std::int64_t begin, std::int64_t end, std::uint32_t correlation) {
-  const bool peer = call.work == FakeCall::peer_copy;
-  Bytes record = record_of(peer ? 22 : 1, peer ? state().strides.peer : state().strides.copy);
-  put(record, 4, call.copy_kind);
-  put(record, 5, call.from);
-  put(record, 6, call.to);
-  put(record, 8, call.bytes);
-  put(record, 16, begin);
-  put(record, 24, end);
-  put(record, 32, call.device);
-  put(record, 36, call.context);
-  put(record, 40, call.stream);
-  if (peer) {
-    put(record, 44, call.device);
-    put(record, 48, call.context);
-    put(record, 52, call.to_device);
-    put(record, 56, call.context + 1);
-  }
-  put(record, peer ? 60 : 44, correlation);
-  append(std::move(record));
-}
-
-void append_fill(const FakeCall& call, std::int64_t begin, std::int64_t end, std::uint32_t correlation) {
-  Bytes record = record_of(2, state().strides.fill);
-  put(record, 8, call.bytes);
-  put(record, 16, begin);
-  put(record, 24, end);
-  put(record, 32, call.device);
-  put(record, 36, call.context);
-  put(record, 40, call.stream);
-  put(record, 44, correlation);
-  put(record, 50, static_cast<std::uint16_t>(call.to));
-  append(std::move(record));
-}
-
 void append_work(const FakeCall& call, std::int64_t call_end, std::uint32_t correlation) {
   State& s = state();
   std::int64_t begin = call_end + call.delay;
@@ -233,13 +130,13 @@ void append_work(const FakeCall& call, std::int64_t call_end, std::uint32_t corr
     const std::int64_t told_begin = s.options.untimed ? 0 : begin, told_end = s.options.untimed ? 0 : end;
     s.runs_on |= call.runs_on;
     if (call.work == FakeCall::kernel && s.kinds.contains(10))
-      append_kernel(call, told_begin, told_end, correlation);
+      append(kernel_record(s.strides, call, told_begin, told_end, correlation));
     if (call.work == FakeCall::copy && s.kinds.contains(1))
-      append_copy(call, told_begin, told_end, correlation);
+      append(copy_record(s.strides, call, told_begin, told_end, correlation));
     if (call.work == FakeCall::peer_copy && s.kinds.contains(22))
-      append_copy(call, told_begin, told_end, correlation);
+      append(copy_record(s.strides, call, told_begin, told_end, correlation));
     if (call.work == FakeCall::fill && s.kinds.contains(2))
-      append_fill(call, told_begin, told_end, correlation);
+      append(fill_record(s.strides, call, told_begin, told_end, correlation));
   }
 }
 
@@ -336,23 +233,9 @@ bool fake_runtime_call_is_on(const char* name) {
 
 /// Two devices, one context each.
 void dump(std::uint32_t kind) {
-  State& s = state();
   for (std::uint32_t i = 0; i < 2; ++i) {
-    if (kind == 9) {
-      Bytes record = record_of(9, s.strides.context);
-      put(record, 4, i + 1);
-      put(record, 8, i);
-      append(std::move(record));
-    }
-    if (kind != 8) continue;
-    Bytes record = record_of(8, s.strides.device);
-    put(record, 16, std::uint64_t{42'297'524'224});
-    const std::pair<std::size_t, std::uint32_t> fields[] = {
-        {32, 32},    {44, 108},   {52, 64},   {56, 32}, {60, 167936}, {64, 65536},
-        {68, 65536}, {72, 49152}, {76, 1024}, {104, 8}, {108, 0},     {112, i}};
-    for (const auto& [at, value] : fields) put(record, at, value);
-    put(record, 136, static_cast<const char*>("NVIDIA A100-PG509-200"));
-    append(std::move(record));
+    if (kind == 9) append(context_record(state().strides, i + 1, i));
+    if (kind == 8) append(device_record(state().strides, i));
   }
 }
 
@@ -480,10 +363,10 @@ int cuptiActivityGetNextRecord(std::uint8_t* buffer, std::size_t valid, std::uin
   const std::size_t last = *record == nullptr ? 0 : static_cast<std::size_t>(*record - buffer);
   std::uint32_t kind = 0;
   if (*record != nullptr) std::memcpy(&kind, *record, sizeof kind);
-  const std::size_t at = *record == nullptr ? 0 : last + stride_of(kind);
+  const std::size_t at = *record == nullptr ? 0 : last + stride_of(state().strides, kind);
   if (at >= valid) return 12;
   std::memcpy(&kind, buffer + at, sizeof kind);
-  if (stride_of(kind) == 0 || at + stride_of(kind) > valid) return 21;
+  if (stride_of(state().strides, kind) == 0 || at + stride_of(state().strides, kind) > valid) return 21;
   *record = buffer + at;
   return 0;
 }
