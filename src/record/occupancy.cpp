@@ -40,15 +40,15 @@ std::uint64_t resident_blocks(const Kernel& kernel, const DeviceAttributes& devi
 Occupancy occupancy_of(const Kernel& kernel, const DeviceAttributes& device) {
   Occupancy out;
   if (device.multiprocessors == 0) return out;
+  // In single precision, as Kineto works it out: so halves go the same way.
   const double threads = product(kernel.block);
-  out.blocks_per_multiprocessor = product(kernel.grid) / device.multiprocessors;
-  out.warps_per_multiprocessor = out.blocks_per_multiprocessor * threads / kWarp;
+  const double blocks = static_cast<float>(product(kernel.grid) / device.multiprocessors);
+  out.blocks_per_multiprocessor = blocks;
+  out.warps_per_multiprocessor = static_cast<float>(blocks * threads / kWarp);
   const double most = double{1} * device.warps_per_multiprocessor * kWarp;
   if (most <= 0) return out;
-  const double resident =
-      std::min(static_cast<double>(resident_blocks(kernel, device)), out.blocks_per_multiprocessor);
-  // A half goes down, as in Kineto.
-  out.percent = static_cast<std::int64_t>(std::ceil(100 * resident * threads / most - 0.5));
+  const double resident = std::min(static_cast<double>(resident_blocks(kernel, device)), blocks);
+  out.percent = static_cast<std::int64_t>(std::floor(100 * resident * threads / most + 0.5));
   return out;
 }
 

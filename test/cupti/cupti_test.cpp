@@ -108,7 +108,7 @@ class Cupti : public FakeRecording {
       EXPECT_NEAR(static_cast<double>(e.start[row] - e.end[e.launch[row]]), 1000, static_cast<double>(slack));
       EXPECT_EQ(arg(trace, row, "correlation"), arg(trace, e.launch[row], "correlation"));
       EXPECT_EQ(arg(trace, row, "registers per thread"), 32);
-      EXPECT_EQ(arg(trace, row, "est. achieved occupancy %"), wide ? 12 : 6);  // 12.5 and 6.25
+      EXPECT_EQ(arg(trace, row, "est. achieved occupancy %"), wide ? 13 : 6);  // 12.5 and 6.25
       EXPECT_EQ(name(trace, e.op[row]), e.op[row] == trace::kNoRow ? "" : "aten::mm");
       if (e.op[row] == trace::kNoRow) continue;
       ++inside;
