@@ -17,10 +17,10 @@ struct Strides {
   std::uint32_t version;
   std::size_t kernel, copy, peer, fill, api, wait, event, overhead, context, device;
 };
-constexpr std::array kStrides = {Strides{18, 200, 88, 96, 88, 40, 40, 24, 40, 16, 176},
-                                 Strides{28, 208, 96, 96, 88, 40, 56, 56, 56, 32, 184},
-                                 Strides{130202, 224, 96, 96, 88, 40, 56, 56, 56, 40, 192},
-                                 Strides{130500, 248, 112, 96, 104, 40, 56, 80, 56, 40, 192}};
+inline constexpr std::array kStrides = {Strides{18, 200, 88, 96, 88, 40, 40, 24, 40, 16, 176},
+                                        Strides{28, 208, 96, 96, 88, 40, 56, 56, 56, 32, 184},
+                                        Strides{130202, 224, 96, 96, 88, 40, 56, 56, 56, 40, 192},
+                                        Strides{130500, 248, 112, 96, 104, 40, 56, 80, 56, 40, 192}};
 
 template <class T>
 void put(Bytes& record, std::size_t at, T value) {
