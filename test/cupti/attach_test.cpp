@@ -117,6 +117,29 @@ TEST_F(CuptiDeath, TheCopyThatIsLoadedIsTaken) {
   EXPECT_EXIT(std::exit(attach_to_the_loaded_copy()), testing::ExitedWithCode(0), "");
 }
 
+/// The fake driver is not loaded here.
+int attach_without_a_driver() {
+  ::setenv("STEPSCOPE_CUPTI_LIBRARY", STEPSCOPE_FAKE_CUPTI, 1);
+  if (::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL) != nullptr) return 0;  // a machine with a GPU
+  return attach() == std::pair<int, std::string>(ENODEV, "no NVIDIA driver answers on this machine") ? 0 : 1;
+}
+
+TEST(CuptiDriver, IsLookedForBeforeTheLibraryIsCalled) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(std::exit(attach_without_a_driver()), testing::ExitedWithCode(0), "");
+}
+
+int attach_to_what_is_no_library() {
+  ::setenv("STEPSCOPE_CUPTI_LIBRARY", "/dev/null", 1);
+  const auto [error, why] = attach();
+  return error == ENOENT && why.find("cannot be loaded") != std::string::npos ? 0 : 1;
+}
+
+TEST(CuptiDriver, ALibraryThatDoesNotLoad) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(std::exit(attach_to_what_is_no_library()), testing::ExitedWithCode(0), "");
+}
+
 void end_while_attached() {
   if (attach().first != 0) std::exit(1);
   fake().call({});

@@ -27,6 +27,7 @@ using collect::stepscope_stop;
 inline FakeCupti& fake() {
   static FakeCupti* const hooks = [] {
     ::setenv("STEPSCOPE_CUPTI_LIBRARY", STEPSCOPE_FAKE_CUPTI, 1);
+    ::dlopen(STEPSCOPE_FAKE_DRIVER, RTLD_NOW | RTLD_LOCAL);
     void* library = ::dlopen(STEPSCOPE_FAKE_CUPTI, RTLD_NOW | RTLD_LOCAL);
     void* symbol = library == nullptr ? nullptr : ::dlsym(library, "fake_cupti");
     FakeCupti* (*get)() = nullptr;

@@ -1,6 +1,7 @@
 // NVIDIA's own library as the judge of the fake: it walks the records that the fake makes, on a machine
 // without a GPU too. STEPSCOPE_REAL_CUPTI names the library, e.g. …/libcupti.so.12.
-#include <algorithm>
+#include <sys/wait.h>
+
 #include <cerrno>
 #include <vector>
 
@@ -59,10 +60,24 @@ std::pair<std::vector<std::size_t>, int> walk(NextRecord next) {
   return {at, result};
 }
 
+/// Without a driver the library of CUDA 13.2 crashes in its first call: asked in a process of its own.
+bool answers(void* library) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    std::uint32_t version = 0;
+    ::_exit(entry<int (*)(std::uint32_t*)>(library, "cuptiGetVersion")(&version) == 0 ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
 TEST(RealCupti, WalksTheRecordsOfTheFake) {
   if (real_path() == nullptr) GTEST_SKIP() << "STEPSCOPE_REAL_CUPTI names no library";
   void* real = ::dlopen(real_path(), RTLD_NOW | RTLD_LOCAL);
   ASSERT_NE(real, nullptr) << ::dlerror();
+  if (!answers(real))
+    GTEST_SKIP() << "this library answers nothing without a driver, as those since CUDA 13.2";
   std::uint32_t version = 0;
   ASSERT_EQ(entry<int (*)(std::uint32_t*)>(real, "cuptiGetVersion")(&version), 0);
   FakeOptions options;
@@ -85,9 +100,7 @@ int attach_to_the_real_one() {
   return error == ENODEV && why == "no NVIDIA driver answers on this machine" ? 0 : 1;
 }
 
-using RealCuptiDeath = FakeRecording;
-
-TEST_F(RealCuptiDeath, AttachesOrSaysThatThereIsNoDriver) {
+TEST(RealCuptiDeath, AttachesOrSaysThatThereIsNoDriver) {
   if (real_path() == nullptr) GTEST_SKIP() << "STEPSCOPE_REAL_CUPTI names no library";
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(std::exit(attach_to_the_real_one()), testing::ExitedWithCode(0), "");

@@ -32,6 +32,7 @@ struct Collector {
   std::timed_mutex calls;  // held during each call of CUPTI but those of attach
   std::atomic<bool> exiting{false}, attached{false}, forked{false};
 
+  bool is_prepared = false;
   const Library* library = nullptr;
   void* subscriber = nullptr;
   std::vector<std::uint32_t> enabled;
@@ -247,13 +248,12 @@ void before_exit() {
 }
 
 int prepare(Collector& c, std::string& why) {
-  if (c.library == nullptr) {
+  if (!c.is_prepared) {
     if (std::atexit(before_exit) != 0 || ::pthread_atfork(nullptr, nullptr, forget_in_child) != 0)
       return why = "there is no memory for it", ENOMEM;
+    c.is_prepared = true;
   }
-  const Library* library = find_library(why);
-  if (library == nullptr) return ENOENT;
-  c.library = library;
+  if (const int error = find_library(c.library, why); error != 0) return error;
   if (c.wake < 0) c.wake = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (c.wake < 0 || !c.buffers.reserve()) return why = "there is no memory for its buffers", ENOMEM;
   return 0;

@@ -106,22 +106,32 @@ const char* resolve_all(void* handle, Library& library) {
   return missing;
 }
 
+/// Without a driver some of NVIDIA's libraries fail in every call, and some crash in the first.
+bool has_driver() { return ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL) != nullptr; }
+
 }  // namespace
 
-const Library* find_library(std::string& why) {
+int find_library(const Library*& library, std::string& why) {
   static Library found;
   static void* handle = nullptr;  // one copy per process
-  if (handle == nullptr) handle = open_library(why);
-  if (handle == nullptr) return nullptr;
+  if (handle == nullptr) {
+    void* opened = open_library(why);
+    if (opened == nullptr) return ENOENT;
+    if (!has_driver()) return why = words_of(found, kUnknownError), ENODEV;
+    handle = opened;
+  }
   if (const char* missing = resolve_all(handle, found); missing != nullptr) {
     why = "libcupti lacks " + std::string(missing) + "; it is no library of CUDA 11 to 13";
-    return nullptr;
+    return ENOENT;
   }
-  if (found.get_version(&found.version) != kSuccess || found.version < kOldest) {
+  if (const Result result = found.get_version(&found.version); result != kSuccess)
+    return why = words_of(found, result), errno_of(result);
+  if (found.version < kOldest) {
     why = "libcupti is version " + std::to_string(found.version) + ", older than CUDA 11";
-    return nullptr;
+    return ENOENT;
   }
-  return &found;
+  library = &found;
+  return 0;
 }
 
 int errno_of(Result result) {
