@@ -51,7 +51,26 @@ struct SegmentHeader {
 };
 
 /// Every record is a multiple of 8 bytes and begins with this.
-enum class Type : std::uint16_t { text = 1, signature, op, memory, clock, metadata };
+enum class Type : std::uint16_t {
+  text = 1,
+  signature,
+  op,
+  memory,
+  clock,
+  metadata,
+  device_session = 32,
+  device_clock,
+  device_attributes,
+  device_context,
+  kernel,
+  memcpy,
+  memset,
+  api_call,
+  synchronization,
+  event_record,
+  overhead,
+  device_counts
+};
 
 struct Record {
   Type type;

@@ -5,6 +5,8 @@
 #include <string>
 #include <unordered_map>
 
+#include "record/device_text.h"
+#include "record/event_text.h"
 #include "record/forward_links.h"
 #include "record/inputs_text.h"
 #include "record/json_text.h"
@@ -12,7 +14,6 @@
 namespace stepscope::record {
 namespace {
 
-constexpr std::size_t kPiece = 256 * 1024;
 constexpr std::int64_t kQuarter = 7'889'238'000'000'000;  // ns; bases of one quarter of a year are equal
 
 template <class T>
@@ -27,24 +28,30 @@ class Writer {
   Writer(const Recording& recording, const std::function<bool(std::string_view)>& take,
          std::span<const std::string> metadata)
       : recording_(recording),
-        take_(take),
         metadata_(metadata),
-        base_(recording.begin_ns() - recording.begin_ns() % kQuarter) {}
+        base_(recording.begin_ns() - recording.begin_ns() % kQuarter),
+        text_(take, base_),
+        devices_(recording) {}
 
   Written run() {
     head();
     for (const Segment& segment : recording_.segments())
-      if (written_.whole) events(segment);
+      if (text_.whole()) events(segment);
     links();
+    devices_.events(text_);
     threads();
     tail();
-    flush();
+    text_.pass_on();
+    written_.whole = text_.whole();
     return written_;
   }
 
  private:
   void head() {
-    out_ += R"({"schemaVersion": 1, "deviceProperties": [])";
+    out_ += R"({"schemaVersion": 1, "deviceProperties": [)";
+    devices_.properties(out_);
+    out_ += ']';
+    devices_.metadata(out_);
     const std::uint32_t flags = recording_.flags();
     for (const auto& [flag, key] : {std::pair{kShapes, "record_shapes"}, std::pair{kMemory, "profile_memory"},
                                     std::pair{kStacks, "with_stack"}, std::pair{kFlops, "with_flops"},
@@ -86,19 +93,7 @@ class Writer {
 
   void begin_event(std::string_view phase, std::string_view category, std::string_view name,
                    std::uint32_t thread, std::int64_t ns) {
-    out_ += first_ ? "\n{\"ph\": \"" : ",\n{\"ph\": \"";
-    first_ = false;
-    out_ += phase;
-    out_ += R"(", "cat": ")";
-    out_ += category;
-    out_ += R"(", "name": )";
-    put_text(out_, name);
-    out_ += R"(, "pid": )";
-    put(out_, recording_.pid());
-    out_ += R"(, "tid": )";
-    put(out_, thread);
-    out_ += R"(, "ts": )";
-    put_us(out_, std::max<std::int64_t>(0, ns - base_));
+    text_.begin(phase, category, name, recording_.pid(), thread, ns);
   }
 
   void events(const Segment& segment) {
@@ -107,7 +102,7 @@ class Writer {
     for_each_record(segment, [&](const Record& record, std::span<const char> bytes) {
       if (record.type == Type::op) op(segment, texts, bytes);
       if (record.type == Type::memory) memory(segment, bytes);
-      if (out_.size() >= kPiece) flush();
+      text_.pass_on_if_long();
     });
   }
 
@@ -123,6 +118,8 @@ class Writer {
     put(out_, ++written_.events);
     out_ += R"(, "Ev Idx": )";
     put(out_, written_.events - 1);
+    if (devices_.wants(op))
+      devices_.add({segment.thread, begin, end, written_.events}, op.scope == kUserScope, texts[op.value]);
     SequencedOp sequenced;
     if ((op.flags & kHasSequence) != 0 && copy_to(sequenced, bytes)) sequence(segment, sequenced, begin);
     if (op.signature != 0) {
@@ -181,7 +178,7 @@ class Writer {
         put(out_, id);
         out_ += start ? "}" : R"(, "bp": "e"})";
       }
-      if (out_.size() >= kPiece) flush();
+      text_.pass_on_if_long();
     }
   }
 
@@ -204,7 +201,7 @@ class Writer {
     about("process_sort_index", 0, "sort_index", std::to_string(recording_.pid()), false);
     std::set<std::uint32_t> told;
     for (const Segment& segment : recording_.segments())
-      if (told.insert(segment.thread).second)
+      if (!devices_.wrote(segment) && told.insert(segment.thread).second)
         about("thread_name", segment.thread, "name",
               "thread " + std::to_string(segment.thread) + " (" + segment.thread_name + ")");
   }
@@ -218,18 +215,13 @@ class Writer {
     out_ += "}}\n]}\n";
   }
 
-  void flush() {
-    if (written_.whole && !out_.empty()) written_.whole = take_(out_);
-    out_.clear();
-  }
-
   const Recording& recording_;
-  const std::function<bool(std::string_view)>& take_;
   const std::span<const std::string> metadata_;
   const std::int64_t base_;
   Written written_;
-  std::string out_;
-  bool first_ = true;
+  EventText text_;
+  std::string& out_ = text_.out;
+  DeviceText devices_;
   std::set<std::string> keys_;
   std::unordered_map<std::uint32_t, std::string> inputs_;  // of the segment's signatures
   std::vector<SequencedEvent> sequenced_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "record/device_format.h"
+
 namespace stepscope::record {
 namespace {
 
@@ -55,6 +57,30 @@ std::vector<ClockPair> pairs_of(const PlainHeader& header, const std::vector<Seg
   return pairs;
 }
 
+void note_device_losses(const std::vector<Segment>& segments, std::vector<std::string>& notes) {
+  DeviceCounts all{};
+  for (const Segment& segment : segments)
+    for_each_record(segment, [&](const Record& record, std::span<const char> bytes) {
+      if (record.type != Type::device_counts || bytes.size() < sizeof(DeviceCounts)) return;
+      const auto counts = copied<DeviceCounts>(bytes);
+      all.dropped += counts.dropped;
+      all.untimed += counts.untimed;
+      all.discarded += counts.discarded;
+      all.unread += counts.unread;
+    });
+  if (all.dropped > 0)
+    notes.push_back(std::to_string(all.dropped) +
+                    " records of GPUs were dropped by the driver's library for want of memory.");
+  if (all.discarded > 0)
+    notes.push_back(std::to_string(all.discarded) +
+                    " bytes of records of GPUs came faster than they could be read and are lost.");
+  if (all.untimed > 0)
+    notes.push_back(std::to_string(all.untimed) +
+                    " kernels or copies have no times and are not shown: the recording ended before they "
+                    "did, or the GPU had no memory for their times.");
+  if (all.unread > 0) notes.push_back(std::to_string(all.unread) + " records of GPUs could not be read.");
+}
+
 }  // namespace
 
 bool is_recording(std::span<const char> first_bytes) {
@@ -90,9 +116,13 @@ std::int64_t Times::ns(std::uint64_t tick) const {
   const auto i = static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, after - pairs_.begin() - 1));
   const double away = static_cast<double>(static_cast<std::int64_t>(tick - pairs_[i].tick)) * slopes_[i];
   constexpr auto kMost = static_cast<double>(kFarthest);
+  return of_monotonic(pairs_[i].monotonic_ns + static_cast<std::int64_t>(std::clamp(away, -kMost, kMost)));
+}
+
+std::int64_t Times::of_monotonic(std::int64_t ns) const {
   // The real-time clock may be set while a program runs: one offset for all of a recording.
-  const std::int64_t offset = pairs_[0].realtime_ns - pairs_[0].monotonic_ns;
-  return pairs_[i].monotonic_ns + static_cast<std::int64_t>(std::clamp(away, -kMost, kMost)) + offset;
+  const std::int64_t offset = pairs_.empty() ? 0 : pairs_[0].realtime_ns - pairs_[0].monotonic_ns;
+  return std::clamp(ns, -2 * kFarthest, 2 * kFarthest) + offset;
 }
 
 bool for_each_record(const Segment& segment,
@@ -154,6 +184,7 @@ Result<Recording> Recording::open(std::span<const char> file) {
   if (out.dropped_ > 0)
     out.notes_.push_back(std::to_string(out.dropped_) +
                          " records found no room: record fewer steps, or allow the recording more memory.");
+  note_device_losses(out.segments_, out.notes_);
   out.times_ = Times(static_cast<Clock>(header.clock), pairs_of(header, out.segments_));
   out.begin_ = out.times_.ns(header.begin.tick);
   out.end_ = out.stopped_ ? out.times_.ns(header.end.tick) : out.begin_;

@@ -22,6 +22,8 @@ class Times {
   Times() = default;
   Times(Clock clock, std::vector<ClockPair> pairs);
   std::int64_t ns(std::uint64_t tick) const;
+  /// Of an instant of the monotonic clock.
+  std::int64_t of_monotonic(std::int64_t ns) const;
 
  private:
   std::vector<ClockPair> pairs_;  // by tick

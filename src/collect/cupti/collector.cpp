@@ -1,0 +1,354 @@
+#include <poll.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <condition_variable>
+#include <csignal>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "collect/cupti/buffers.h"
+#include "collect/cupti/cupti.h"
+#include "collect/cupti/decoder.h"
+#include "collect/cupti/library.h"
+
+namespace stepscope::collect::cupti {
+namespace {
+
+constexpr int kFlushEvery = 1000;  // ms
+
+/// Never freed: CUPTI may call back at any time, and at the program's end.
+struct Collector {
+  std::mutex control;      // of attach, flush and detach
+  std::timed_mutex calls;  // held during each call of CUPTI but those of attach
+  std::atomic<bool> exiting{false}, attached{false}, forked{false};
+
+  bool is_prepared = false;
+  const Library* library = nullptr;
+  void* subscriber = nullptr;
+  std::vector<std::uint32_t> enabled;
+  Buffers buffers;
+  std::atomic<std::uint64_t> discarded{0};  // bytes
+
+  // Of the thread that reads buffers.
+  std::unique_ptr<Decoder> decoder;
+  std::thread thread;
+  int wake = -1;
+  std::mutex turn;
+  std::condition_variable turned;
+  std::uint64_t asked = 0, done = 0;  // turns, guarded by turn
+  bool stop = false;                  // likewise
+};
+
+Collector& collector() {
+  static auto* const the_one = new Collector;
+  return *the_one;
+}
+
+/// Calls of CUPTI once the program has begun to end are undefined.
+template <class Call>
+void unless_exiting(Collector& c, Call call) {
+  const std::scoped_lock lock(c.calls);
+  if (!c.exiting.load()) call();
+}
+
+void wake(const Collector& c) {
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const auto written = ::write(c.wake, &one, sizeof one);
+}
+
+// What CUPTI calls, on threads of the program: no lock, no allocation, nothing but atomic operations.
+
+void request_buffer(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most_records) {
+  Collector& c = collector();
+  *most_records = 0;
+  *buffer = c.buffers.take();
+  if (*buffer == nullptr && c.library->version < kMayRefuseBuffers) *buffer = c.buffers.scratch();
+  *bytes = *buffer == nullptr ? 0 : Buffers::kBytes;
+}
+
+void complete_buffer(void*, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t valid) {
+  Collector& c = collector();
+  const unsigned index = c.buffers.index_of(buffer);
+  if (index == Buffers::kScratch) c.discarded.fetch_add(valid, std::memory_order_relaxed);
+  if (index >= Buffers::kCount) return;
+  if (!c.attached.load(std::memory_order_acquire)) return c.buffers.give_back(index);
+  c.buffers.complete(index, std::min(valid, Buffers::kBytes));
+  wake(c);
+}
+
+/// While nothing is recorded CUPTI's users get the clock that is its default.
+std::uint64_t timestamp() {
+  const bool ours = collector().attached.load(std::memory_order_relaxed);
+  return static_cast<std::uint64_t>(nanoseconds(ours ? CLOCK_MONOTONIC : CLOCK_REALTIME));
+}
+
+void ignore(void*, std::uint32_t, std::uint32_t, const void*) {}
+
+// The thread that reads buffers.
+
+std::size_t dropped_records(Collector& c) {
+  std::size_t dropped = 0;
+  unless_exiting(c, [&] {
+    if (c.library->dropped(nullptr, 0, &dropped) != kSuccess) dropped = 0;
+  });
+  return dropped;
+}
+
+void read_buffers(Collector& c) {
+  c.buffers.drain([&](std::uint8_t* buffer, std::size_t valid) {
+    unless_exiting(c, [&] { c.decoder->read(buffer, valid); });
+  });
+}
+
+void run(Collector& c) {
+  ::prctl(PR_SET_NAME, "stepscope-cupti");
+  for (bool stop = false; !stop;) {
+    pollfd ready{c.wake, POLLIN, 0};
+    std::uint64_t count = 0;
+    if (::poll(&ready, 1, kFlushEvery) > 0) {
+      [[maybe_unused]] const auto read = ::read(c.wake, &count, sizeof count);
+    } else {
+      unless_exiting(c, [&] { c.library->flush(0); });
+    }
+    std::unique_lock lock(c.turn);
+    const std::uint64_t asked = c.asked;
+    const bool told = asked != c.done || count == 0;
+    stop = c.stop;
+    lock.unlock();
+    read_buffers(c);
+    if (told) c.decoder->tell_state(dropped_records(c), c.discarded.exchange(0));
+    lock.lock();
+    c.done = asked;
+    c.turned.notify_all();
+  }
+}
+
+/// Returns when all that is complete has been read.
+void wait_for_a_turn(Collector& c, bool stop) {
+  std::unique_lock lock(c.turn);
+  const std::uint64_t mine = ++c.asked;
+  c.stop = stop;
+  wake(c);
+  c.turned.wait(lock, [&] { return c.done >= mine; });
+}
+
+void start_reading(Collector& c, record::DeviceClock clock, bool has_thread_ids) {
+  c.decoder = std::make_unique<Decoder>(*c.library, clock, has_thread_ids);
+  c.stop = false;
+  c.asked = c.done = 0;
+  sigset_t all, before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are the program's own
+  c.thread = std::thread([&c] { run(c); });
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void stop_reading(Collector& c) {
+  wait_for_a_turn(c, true);
+  c.thread.join();
+}
+
+// Attaching.
+
+/// Newer libraries tell who holds the only place.
+std::string holder_of(const Library& library) {
+  if (library.subscribe_v2 == nullptr) return "";
+  char name[128] = {};
+  SubscriberParams params{};
+  params.bytes = sizeof params;
+  params.holder = name;
+  params.holder_bytes = sizeof name;
+  void* subscriber = nullptr;
+  if (library.subscribe_v2(&subscriber, ignore, nullptr, &params) == kSuccess)
+    library.unsubscribe(subscriber);
+  name[sizeof name - 1] = '\0';
+  return name;
+}
+
+Result enable(Collector& c, std::uint32_t kind, bool dump = false) {
+  const bool can_dump = dump && c.library->enable_and_dump != nullptr;
+  const Result result = can_dump ? c.library->enable_and_dump(kind) : c.library->enable(kind);
+  if (result == kSuccess) c.enabled.push_back(kind);
+  return result;
+}
+
+/// Numbers of CUDA's calls lie below.
+constexpr std::uint32_t kMostCalls = 2048;
+
+template <class Take>
+void for_each_call(const Library& library, std::uint32_t domain, Take take) {
+  for (std::uint32_t number = 1; number < kMostCalls; ++number) {
+    const char* name = nullptr;
+    if (library.callback_name(domain, number, &name) != kSuccess || name == nullptr) continue;
+    take(number, is_recorded(domain, name));
+  }
+}
+
+/// Single calls where the library can choose, else all, of which the reader leaves out the rest.
+void enable_calls(Collector& c) {
+  const Library& library = *c.library;
+  enable(c, kRuntime);
+  const bool can_choose = library.version >= kHasSingleApis && library.enable_driver_api != nullptr &&
+                          library.enable_runtime_api != nullptr;
+  if (!can_choose) {
+    enable(c, kDriver);
+    return;
+  }
+  for_each_call(library, kRuntimeApi, [&](std::uint32_t number, bool recorded) {
+    if (!recorded) library.enable_runtime_api(number, 0);
+  });
+  for_each_call(library, kDriverApi, [&](std::uint32_t number, bool recorded) {
+    if (recorded) library.enable_driver_api(number, 1);
+  });
+}
+
+void disable_all(Collector& c) {
+  const Library& library = *c.library;
+  for (const std::uint32_t kind : c.enabled) library.disable(kind);
+  const bool chose = std::find(c.enabled.begin(), c.enabled.end(), kDriver) == c.enabled.end();
+  if (chose && library.enable_driver_api != nullptr)
+    for_each_call(library, kDriverApi, [&](std::uint32_t number, bool recorded) {
+      if (recorded) library.enable_driver_api(number, 0);
+    });
+  c.enabled.clear();
+}
+
+Result enable_all(Collector& c) {
+  for (const std::uint32_t kind : {kDevice, kContext}) enable(c, kind, true);
+  if (const Result result = enable(c, kConcurrentKernel); result != kSuccess) return result;
+  for (const std::uint32_t kind : {kMemcpy, kMemcpyPeer, kMemset, kSynchronization, kCudaEvent, kOverhead})
+    enable(c, kind);
+  enable_calls(c);
+  return kSuccess;
+}
+
+/// CUDA does not survive a fork, nor do our threads.
+void forget_in_child() {
+  Collector& c = collector();
+  c.attached = false;
+  c.forked = true;
+  new (&c.control) std::mutex;
+}
+
+/// A flush that is under way may end; no other call begins.
+void before_exit() {
+  Collector& c = collector();
+  c.exiting = true;
+  if (c.calls.try_lock_for(std::chrono::milliseconds(500))) c.calls.unlock();
+}
+
+int prepare(Collector& c, std::string& why) {
+  if (!c.is_prepared) {
+    if (std::atexit(before_exit) != 0 || ::pthread_atfork(nullptr, nullptr, forget_in_child) != 0)
+      return why = "there is no memory for it", ENOMEM;
+    c.is_prepared = true;
+  }
+  if (const int error = find_library(c.library, why); error != 0) return error;
+  if (c.wake < 0) c.wake = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (c.wake < 0 || !c.buffers.reserve()) return why = "there is no memory for its buffers", ENOMEM;
+  return 0;
+}
+
+int undo(Collector& c, Result result, std::string& why) {
+  disable_all(c);
+  c.library->flush(kFlushForced);
+  stop_reading(c);
+  c.attached = false;
+  c.library->unsubscribe(c.subscriber);
+  why = words_of(*c.library, result);
+  return errno_of(result);
+}
+
+int attach(Collector& c, std::string& why) {
+  if (const int error = prepare(c, why); error != 0) return error;
+  const Library& library = *c.library;
+  if (const Result result = library.subscribe(&c.subscriber, ignore, nullptr); result != kSuccess) {
+    why = words_of(library, result);
+    const std::string holder = result == kHeldByAnother ? holder_of(library) : "";
+    if (!holder.empty()) why += "; it is " + holder;
+    return errno_of(result);
+  }
+  const bool has_thread_ids =
+      library.thread_id_type != nullptr && library.thread_id_type(kSystemThreadIds) == kSuccess;
+  c.attached = true;
+  const bool has_clock =
+      library.register_timestamp != nullptr && library.register_timestamp(timestamp) == kSuccess;
+  start_reading(c, has_clock ? record::DeviceClock::monotonic : record::DeviceClock::library, has_thread_ids);
+  Result result = library.register_buffers(request_buffer, complete_buffer);
+  if (result == kSuccess) result = enable_all(c);
+  return result == kSuccess ? 0 : undo(c, result, why);
+}
+
+}  // namespace
+}  // namespace stepscope::collect::cupti
+
+using stepscope::collect::cupti::Collector;
+using stepscope::collect::cupti::collector;
+
+extern "C" {
+
+int stepscope_cupti_attach(unsigned options, char* why, std::size_t bytes) {
+  std::string reason;
+  int error = 0;
+  try {
+    Collector& c = collector();
+    const std::scoped_lock lock(c.control);
+    if (options != 0)
+      error = EINVAL, reason = "there is no such option";
+    else if (c.forked)
+      error = ENODEV, reason = "CUDA does not survive a fork; record in a process that was started anew";
+    else if (c.exiting)
+      error = ENODEV, reason = "the program is ending";
+    else if (c.attached)
+      error = EALREADY, reason = "GPUs are recorded already";
+    else
+      error = attach(c, reason);
+  } catch (const std::exception& exception) {
+    error = ENOMEM;
+    reason = exception.what();
+  }
+  if (bytes > 0) {
+    const std::size_t length = std::min(reason.size(), bytes - 1);
+    std::memcpy(why, reason.data(), length);
+    why[length] = '\0';
+  }
+  return error;
+}
+
+int stepscope_cupti_flush() {
+  using namespace stepscope::collect::cupti;
+  Collector& c = collector();
+  const std::scoped_lock lock(c.control);
+  if (!c.attached) return ENXIO;
+  unless_exiting(c, [&] { c.library->flush(0); });
+  wait_for_a_turn(c, false);
+  return 0;
+}
+
+int stepscope_cupti_detach() {
+  using namespace stepscope::collect::cupti;
+  Collector& c = collector();
+  const std::scoped_lock lock(c.control);
+  if (!c.attached) return ENXIO;
+  // What is complete first: a forced flush gives what still runs an end of 0, for good.
+  unless_exiting(c, [&] {
+    c.library->flush(0);
+    disable_all(c);
+    c.library->flush(kFlushForced);
+  });
+  stop_reading(c);
+  c.attached = false;
+  unless_exiting(c, [&] { c.library->unsubscribe(c.subscriber); });
+  return 0;
+}
+}

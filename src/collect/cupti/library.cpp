@@ -1,0 +1,183 @@
+#include "collect/cupti/library.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <string_view>
+#include <vector>
+
+namespace stepscope::collect::cupti {
+namespace {
+
+constexpr std::array kNames = {"libcupti.so.13",   "libcupti.so.12",   "libcupti.so.11.8", "libcupti.so.11.7",
+                               "libcupti.so.11.6", "libcupti.so.11.5", "libcupti.so.11.4", "libcupti.so.11.3",
+                               "libcupti.so.11.2", "libcupti.so.11.1", "libcupti.so.11.0", "libcupti.so"};
+
+/// Folders of the loaded libraries whose names begin with one of CUDA's.
+std::vector<std::string> folders_of_cuda() {
+  std::vector<std::string> folders;
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* into) {
+        const std::string_view path = info->dlpi_name;
+        const std::size_t slash = path.rfind('/');
+        if (slash == std::string_view::npos) return 0;
+        const std::string_view name = path.substr(slash + 1);
+        for (const std::string_view cuda :
+             {"libcudart.so", "libcublas.so", "libtorch_cuda.so", "libc10_cuda.so"})
+          if (name.starts_with(cuda))
+            static_cast<std::vector<std::string>*>(into)->emplace_back(path.substr(0, slash));
+        return 0;
+      },
+      &folders);
+  return folders;
+}
+
+/// Where a copy may lie, the nearest first.
+std::vector<std::string> places() {
+  std::vector<std::string> out;
+  for (const std::string& folder : folders_of_cuda()) {
+    out.push_back(folder + "/");                              // CUDA 13's package, and the toolkit's lib64
+    out.push_back(folder + "/../../cuda_cupti/lib/");         // CUDA 12's packages, one folder each
+    out.push_back(folder + "/../../nvidia/cuda_cupti/lib/");  // from torch/lib
+    out.push_back(folder + "/../../nvidia/cu13/lib/");        // likewise
+    out.push_back(folder + "/../extras/CUPTI/lib64/");        // the toolkit
+  }
+  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
+    if (const char* home = std::getenv(variable); home != nullptr && *home != '\0')
+      out.push_back(std::string(home) + "/extras/CUPTI/lib64/");
+  out.emplace_back("/usr/local/cuda/extras/CUPTI/lib64/");
+  out.emplace_back("");  // where the loader looks
+  return out;
+}
+
+void* open_library(std::string& why) {
+  if (const char* path = std::getenv("STEPSCOPE_CUPTI_LIBRARY"); path != nullptr && *path != '\0') {
+    void* handle = ::dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (handle == nullptr)
+      why = "the library that STEPSCOPE_CUPTI_LIBRARY names cannot be loaded: " + std::string(::dlerror());
+    return handle;
+  }
+  for (const char* name : kNames)
+    if (void* handle = ::dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD)) return handle;
+  for (const std::string& place : places())
+    for (const char* name : kNames)
+      if (void* handle = ::dlopen((place + name).c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
+  why =
+      "libcupti, NVIDIA's library for tracing, was not found; install the package nvidia-cuda-cupti that "
+      "fits "
+      "the program's CUDA, or the CUDA toolkit";
+  return nullptr;
+}
+
+template <class Function>
+bool resolve(void* handle, const char* name, Function& function) {
+  void* symbol = ::dlsym(handle, name);
+  std::memcpy(&function, &symbol, sizeof symbol);
+  return symbol != nullptr;
+}
+
+/// The name of an entry point that is missing; null: all are there.
+const char* resolve_all(void* handle, Library& library) {
+  const char* missing = nullptr;
+  const auto need = [&](const char* name, auto& function) {
+    if (!resolve(handle, name, function) && missing == nullptr) missing = name;
+  };
+  need("cuptiGetVersion", library.get_version);
+  need("cuptiGetTimestamp", library.get_timestamp);
+  need("cuptiSubscribe", library.subscribe);
+  need("cuptiUnsubscribe", library.unsubscribe);
+  need("cuptiActivityRegisterCallbacks", library.register_buffers);
+  need("cuptiActivityEnable", library.enable);
+  need("cuptiActivityDisable", library.disable);
+  need("cuptiActivityFlushAll", library.flush);
+  need("cuptiActivityGetNextRecord", library.next_record);
+  need("cuptiActivityGetNumDroppedRecords", library.dropped);
+  need("cuptiGetCallbackName", library.callback_name);
+  resolve(handle, "cuptiActivityEnableAndDump", library.enable_and_dump);
+  resolve(handle, "cuptiActivityRegisterTimestampCallback", library.register_timestamp);
+  resolve(handle, "cuptiSetThreadIdType", library.thread_id_type);
+  resolve(handle, "cuptiActivityEnableDriverApi", library.enable_driver_api);
+  resolve(handle, "cuptiActivityEnableRuntimeApi", library.enable_runtime_api);
+  resolve(handle, "cuptiSubscribe_v2", library.subscribe_v2);
+  resolve(handle, "cuptiGetResultString", library.result_text);
+  return missing;
+}
+
+/// Without a driver some of NVIDIA's libraries fail in every call, and some crash in the first.
+bool has_driver() { return ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL) != nullptr; }
+
+}  // namespace
+
+int find_library(const Library*& library, std::string& why) {
+  static Library found;
+  static void* handle = nullptr;  // one copy per process
+  if (handle == nullptr) {
+    void* opened = open_library(why);
+    if (opened == nullptr) return ENOENT;
+    if (!has_driver()) return why = words_of(found, kUnknownError), ENODEV;
+    handle = opened;
+  }
+  if (const char* missing = resolve_all(handle, found); missing != nullptr) {
+    why = "libcupti lacks " + std::string(missing) + "; it is no library of CUDA 11 to 13";
+    return ENOENT;
+  }
+  if (const Result result = found.get_version(&found.version); result != kSuccess)
+    return why = words_of(found, result), errno_of(result);
+  if (found.version < kOldest) {
+    why = "libcupti is version " + std::to_string(found.version) + ", older than CUDA 11";
+    return ENOENT;
+  }
+  library = &found;
+  return 0;
+}
+
+int errno_of(Result result) {
+  switch (result) {
+    case kHeldByAnother:
+      return EBUSY;
+    case 35:
+    case 40:
+      return EPERM;
+    case kNotInitialized:
+    case kUnknownError:
+      return ENODEV;
+    default:
+      return EIO;
+  }
+}
+
+std::string words_of(const Library& library, Result result) {
+  switch (result) {
+    case kNotInitialized:
+    case kUnknownError:
+      return "no NVIDIA driver answers on this machine";
+    case 33:
+      return "this virtual GPU does not allow tracing; ask whoever runs the machine to allow it";
+    case 35:
+    case 40:
+      return "the driver keeps tracing to administrators; ask one to allow it";
+    case kHeldByAnother:
+      return "another tool traces this program through CUPTI; end it first";
+    case 41:
+      return "the GPU is in confidential mode, which allows no tracing";
+    case 42:
+      return "mining GPUs allow no tracing";
+    case 43:
+      return "this GPU instance (MIG) allows no tracing with this CUPTI";
+    case 44:
+      return "GPUs linked by SLI allow no tracing";
+    case 45:
+      return "Windows' subsystem for Linux allows no tracing with this CUPTI";
+    default:
+      break;
+  }
+  const char* text = nullptr;
+  if (library.result_text != nullptr) library.result_text(result, &text);
+  return "CUPTI answers with error " + std::to_string(result) +
+         (text == nullptr ? "" : " (" + std::string(text) + ")");
+}
+
+}  // namespace stepscope::collect::cupti

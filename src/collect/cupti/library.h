@@ -1,0 +1,43 @@
+// The CUPTI library of this process: found, never linked, never unloaded.
+#pragma once
+
+#include <string>
+
+#include "collect/cupti/cupti_abi.h"
+
+namespace stepscope::collect::cupti {
+
+/// Its entry points; those below `optional` may be null.
+struct Library {
+  std::uint32_t version = 0;
+
+  Result (*get_version)(std::uint32_t*) = nullptr;
+  Result (*get_timestamp)(std::uint64_t*) = nullptr;
+  Result (*subscribe)(void** subscriber, Callback, void*) = nullptr;
+  Result (*unsubscribe)(void* subscriber) = nullptr;
+  Result (*register_buffers)(RequestBuffer, CompleteBuffer) = nullptr;
+  Result (*enable)(std::uint32_t kind) = nullptr;
+  Result (*disable)(std::uint32_t kind) = nullptr;
+  Result (*flush)(std::uint32_t flag) = nullptr;
+  Result (*next_record)(std::uint8_t* buffer, std::size_t valid, std::uint8_t** record) = nullptr;
+  Result (*dropped)(void* context, std::uint32_t stream, std::size_t* count) = nullptr;
+  Result (*callback_name)(std::uint32_t domain, std::uint32_t number, const char** name) = nullptr;
+  // optional
+  Result (*enable_and_dump)(std::uint32_t kind) = nullptr;
+  Result (*register_timestamp)(std::uint64_t (*)()) = nullptr;
+  Result (*thread_id_type)(std::uint32_t type) = nullptr;
+  Result (*enable_driver_api)(std::uint32_t number, std::uint8_t on) = nullptr;
+  Result (*enable_runtime_api)(std::uint32_t number, std::uint8_t on) = nullptr;
+  Result (*subscribe_v2)(void** subscriber, Callback, void*, SubscriberParams*) = nullptr;
+  Result (*result_text)(Result, const char** text) = nullptr;
+};
+
+/// The copy that the process has loaded, else one beside the CUDA libraries it has loaded, else the toolkit's.
+/// 0, or an errno with the reason in `why`.
+int find_library(const Library*& library, std::string& why);
+
+/// What a failure means to who started the recording.
+int errno_of(Result result);
+std::string words_of(const Library& library, Result result);
+
+}  // namespace stepscope::collect::cupti

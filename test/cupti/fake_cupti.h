@@ -1,0 +1,57 @@
+// A CUPTI without a GPU: the entry points that a client calls, and hooks by which a test does the work of a
+// program. Strides of records are those of NVIDIA's headers of the version that it plays.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+struct FakeOptions {
+  std::uint32_t version = 28;    ///< 18 (CUDA 11.8), 28 (12.9), 130202 or 130500
+  std::size_t buffer_bytes = 0;  ///< of each buffer no more are used; 0: all
+  bool shuffled = false;         ///< the records of a buffer stand in no order
+  bool work_first = false;       ///< a call's record comes after that of the work it started
+  bool untimed = false;          ///< work has no begin and end
+  bool has_clock = true;         ///< clients may give their own
+  std::int64_t clock_ahead = 0;  ///< ns; of the fake's own clock before the real-time clock
+  int subscribe_error = 0;       ///< 39: another tool is there
+  const char* holder = "";       ///< its name
+  int enable_error = 0;          ///< of kernels
+  std::uint32_t first_correlation = 1;
+  std::uint32_t correlation_mask = 0xFFFF'FFFF;  ///< ids come round beyond it
+};
+
+/// A call of CUDA, and what it starts.
+struct FakeCall {
+  const char* name = "cudaLaunchKernel";
+  enum Work { none, kernel, copy, peer_copy, fill } work = kernel;
+  const char* kernel_name = "_Z4kernPfi";
+  std::uint32_t device = 0, context = 1, stream = 7;
+  std::int64_t delay = 1000, duration = 5000;  ///< ns, from the end of the call
+  std::int64_t call_duration = 2000;           ///< ns
+  std::uint32_t grid = 108, block = 128, registers = 32, static_shared = 0, dynamic_shared = 0;
+  std::uint64_t bytes = 0;
+  std::uint8_t copy_kind = 1, from = 1, to = 3;
+  std::uint32_t to_device = 1;         ///< of a copy between devices
+  std::uint32_t graph = 0, works = 1;  ///< how many pieces of work, one after the other
+  bool runs_on = false;                ///< has not ended yet
+  std::uint32_t wait = 0;              ///< kind of a synchronization record; 0: none
+  std::uint32_t event = 0xFFFF'FFFF;
+  bool records_event = false;
+};
+
+struct FakeCupti {
+  void (*reset)(const FakeOptions&);
+  /// Returns its correlation.
+  std::uint32_t (*call)(const FakeCall&);
+  void (*overhead)(std::uint32_t kind, std::int64_t duration);
+  /// What a thread that runs late does: takes a buffer; and later completes it with one record.
+  std::uint8_t* (*take_buffer)();
+  void (*complete_buffer)(std::uint8_t* buffer);
+  std::size_t (*subscribers)();
+  std::size_t (*enabled_kinds)();
+  std::size_t (*forced_flushes)();
+  std::size_t (*finalized)();
+  bool (*runtime_call_is_on)(const char* name);
+  /// Whose records it makes.
+  std::uint32_t (*version)();
+};

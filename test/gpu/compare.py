@@ -1,0 +1,56 @@
+"""Says in Markdown whether two sets of traces tell the same of a GPU: compare.py TORCH.json… -- STEPSCOPE.json…
+
+Names and counts of kernels, copies and fills must be equal; device time, as the median of the traces of each
+set, within 1 %; and every kernel of stepscope's must have its launch. Exits 1 where they are not.
+"""
+
+import json
+import statistics
+import sys
+from collections import Counter
+
+DEVICE = ("kernel", "gpu_memcpy", "gpu_memset")
+TOLERANCE = 0.01
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        events = [e for e in json.load(file)["traceEvents"] if e.get("ph") == "X"]
+    work = [e for e in events if e.get("cat") in DEVICE]
+    calls = {e["args"]["correlation"] for e in events if e.get("cat") in ("cuda_runtime", "cuda_driver")}
+    return {
+        "counts": Counter((e["cat"], e["name"]) for e in work),
+        "time": Counter({cat: sum(e["dur"] for e in work if e["cat"] == cat) for cat in DEVICE}),
+        "unlinked": sum(e["args"]["correlation"] not in calls for e in work),
+        "without op": sum("External id" not in e["args"] for e in work if e["cat"] == "kernel"),
+    }
+
+
+def rows(theirs, ours):
+    counts = theirs[0]["counts"], ours[0]["counts"]
+    names = counts[0].keys() | counts[1].keys()
+    differing = sorted(name for name in names if counts[0][name] != counts[1][name])
+    yield "names of kernels, copies and fills", len(counts[0]), len(counts[1]), counts[0].keys() == counts[1].keys()
+    yield "how many ran", counts[0].total(), counts[1].total(), not differing
+    for category in DEVICE:
+        medians = [statistics.median(trace["time"][category] for trace in traces) for traces in (theirs, ours)]
+        close = abs(medians[1] - medians[0]) <= TOLERANCE * max(medians)
+        yield f"time of {category} (µs, median)", f"{medians[0]:.3f}", f"{medians[1]:.3f}", close
+    yield "without their launch", theirs[0]["unlinked"], ours[0]["unlinked"], ours[0]["unlinked"] <= theirs[0]["unlinked"]
+    yield "kernels without an op", theirs[0]["without op"], ours[0]["without op"], ours[0]["without op"] <= theirs[0]["without op"]
+    for category, name in differing[:20]:
+        yield f"`{name[:80]}` ({category})", counts[0][category, name], counts[1][category, name], False
+
+
+def main(arguments):
+    split = arguments.index("--")
+    theirs, ours = ([read(path) for path in paths] for paths in (arguments[:split], arguments[split + 1 :]))
+    print("| what | torch.profiler | stepscope | agrees |\n| --- | ---: | ---: | --- |")
+    agree = True
+    for what, left, right, same in rows(theirs, ours):
+        print(f"| {what} | {left} | {right} | {'yes' if same else '**no**'} |")
+        agree &= same
+    return 0 if agree else 1
+
+
+sys.exit(main(sys.argv[1:]))

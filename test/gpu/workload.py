@@ -1,0 +1,42 @@
+"""A small training loop, recorded by one of two profilers: workload.py torch|stepscope OUTPUT.json
+
+The same work under both: what differs is who records it.
+"""
+
+import sys
+
+import torch
+
+
+def step(model, optimizer, data, target):
+    optimizer.zero_grad()
+    loss = torch.nn.functional.mse_loss(model(data), target)
+    loss.backward()
+    optimizer.step()
+    return loss.item()
+
+
+def main(profiler_name, output):
+    if profiler_name == "torch":
+        from torch import profiler
+    else:
+        from stepscope import profiler
+    torch.manual_seed(0)
+    torch.backends.cudnn.benchmark = False
+    model = torch.nn.Sequential(
+        torch.nn.Linear(2048, 4096), torch.nn.ReLU(), torch.nn.LayerNorm(4096), torch.nn.Linear(4096, 2048)
+    ).cuda()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    data, target = torch.randn(1024, 2048), torch.randn(1024, 2048, device="cuda")
+    for _ in range(20):  # clocks and caches are warm, libraries are loaded
+        step(model, optimizer, data.cuda(), target)
+    torch.cuda.synchronize()
+    with profiler.profile(activities=[profiler.ProfilerActivity.CPU, profiler.ProfilerActivity.CUDA]) as prof:
+        for number in range(50):
+            with profiler.record_function(f"step {number}"):
+                step(model, optimizer, data.cuda(), target)
+        torch.cuda.synchronize()
+    prof.export_chrome_trace(output)
+
+
+main(*sys.argv[1:])
