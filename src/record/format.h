@@ -104,7 +104,8 @@ static_assert(sizeof(Op) == 32);
 /// With kHasSequence, or with kOtherThread.
 struct SequencedOp : Op {
   std::int64_t sequence;
-  std::uint64_t forward_thread;  ///< PyTorch's number; 0: this is no backward op. kOtherThread: the kernel's id
+  std::uint64_t
+      forward_thread;  ///< PyTorch's number; 0: this is no backward op. kOtherThread: the kernel's id
 };
 
 /// Memory that was allocated (bytes > 0) or freed.
@@ -119,7 +120,8 @@ struct ClockRecord : Record {
   ClockPair pair;
 };
 
-/// What a thread was in at an instant, seen from another thread: `count` ids of texts follow, innermost first.
+/// What a thread was in at an instant, seen from another thread: `count` ids of texts follow, innermost
+/// first.
 struct Sample : Record {
   std::uint64_t tick;
   std::uint32_t period_us;  ///< how far apart samples are meant to be

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "collect/python/annotation.h"
+#include "collect/python/calls.h"
 #include "collect/recorder.h"
 
 namespace stepscope::collect {
@@ -91,7 +92,8 @@ PyObject* attach_torch(PyObject*, PyObject* arguments) {
     return nullptr;
   }
   if (with_memory != 0 && memory() != 0)
-    return PyUnicode_FromString("memory is not recorded: another library has put its own CPU allocator into PyTorch");
+    return PyUnicode_FromString(
+        "memory is not recorded: another library has put its own CPU allocator into PyTorch");
   return PyUnicode_FromString("");
 }
 
@@ -111,7 +113,13 @@ PyMethodDef methods[] = {
     {"range_begin", range_begin, METH_O, "range_begin(name): a range of the calling thread begins."},
     {"range_end", range_end, METH_NOARGS, "The range that began last on the calling thread ends."},
     {"attach_torch", attach_torch, METH_VARARGS,
-     "attach_torch(path, with_inputs, with_memory=False): sees PyTorch's ops; returns what it does not see, or \"\"."},
+     "attach_torch(path, with_inputs, with_memory=False): sees PyTorch's ops; returns what it does not see, "
+     "or \"\"."},
+    {"python_start", python_start, METH_O,
+     "python_start(asked): sees Python's calls (1), those of modules (2), samples (4), functions written in "
+     "C (8); "
+     "returns what it does not see, or \"\"."},
+    {"python_stop", python_stop, METH_NOARGS, "Sees them no more, and ends the calls that are open."},
     {"detach_torch", detach_torch, METH_NOARGS, "Sees them no more."},
     {nullptr, nullptr, 0, nullptr}};
 

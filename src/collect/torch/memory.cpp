@@ -110,8 +110,8 @@ Recorder* recorder_of_memory() {
   return recorder != nullptr && (recorder->flags & record::kMemory) != 0 ? recorder : nullptr;
 }
 
-c10::Allocator* inner = nullptr;          // PyTorch's
-c10::DeleterFnPtr inner_raw = nullptr;    // its deleter of bare memory
+c10::Allocator* inner = nullptr;        // PyTorch's
+c10::DeleterFnPtr inner_raw = nullptr;  // its deleter of bare memory
 
 void free_allocation(void* context) {
   Allocation allocation;

@@ -1,0 +1,37 @@
+// What calls are called: texts that are made once and never freed, so that a call keeps an address.
+#pragma once
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <cstdint>
+#include <string>
+
+namespace stepscope::collect {
+
+/// A function or a module that is called. Never freed.
+struct Called {
+  std::string name;
+  std::string path;  ///< of a module: where its root has it; "": it is the root, or not known
+  std::uint8_t scope;
+};
+
+/// Before the first name of a recording. False: this Python has no place for our numbers on code.
+bool begin_names();
+
+/// "file(line): name"; `module_call()` for the code of nn.Module's call.
+const Called* called(PyCodeObject* code);
+/// "<built-in function len>". `function`: a PyCFunction.
+const Called* called_builtin(PyObject* function);
+
+/// What `called` returns where the module, by its frame, is to be asked for its name.
+const Called* module_call();
+/// "nn.Module: Linear_0" of the frame's `self`. `outermost`: no other module's call is around it.
+const Called* called_module(PyFrameObject* frame, bool outermost);
+/// nn.Module's call, where PyTorch is imported; borrowed, else null.
+PyCodeObject* code_of_module_call();
+
+/// The path without the longest entry of sys.path that it begins with.
+std::string shortened(const std::string& path);
+
+}  // namespace stepscope::collect
