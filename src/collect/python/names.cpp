@@ -59,23 +59,8 @@ std::string text_of(PyCodeObject* code) {
 #else
   PyObject* const name = code->co_name;
 #endif
-  return shortened(text_of(code->co_filename)) + "(" + std::to_string(code->co_firstlineno) +
-         "): " + text_of(name);
-}
-
-std::vector<std::string> paths_of_python() {
-  std::vector<std::string> paths;
-  PyObject* list = PySys_GetObject("path");
-  for (Py_ssize_t i = 0; list != nullptr && PyList_Check(list) && i < PyList_GET_SIZE(list); ++i) {
-    PyObject* entry = PyList_GET_ITEM(list, i);
-    std::string path = PyUnicode_Check(entry) ? text_of(entry) : "";
-    if (path.empty()) continue;
-    if (path.back() != '/') path += '/';
-    paths.push_back(std::move(path));
-  }
-  std::sort(paths.begin(), paths.end(),
-            [](const std::string& a, const std::string& b) { return a.size() > b.size(); });
-  return paths;
+  return shortened(text_of(code->co_filename), names().prefixes) + "(" +
+         std::to_string(code->co_firstlineno) + "): " + text_of(name);
 }
 
 /// `self` of a frame that has begun; a new reference, or null.
@@ -124,8 +109,23 @@ bool begin_names() {
   return true;
 }
 
-std::string shortened(const std::string& path) {
-  for (const std::string& prefix : names().prefixes)
+std::vector<std::string> paths_of_python() {
+  std::vector<std::string> paths;
+  PyObject* list = PySys_GetObject("path");
+  for (Py_ssize_t i = 0; list != nullptr && PyList_Check(list) && i < PyList_GET_SIZE(list); ++i) {
+    PyObject* entry = PyList_GET_ITEM(list, i);
+    std::string path = PyUnicode_Check(entry) ? text_of(entry) : "";
+    if (path.empty()) continue;
+    if (path.back() != '/') path += '/';
+    paths.push_back(std::move(path));
+  }
+  std::sort(paths.begin(), paths.end(),
+            [](const std::string& a, const std::string& b) { return a.size() > b.size(); });
+  return paths;
+}
+
+std::string shortened(const std::string& path, const std::vector<std::string>& prefixes) {
+  for (const std::string& prefix : prefixes)
     if (path.size() > prefix.size() && path.compare(0, prefix.size(), prefix) == 0)
       return path.substr(prefix.size());
   return path;

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace stepscope::collect {
 
@@ -31,7 +32,9 @@ const Called* called_module(PyFrameObject* frame, bool outermost);
 /// nn.Module's call, where PyTorch is imported; borrowed, else null.
 PyCodeObject* code_of_module_call();
 
-/// The path without the longest entry of sys.path that it begins with.
-std::string shortened(const std::string& path);
+/// The entries of sys.path, each with a slash at its end, the longest first.
+std::vector<std::string> paths_of_python();
+/// The path without the first of `prefixes` that it begins with.
+std::string shortened(const std::string& path, const std::vector<std::string>& prefixes);
 
 }  // namespace stepscope::collect
