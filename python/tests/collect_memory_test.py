@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -168,3 +170,31 @@ def test_beside_torch_profiler(memory: Callable[..., list[Event]]) -> None:
     assert [b for b in ours if b in (4000, 96, -4000, -96)] == [4000, 96, -4000, -96]
     assert 4000 in seen
     assert 96 in seen
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_children_that_are_forked_while_others_allocate(memory: Callable[..., list[Event]]) -> None:
+    """A child frees tensors of its parent and ends, whoever was allocating when it was forked."""
+    end = threading.Event()
+
+    def churn() -> None:
+        while not end.is_set():
+            torch.empty(8)
+
+    def work() -> None:
+        kept = [torch.empty(10) for _ in range(100)]
+        workers = [threading.Thread(target=churn) for _ in range(3)]
+        for worker in workers:
+            worker.start()
+        for _ in range(50):
+            child = os.fork()
+            if child == 0:
+                signal.alarm(20)
+                kept.clear()
+                os._exit(0)
+            assert os.waitpid(child, 0)[1] == 0
+        end.set()
+        for worker in workers:
+            worker.join()
+
+    assert memory(work)

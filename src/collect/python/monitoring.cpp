@@ -106,6 +106,7 @@ std::string hook_start(unsigned asked) {
   return "calls are not recorded: this Python runs without its global lock, where watching calls is not safe "
          "yet";
 #else
+  hook_stop();  // a forked child may have its parent's
   if ((asked & kCalls) == 0) {
     local = code_of_module_call();
     if (local == nullptr) return "calls of modules are not recorded: PyTorch is not imported";

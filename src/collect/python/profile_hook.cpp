@@ -84,6 +84,7 @@ void unhook_new_threads() {
 }  // namespace
 
 std::string hook_start(unsigned asked) {
+  hook_stop();  // a forked child may have its parent's
   bool is_taken = false;
   for_each_thread([&](PyThreadState* thread) { is_taken = is_taken || thread->c_profilefunc != nullptr; });
   if (is_taken || !hook_new_threads())

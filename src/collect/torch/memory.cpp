@@ -2,6 +2,7 @@
 // it allocated may be freed at any time. Only what is allocated while a recording is on is known to it.
 #include <c10/core/Allocator.h>
 #include <c10/core/CPUAllocator.h>
+#include <pthread.h>
 
 #include <cstdint>
 #include <cstdlib>
@@ -49,6 +50,9 @@ class Allocations {
     return true;
   }
 
+  void lock() { mutex_.lock(); }
+  void unlock() { mutex_.unlock(); }
+
  private:
   Allocation& at(const void* context) {
     std::size_t i = hash_of(context) & (capacity_ - 1);
@@ -87,6 +91,14 @@ class Allocations {
 constexpr std::size_t kShards = 64;
 Allocations* const shards = new Allocations[kShards];  // never freed: deleters run until the process ends
 Allocations& shard_of(const void* context) { return shards[(hash_of(context) >> 32) % kShards]; }
+
+/// A forked child frees what its parent allocated: nobody else may have been at it when it forked.
+void lock_all() {
+  for (std::size_t i = 0; i < kShards; ++i) shards[i].lock();
+}
+void unlock_all() {
+  for (std::size_t i = 0; i < kShards; ++i) shards[i].unlock();
+}
 
 void tell(Recorder& recorder, const void* address, std::int64_t bytes, std::int64_t allocated) {
   Thread* thread = stepscope_thread(&recorder);
@@ -181,6 +193,7 @@ __attribute__((visibility("default"))) int stepscope_torch_memory() {
     delete ours;
     return 1;
   }
+  ::pthread_atfork(lock_all, unlock_all, unlock_all);
   around = ours;
   return 0;
 }
