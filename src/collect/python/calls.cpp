@@ -140,9 +140,13 @@ Thread* place_in(Recorder& recorder) {
   return thread;
 }
 
+__attribute__((tls_model("initial-exec"))) thread_local Thread* last_known = nullptr;
+
 /// The present thread's place, where what is around the event is known. `is_begin`: the event's frame begins.
 Thread* known_place(Recorder& recorder, PyFrameObject* frame, bool is_begin) {
-  Thread* thread = place_in(recorder);
+  if (last_known != nullptr && last_known->recorder == &recorder && last_known->python_is_known)
+    return last_known;
+  Thread* thread = last_known = place_in(recorder);
   if (thread == nullptr || thread->python_is_known) return thread;
   calls_of(*thread).thread = static_cast<std::uint32_t>(::syscall(SYS_gettid));
   if (frame == nullptr) frame = PyEval_GetFrame();
