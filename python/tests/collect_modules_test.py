@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
-from collecting import CALLS, MODULES, Event, calls, recorded, trees
+from collecting import CALLS, MODULES, Event, calls, exported, of_file, recorded, short, trees
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 nn = torch.nn
@@ -94,3 +96,50 @@ def test_a_class_has_one_count_however_many_die(tmp_path: Path) -> None:
 
     names = [e["name"] for e in sorted(calls(recorded(tmp_path, work, MODULES)), key=lambda e: e["ts"])]
     assert names == [f"nn.Module: Linear_{i}" for i in (0, 1, 2, 0)]
+
+
+def test_ops_are_inside_the_calls_that_ran_them(tmp_path: Path) -> None:
+    from stepscope._errors import Error
+    from stepscope.profiler._observer import observer
+    from stepscope.profiler._recording import MEMORY, STACKS, Recording
+
+    try:
+        observer(torch)
+    except Error as error:
+        pytest.skip(str(error))
+    model, x = Model(), torch.ones(2, 4)
+    recording = Recording(STACKS | MEMORY, tmp_path / "step.stepscope")
+    recording.start()
+    model(x)
+    recording.stop()
+    recording.close()
+    assert recording.missing == []
+    events = exported(recording.path)
+    linear = [e for e in calls(events) if e["name"].startswith("nn.Module: Linear")]
+    assert len(linear) == 4
+    for module in linear:
+        (op,) = [e for e in events if e["name"] == "aten::linear" and module["ts"] <= e["ts"] <= module["ts"] + module["dur"]]
+        assert op["tid"] == module["tid"]
+        assert op["ts"] + op["dur"] <= module["ts"] + module["dur"]
+        assert any(e["name"] == "[memory]" and op["ts"] <= e["ts"] <= op["ts"] + op["dur"] for e in events)
+
+
+@pytest.mark.skipif(not torch.profiler.kineto_available(), reason="this PyTorch exports no traces")
+def test_the_same_calls_as_torch_profiler(tmp_path: Path) -> None:
+    model, x = Model(), torch.ones(2, 4)
+
+    def work() -> None:
+        model(x)
+
+    def counted(events: list[Event]) -> Counter[str]:
+        """How often each function of this file and each module is called."""
+        names = [short(e["name"]) for e in calls(events) if is_module(e) or of_file(__file__)(e)]
+        return Counter(name for name in names if name in ("work", "forward") or name.startswith("nn.Module"))
+
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], with_stack=True) as other:
+        work()
+    other.export_chrome_trace(str(tmp_path / "torch.json"))
+    theirs = counted(json.loads((tmp_path / "torch.json").read_bytes())["traceEvents"])
+    ours = counted(recorded(tmp_path, work))
+    assert ours == theirs
+    assert ours["forward"] == 3
