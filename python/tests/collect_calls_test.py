@@ -185,6 +185,32 @@ def test_what_is_open_at_both_ends(tmp_path: Path) -> None:
     assert late == {"ends", "work", "test_what_is_open_at_both_ends"}
 
 
+def test_a_recording_that_goes_on_behind_a_pause(tmp_path: Path) -> None:
+    path = tmp_path / "pause.stepscope"
+
+    def leaf() -> None: ...
+
+    def unseen() -> None: ...
+
+    def part() -> None:
+        _collect.start()
+        assert _collect.python_start(CALLS) == ""
+        leaf()
+        _collect.python_stop()
+        _collect.stop()
+
+    def work() -> None:
+        part()
+        unseen()
+        part()
+
+    _collect.open(path, 16, 0)
+    work()
+    _collect.close()
+    found = [t for t in trees(exported(path), of_file(__file__)) if t[0].startswith("test_")]
+    assert [t[1:] for t in found] == 2 * [(("work", ("part", ("leaf",))),)]
+
+
 def test_threads_that_began_before_and_after(tmp_path: Path) -> None:
     go, done, stay = threading.Event(), threading.Event(), threading.Event()
 

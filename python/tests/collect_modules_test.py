@@ -112,7 +112,6 @@ def test_ops_are_inside_the_calls_that_ran_them(tmp_path: Path) -> None:
     recording.start()
     model(x)
     recording.stop()
-    recording.close()
     assert recording.missing == []
     events = exported(recording.path)
     linear = [e for e in calls(events) if e["name"].startswith("nn.Module: Linear")]

@@ -20,7 +20,7 @@ Tree = tuple[Any, ...]
 
 def exported(path: Path) -> list[Event]:
     output = path.with_suffix(".json")
-    _core.export_recording(os.fsencode(path), os.fsencode(output))
+    _core.export_recording(os.fsencode(path), os.fsencode(output), [])
     return list(json.loads(output.read_bytes())["traceEvents"])
 
 

@@ -30,6 +30,7 @@ static_assert(Calls::kDeepest <= UINT16_MAX);
 
 /// Under the interpreter's lock.
 unsigned asked_for = 0;
+std::uint64_t began = 0;  // tick
 std::vector<Thread*>& places() {
   static auto* const all = new std::vector<Thread*>;
   return *all;
@@ -122,8 +123,7 @@ void replay(Recorder& recorder, Thread& thread, PyFrameObject* innermost) {
   for (std::size_t i = frames.size(); i-- > 0;) {
     PyCodeObject* code = PyFrame_GetCode(frames[i]);
     const Called* what = called(code);
-    if (is_wanted(what))
-      push(recorder, thread, code, named(thread, what, frames[i]), recorder.header->begin.tick);
+    if (is_wanted(what)) push(recorder, thread, code, named(thread, what, frames[i]), began);
     Py_DECREF(code);
     Py_DECREF(frames[i]);
   }
@@ -170,6 +170,7 @@ void close_open_calls(Recorder& recorder) {
         write_call(*present, open.calls[depth], depth, end, record::kEndedLate | record::kOtherThread,
                    open.thread);
     thread->python_depth = 0;
+    thread->python_is_known = false;  // the recording may go on later
   }
 }
 
@@ -212,10 +213,12 @@ PyObject* python_start(PyObject*, PyObject* asked) {
   const unsigned long wish = PyLong_AsUnsignedLong(asked);
   if (PyErr_Occurred() != nullptr) return nullptr;
   asked_for = static_cast<unsigned>(wish);
+  Recorder* recorder = stepscope_recorder.load(std::memory_order_relaxed);
+  began = recorder == nullptr ? 0 : ticks(recorder->clock);
   std::string reason;
   if ((asked_for & (kCalls | kModuleCalls)) != 0) {
-    reason = begin_names() ? hook_start(asked_for)
-                           : "calls are not recorded: this Python lets no more tools name its code";
+    reason = begin_names(recorder) ? hook_start(asked_for)
+                                   : "calls are not recorded: this Python lets no more tools name its code";
     if (!reason.empty() && (asked_for & kCalls) != 0) {
       asked_for |= kSamples;
       reason += "; samples are taken instead";

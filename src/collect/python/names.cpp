@@ -27,6 +27,7 @@ using Identity = std::pair<PyObject*, PyTypeObject*>;  // an address may be that
 /// All under the interpreter's lock, and never freed.
 struct Names {
   Py_ssize_t extra = -1;  // of code: where its Called is
+  const void* recording = nullptr;
   std::vector<std::string> prefixes;
   std::map<std::pair<std::string, std::string>, Called> interned;
   std::unordered_map<const void*, const Called*> builtins;  // by PyMethodDef
@@ -96,14 +97,17 @@ void know_paths(PyObject* module, const std::string& path, int depth) {
 
 }  // namespace
 
-bool begin_names() {
+bool begin_names(const void* recording) {
   Names& all = names();
   if (all.extra < 0) all.extra = REQUEST_EXTRA(nullptr);
   if (all.extra < 0) return false;
   all.prefixes = paths_of_python();
-  all.modules.clear();
-  all.roots.clear();
-  all.of_class.clear();
+  if (recording != all.recording) {
+    all.modules.clear();
+    all.roots.clear();
+    all.of_class.clear();
+  }
+  all.recording = recording;
   if (PyCodeObject* code = code_of_module_call())
     SET_EXTRA(reinterpret_cast<PyObject*>(code), all.extra, const_cast<Called*>(&kModuleCall));
   return true;

@@ -17,8 +17,9 @@ struct Called {
   std::uint8_t scope;
 };
 
-/// Before the first name of a recording. False: this Python has no place for our numbers on code.
-bool begin_names();
+/// Before the first name of `recording`, or when that goes on. False: this Python has no place for our
+/// numbers on code.
+bool begin_names(const void* recording);
 
 /// "file(line): name"; `module_call()` for the code of nn.Module's call.
 const Called* called(PyCodeObject* code);
