@@ -116,18 +116,18 @@ int stepscope_open(const char* path, std::uint32_t megabytes, std::uint32_t flag
   if (::posix_fallocate(file, 0, record::kHeaderBytes) == 0 &&
       ::ftruncate(file, static_cast<off_t>(bytes)) == 0)
     mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  auto* recorder = static_cast<Recorder*>(std::malloc(sizeof(Recorder)));
-  if (mapped == MAP_FAILED || recorder == nullptr) {
+  void* memory = std::malloc(sizeof(Recorder));
+  if (mapped == MAP_FAILED || memory == nullptr) {
     const int error = errno;
-    std::free(recorder);
+    std::free(memory);
     ::close(file);
     ::unlink(path);
     return error != 0 ? error : ENOMEM;
   }
   Header& header = *static_cast<Header*>(mapped);
   fill_header(header, megabytes, flags);
-  *recorder = {&header, static_cast<char*>(mapped) + record::kHeaderBytes, header.clock, flags, file};
-  opened = recorder;
+  opened = new (memory)
+      Recorder{&header, static_cast<char*>(mapped) + record::kHeaderBytes, header.clock, flags, file, 0};
   descriptor = file;
   return 0;
 }
@@ -174,7 +174,8 @@ Thread* stepscope_thread(Recorder* recorder) {
     thread->recorder = recorder;
     thread->segment = nullptr;
     thread->used = record::kSegmentBytes;
-    thread->depth = 0;
+    thread->depth = thread->python_depth = 0;
+    thread->python_is_known = false;
   }
   return thread;
 }

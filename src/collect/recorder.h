@@ -46,6 +46,9 @@ struct Thread {
   std::uint32_t used = record::kSegmentBytes;  ///< bytes of the segment
   std::uint32_t depth = 0, next_text = 1;
   std::uint64_t torch_thread = 0;
+  void* python = nullptr;          ///< the Python calls that are open: of collect/python
+  std::uint32_t python_depth = 0;  ///< how many
+  bool python_is_known = false;    ///< what was open when the recording began is among them
   Known known;
   Frame frames[kDeepest];
 };
@@ -57,6 +60,7 @@ struct Recorder {
   record::Clock clock;
   std::uint32_t flags;
   int file;
+  std::atomic<std::int64_t> cpu_bytes;  ///< that were allocated since it began and are not freed
 };
 
 #pragma GCC visibility push(default)
@@ -134,13 +138,13 @@ inline void write_op(Thread& thread, const Frame& frame, const char* name, std::
   op.signature = signature == nullptr ? 0 : signature->value;
   op.scope = frame.scope;
   op.flags = frame.flags;
-  op.reserved = 0;
+  op.depth = 0;
   op.sequence = frame.sequence;
   op.forward_thread = frame.forward_thread;
   const std::uint32_t bytes =
       (frame.flags & record::kHasSequence) != 0 ? sizeof(record::SequencedOp) : sizeof(record::Op);
   op.units = static_cast<std::uint16_t>(bytes / 8);
-  std::memcpy(thread.segment + thread.used, &op, bytes);
+  std::memcpy(thread.segment + thread.used, &op, sizeof op);  // of one size always: that is faster
   thread.used += bytes;
   commit(thread);
 }

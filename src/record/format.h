@@ -58,6 +58,7 @@ enum class Type : std::uint16_t {
   memory,
   clock,
   metadata,
+  sample = 20,
   device_session = 32,
   device_clock,
   device_attributes,
@@ -75,7 +76,7 @@ enum class Type : std::uint16_t {
 struct Record {
   Type type;
   std::uint16_t units;  ///< of 8 bytes, this header included
-  std::uint32_t value;  ///< text, signature: its id in the segment; op: of its name
+  std::uint32_t value;  ///< text, signature: its id in the segment; op: of its name; sample: the thread
 };
 static_assert(sizeof(Record) == 8);
 inline constexpr std::size_t kLongest = 65'535 * 8UL;  ///< bytes of a record
@@ -93,23 +94,24 @@ enum OpFlags : std::uint8_t { kHasSequence = 1, kAsync = 2, kEndedLate = 4, kOth
 /// An op, or a range that the program marked, written when it ends.
 struct Op : Record {
   std::uint64_t begin, end;  ///< ticks
-  std::uint32_t signature;   ///< 0: none
-  std::uint8_t scope;        ///< at::RecordScope
+  std::uint32_t signature;   ///< 0: none; of an nn.Module call: the text of its path
+  std::uint8_t scope;        ///< at::RecordScope, or one of those from kPythonScope on
   std::uint8_t flags;
-  std::uint16_t reserved;
+  std::uint16_t depth;  ///< of a Python call: how many of them are around it
 };
 static_assert(sizeof(Op) == 32);
 
-/// With kHasSequence.
+/// With kHasSequence, or with kOtherThread.
 struct SequencedOp : Op {
   std::int64_t sequence;
-  std::uint64_t forward_thread;  ///< PyTorch's number; 0: this is no backward op
+  std::uint64_t
+      forward_thread;  ///< PyTorch's number; 0: this is no backward op. kOtherThread: the kernel's id
 };
 
 /// Memory that was allocated (bytes > 0) or freed.
 struct Memory : Record {
   std::uint64_t tick, address;
-  std::int64_t bytes, allocated, reserved;  ///< the totals after it; -1: not known
+  std::int64_t bytes, allocated, reserved;  ///< the totals after it; -1: not known. CPU: since the start
   std::int8_t device_type, device_index;
   char pad[6];
 };
@@ -118,7 +120,18 @@ struct ClockRecord : Record {
   ClockPair pair;
 };
 
+/// What a thread was in at an instant, seen from another thread: `count` ids of texts follow, innermost
+/// first.
+struct Sample : Record {
+  std::uint64_t tick;
+  std::uint32_t period_us;  ///< how far apart samples are meant to be
+  std::uint32_t count;
+};
+static_assert(sizeof(Sample) == 24);
+
 /// Scopes that get a category of their own.
 inline constexpr std::uint8_t kBackwardScope = 1, kUserScope = 7;
+/// Calls of Python functions, of functions written in C, of nn.Modules.
+inline constexpr std::uint8_t kPythonScope = 100, kPythonCScope = 101, kModuleScope = 102;
 
 }  // namespace stepscope::record

@@ -10,10 +10,14 @@
 #include "record/forward_links.h"
 #include "record/inputs_text.h"
 #include "record/json_text.h"
+#include "record/python_calls.h"
 
 namespace stepscope::record {
 namespace {
 
+/// Calls out of samples have a track of their own beside their thread's: their ends are not exact, so they
+/// would not nest with ops. No kernel gives a thread this number.
+constexpr std::uint32_t kSampledTrack = 1U << 30;
 constexpr std::int64_t kQuarter = 7'889'238'000'000'000;  // ns; bases of one quarter of a year are equal
 
 template <class T>
@@ -37,6 +41,8 @@ class Writer {
     head();
     for (const Segment& segment : recording_.segments())
       if (text_.whole()) events(segment);
+    for (const auto& [thread, op, name, path] : others_) call(thread, op, name, path);
+    sampled_.finish();
     links();
     devices_.events(text_);
     threads();
@@ -102,6 +108,7 @@ class Writer {
     for_each_record(segment, [&](const Record& record, std::span<const char> bytes) {
       if (record.type == Type::op) op(segment, texts, bytes);
       if (record.type == Type::memory) memory(segment, bytes);
+      if (record.type == Type::sample) sample(texts, bytes);
       text_.pass_on_if_long();
     });
   }
@@ -109,6 +116,7 @@ class Writer {
   void op(const Segment& segment, const Texts& texts, std::span<const char> bytes) {
     Op op;
     if (!copy_to(op, bytes)) return;
+    if (op.scope >= kPythonScope) return call_of(segment, texts, op, bytes);
     const std::int64_t begin = recording_.times().ns(op.begin), end = recording_.times().ns(op.end);
     begin_event("X", op.scope == kUserScope ? "user_annotation" : "cpu_op", texts[op.value], segment.thread,
                 begin);
@@ -127,6 +135,72 @@ class Writer {
       if (known.second) known.first->second = inputs_text(texts[op.signature]);
       out_ += known.first->second;
     }
+    out_ += "}}";
+  }
+
+  /// One that another thread told of comes behind what its own thread told: calls are told as they end.
+  void call_of(const Segment& segment, const Texts& texts, const Op& op, std::span<const char> bytes) {
+    const std::string_view path = op.scope == kModuleScope ? texts[op.signature] : "";
+    SequencedOp other;
+    if ((op.flags & kOtherThread) == 0)
+      call(segment.thread, op, texts[op.value], path);
+    else if (copy_to(other, bytes))
+      others_.push_back({static_cast<std::uint32_t>(other.forward_thread), op, texts[op.value], path});
+  }
+
+  void call(std::uint32_t thread, const Op& op, std::string_view name, std::string_view path) {
+    const Times& times = recording_.times();
+    begin_call(name, thread, op.depth, times.ns(op.begin), times.ns(op.end));
+    const std::size_t number = name.rfind('_');
+    if (op.scope == kModuleScope && number != name.npos) {
+      std::int64_t id = 0;
+      std::from_chars(name.data() + number + 1, name.data() + name.size(), id);
+      out_ += R"(, "Python module id": )";
+      put(out_, id);
+    }
+    if (!path.empty()) {
+      out_ += R"(, "Module path": )";
+      put_text(out_, path);
+    }
+    if ((op.flags & kEndedLate) != 0) out_ += R"(, "finished": false)";
+    out_ += "}}";
+  }
+
+  void begin_call(std::string_view name, std::uint32_t track, std::uint32_t depth, std::int64_t begin,
+                  std::int64_t end) {
+    begin_event("X", "python_function", name, track, begin);
+    out_ += R"(, "dur": )";
+    put_us(out_, std::max<std::int64_t>(0, end - begin));
+    const PythonIds::Ids ids = python_ids_.next(track, depth);
+    out_ += R"(, "args": {"Ev Idx": )";
+    put(out_, written_.events++);
+    out_ += R"(, "Python id": )";
+    put(out_, ids.id);
+    out_ += R"(, "Python parent id": )";
+    if (ids.parent == 0)
+      out_ += "null";
+    else
+      put(out_, ids.parent);
+    text_.pass_on_if_long();
+  }
+
+  void sample(const Texts& texts, std::span<const char> bytes) {
+    Sample sample;
+    if (!copy_to(sample, bytes) || sample.count > (bytes.size() - sizeof sample) / sizeof(std::uint32_t))
+      return;
+    std::vector<std::string_view> names;
+    std::uint32_t id = 0;
+    for (std::size_t i = 0; i < sample.count; ++i)
+      if (copy_to(id, bytes.subspan(sizeof sample + i * sizeof id))) names.push_back(texts[id]);
+    sampled_threads_.insert(sample.value & ~kSampledTrack);
+    sampled_.sample(sample.value & ~kSampledTrack, recording_.times().ns(sample.tick),
+                    std::int64_t{sample.period_us} * 1000, names);
+  }
+
+  void sampled_call(const SampledCall& call) {
+    begin_call(call.name, call.thread | kSampledTrack, call.depth, call.begin_ns, call.end_ns);
+    out_ += R"(, "sampled": 1, "samples": )";
+    put(out_, call.samples);
     out_ += "}}";
   }
 
@@ -204,6 +278,8 @@ class Writer {
       if (!devices_.wrote(segment) && told.insert(segment.thread).second)
         about("thread_name", segment.thread, "name",
               "thread " + std::to_string(segment.thread) + " (" + segment.thread_name + ")");
+    for (const std::uint32_t thread : sampled_threads_)
+      about("thread_name", thread | kSampledTrack, "name", "thread " + std::to_string(thread) + ", sampled");
   }
 
   void tail() {
@@ -225,6 +301,15 @@ class Writer {
   std::set<std::string> keys_;
   std::unordered_map<std::uint32_t, std::string> inputs_;  // of the segment's signatures
   std::vector<SequencedEvent> sequenced_;
+  struct Other {
+    std::uint32_t thread;
+    Op op;
+    std::string_view name, path;
+  };
+  std::vector<Other> others_;
+  PythonIds python_ids_;
+  SampledCalls sampled_{[this](const SampledCall& call) { sampled_call(call); }};
+  std::set<std::uint32_t> sampled_threads_;
 };
 
 }  // namespace

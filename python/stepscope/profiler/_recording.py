@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import dataclasses
+import json
 import os
 import socket
 import sys
@@ -20,6 +21,8 @@ from stepscope.profiler._observer import observer
 
 SHAPES, MEMORY, STACKS, FLOPS, MODULES = 1, 2, 4, 8, 16
 """What a recording was asked for; the numbers of record/format.h."""
+ALL_CALLS, MODULE_CALLS, SAMPLED_STACKS = 1, 2, 4
+"""What ``_collect.python_start`` is asked for."""
 
 MAGIC = b"STEPREC\n"
 
@@ -40,9 +43,12 @@ class Recording:
     """Ops, ranges and what else ``flags`` name, of all threads of this process, in a file that survives a kill.
 
     A file without a ``path`` of the user's goes when nobody holds the recording any more, unless it was never stopped.
+    ``missing``, once started, says what of it is not recorded, as sentences. ``sampled``: STACKS are samples, not calls.
     """
 
-    def __init__(self, flags: int, path: Path | None = None, megabytes: int = 256, with_ops: bool = True) -> None:
+    def __init__(
+        self, flags: int, path: Path | None = None, megabytes: int = 256, with_ops: bool = True, sampled: bool = False
+    ) -> None:
         global being_made
         if being_made is not None and being_made.open:
             raise ProfilerError("another profiler is recording in this process; stop it first, then start this one")
@@ -55,13 +61,16 @@ class Recording:
         except OSError as error:
             raise Error(f"{self.path}: {error}; name another place by profile(path=…)") from None
         self.dropped = 0
+        self.missing: list[str] = []
+        stacks = SAMPLED_STACKS if sampled else ALL_CALLS
+        self._python = stacks * bool(flags & STACKS) | MODULE_CALLS * bool(flags & MODULES)
         being_made = self._file
         weakref.finalize(self, leave, self._file).atexit = False
         alive.add(self)
         try:
             if plugin is not None:
                 _collect.detach_torch()
-                _collect.attach_torch(plugin, bool(flags & (SHAPES | FLOPS)))
+                self._miss(_collect.attach_torch(plugin, bool(flags & (SHAPES | FLOPS)), bool(flags & MEMORY)))
         except BaseException:
             self.stop()
             raise
@@ -82,8 +91,17 @@ class Recording:
     def start(self) -> None:
         """Events are kept from here on; also behind a pause()."""
         _collect.start()
+        if self._python:
+            self._miss(_collect.python_start(self._python))
+        if self.missing:
+            self.metadata("stepscope.not_recorded", json.dumps(self.missing))
+
+    def _miss(self, what: str) -> None:
+        if what and what not in self.missing:
+            self.missing.append(what)
 
     def pause(self) -> None:
+        _collect.python_stop()
         _collect.stop()
 
     def metadata(self, key: str, json_text: str) -> None:
@@ -110,6 +128,7 @@ def close(file: File) -> int:
     if not file.open:
         return 0
     file.open = False
+    _collect.python_stop()
     _collect.stop()
     _collect.detach_torch()
     return _collect.close()

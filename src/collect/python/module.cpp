@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "collect/python/annotation.h"
+#include "collect/python/calls.h"
 #include "collect/recorder.h"
 
 namespace stepscope::collect {
@@ -66,11 +67,12 @@ PyObject* range_end(PyObject*, PyObject*) {
 /// One observer per process: its callbacks stay in PyTorch's hands.
 void* observer = nullptr;
 
-/// attach_torch(path, with_inputs): loads the observer once, and registers its callbacks.
+/// Loads the observer once, and registers its callbacks.
 PyObject* attach_torch(PyObject*, PyObject* arguments) {
   PyObject* path = nullptr;
-  int with_inputs = 0;
-  if (PyArg_ParseTuple(arguments, "O&p", PyUnicode_FSConverter, &path, &with_inputs) == 0) return nullptr;
+  int with_inputs = 0, with_memory = 0;
+  if (PyArg_ParseTuple(arguments, "O&p|p", PyUnicode_FSConverter, &path, &with_inputs, &with_memory) == 0)
+    return nullptr;
   if (observer == nullptr)
     observer = ::dlopen(PyBytes_AS_STRING(path), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   Py_DECREF(path);
@@ -80,7 +82,8 @@ PyObject* attach_torch(PyObject*, PyObject* arguments) {
   }
   const auto version = reinterpret_cast<std::uint32_t (*)()>(::dlsym(observer, "stepscope_torch_version"));
   const auto attach = reinterpret_cast<int (*)(int)>(::dlsym(observer, "stepscope_torch_attach"));
-  if (version == nullptr || attach == nullptr || version() != record::kVersion) {
+  const auto memory = reinterpret_cast<int (*)()>(::dlsym(observer, "stepscope_torch_memory"));
+  if (version == nullptr || attach == nullptr || memory == nullptr || version() != record::kVersion) {
     PyErr_SetString(PyExc_ImportError, "the observer of this PyTorch is of another version of stepscope");
     return nullptr;
   }
@@ -88,7 +91,10 @@ PyObject* attach_torch(PyObject*, PyObject* arguments) {
     PyErr_SetString(PyExc_RuntimeError, "PyTorch refused the observer");
     return nullptr;
   }
-  Py_RETURN_NONE;
+  if (with_memory != 0 && memory() != 0)
+    return PyUnicode_FromString(
+        "memory is not recorded: another library has put its own CPU allocator into PyTorch");
+  return PyUnicode_FromString("");
 }
 
 PyObject* detach_torch(PyObject*, PyObject*) {
@@ -106,7 +112,14 @@ PyMethodDef methods[] = {
     {"metadata", metadata, METH_O, "metadata(\"key=JSON\"): what the trace says of itself at its top."},
     {"range_begin", range_begin, METH_O, "range_begin(name): a range of the calling thread begins."},
     {"range_end", range_end, METH_NOARGS, "The range that began last on the calling thread ends."},
-    {"attach_torch", attach_torch, METH_VARARGS, "attach_torch(path, with_inputs): sees PyTorch's ops."},
+    {"attach_torch", attach_torch, METH_VARARGS,
+     "attach_torch(path, with_inputs, with_memory=False): sees PyTorch's ops; returns what it does not see, "
+     "or \"\"."},
+    {"python_start", python_start, METH_O,
+     "python_start(asked): sees Python's calls (1), those of modules (2), samples (4), functions written in "
+     "C (8); "
+     "returns what it does not see, or \"\"."},
+    {"python_stop", python_stop, METH_NOARGS, "Sees them no more, and ends the calls that are open."},
     {"detach_torch", detach_torch, METH_NOARGS, "Sees them no more."},
     {nullptr, nullptr, 0, nullptr}};
 

@@ -1,0 +1,91 @@
+"""What the tests of recordings share: a recording without PyTorch, and its Python calls as trees."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from stepscope import _collect, _core
+
+CALLS, MODULES, SAMPLES, BUILTINS = 1, 2, 4, 8
+"""What ``_collect.python_start`` is asked for."""
+
+Event = dict[str, Any]
+Tree = tuple[Any, ...]
+"""A name and the trees below it."""
+
+
+def exported(path: Path) -> list[Event]:
+    output = path.with_suffix(".json")
+    _core.export_recording(os.fsencode(path), os.fsencode(output), [])
+    return list(json.loads(output.read_bytes())["traceEvents"])
+
+
+def recorded(folder: Path, work: Callable[[], object], asked: int = CALLS, flags: int = 0, megabytes: int = 16) -> list[Event]:
+    """The events of a recording of ``work``, which says why if calls cannot be seen."""
+    path = folder / "calls.stepscope"
+    path.unlink(missing_ok=True)
+    _collect.open(path, megabytes, flags)
+    try:
+        _collect.start()
+        reason = _collect.python_start(asked)
+        try:
+            assert reason == ""
+            work()
+        finally:
+            _collect.python_stop()
+            _collect.stop()
+    finally:
+        _collect.close()
+    return exported(path)
+
+
+def calls(events: list[Event]) -> list[Event]:
+    return [event for event in events if event.get("cat") == "python_function"]
+
+
+def short(name: str) -> str:
+    """``f`` of ``tests/a_test.py(3): test_x.<locals>.f``."""
+    return name.rpartition(": ")[2].rpartition(".")[2] if "): " in name else name
+
+
+def trees(events: list[Event], keep: Callable[[Event], bool]) -> list[Tree]:
+    """Calls that are kept, below the kept ones that they are inside of, each row by begin.
+
+    Checks that a call lies within the one that it names as its parent, on the same thread.
+    """
+    of_id = {event["args"]["Python id"]: event for event in calls(events)}
+    assert len(of_id) == len(calls(events))
+    below: dict[int | None, list[Event]] = {}
+    for event in of_id.values():
+        parent = event["args"]["Python parent id"]
+        if parent is not None:
+            outer = of_id[parent]
+            assert outer["tid"] == event["tid"]
+            assert outer["ts"] <= event["ts"]
+            assert outer["ts"] + outer["dur"] >= event["ts"] + event["dur"] - 0.002
+        while parent is not None and not keep(of_id[parent]):
+            parent = of_id[parent]["args"]["Python parent id"]
+        if keep(event):
+            below.setdefault(parent, []).append(event)
+
+    def tree(event: Event) -> Tree:
+        inner = sorted(below.get(event["args"]["Python id"], []), key=lambda e: (e["ts"], -e["dur"]))
+        return (short(event["name"]), *[tree(e) for e in inner])
+
+    return [tree(event) for event in sorted(below.get(None, []), key=lambda e: e["ts"])]
+
+
+def of_file(file: str) -> Callable[[Event], bool]:
+    """Keeps the calls of functions that are written in the file."""
+    return lambda event: f"{Path(file).name}(" in event["name"]
+
+
+def tree(folder: Path, work: Any) -> Tree:
+    """Of the function ``work``, which a test hands over; what its file does not hold is left out."""
+    (outer,) = trees(recorded(folder, work), of_file(work.__code__.co_filename))
+    (inner,) = outer[1:]
+    return inner

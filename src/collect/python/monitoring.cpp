@@ -1,0 +1,145 @@
+// Calls as Python from 3.12 on tells of them: sys.monitoring, which reaches all threads, later ones too.
+#include "collect/python/calls.h"
+
+#if PY_VERSION_HEX >= 0x030C0000
+
+#include <array>
+
+#include "collect/python/names.h"
+
+namespace stepscope::collect {
+namespace {
+
+constexpr const char* kTool = "stepscope";
+int tool = -1;
+PyCodeObject* local = nullptr;  // the only code that is watched
+
+using Callback = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t);
+
+PyObject* on_begin(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+  if (count > 0 && PyCode_Check(arguments[0]))
+    entered(reinterpret_cast<PyCodeObject*>(arguments[0]), nullptr);
+  Py_RETURN_NONE;
+}
+PyObject* on_end(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+  if (count > 0 && PyCode_Check(arguments[0])) left(reinterpret_cast<PyCodeObject*>(arguments[0]), nullptr);
+  Py_RETURN_NONE;
+}
+
+template <Callback callback>
+PyObject* function_of() {
+  static PyMethodDef method = {"stepscope_call",
+                               reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(callback)),
+                               METH_FASTCALL, nullptr};
+  static PyObject* const function = PyCFunction_New(&method, nullptr);
+  return function;
+}
+
+struct Event {
+  const char* name;
+  bool is_begin;
+  bool is_local;  ///< can be had of one code alone
+};
+constexpr std::array<Event, 6> kEvents = {{{"PY_START", true, true},
+                                           {"PY_RESUME", true, true},
+                                           {"PY_THROW", true, false},
+                                           {"PY_RETURN", false, true},
+                                           {"PY_YIELD", false, true},
+                                           {"PY_UNWIND", false, false}}};
+
+/// A new reference; null with an exception set.
+PyObject* monitoring() {
+  PyObject* module = PySys_GetObject("monitoring");
+  Py_XINCREF(module);
+  return module;
+}
+
+long number_of(PyObject* from, const char* name) {
+  PyObject* events = PyObject_GetAttrString(from, "events");
+  PyObject* number = events == nullptr ? nullptr : PyObject_GetAttrString(events, name);
+  const long value = number == nullptr ? 0 : PyLong_AsLong(number);
+  Py_XDECREF(number);
+  Py_XDECREF(events);
+  return value;
+}
+
+bool did(PyObject* result) {
+  if (result == nullptr) PyErr_Clear();
+  Py_XDECREF(result);
+  return result != nullptr;
+}
+
+bool take_a_tool(PyObject* module) {
+  for (const int id : {3, 4}) {
+    if (!did(PyObject_CallMethod(module, "use_tool_id", "is", id, kTool))) continue;
+    tool = id;
+    return true;
+  }
+  return false;
+}
+
+/// Of the events that can be had of one code alone, and of those that cannot.
+bool watch(PyObject* module, bool is_on) {
+  long locals = 0, globals = 0;
+  bool done = true;
+  for (const Event& event : kEvents) {
+    const long number = number_of(module, event.name);
+    PyObject* function = event.is_begin ? function_of<on_begin>() : function_of<on_end>();
+    done &= did(
+        PyObject_CallMethod(module, "register_callback", "ilO", tool, number, is_on ? function : Py_None));
+    (event.is_local && local != nullptr ? locals : globals) |= number;
+  }
+  // Whoever watches one function that neither yields nor is thrown into needs to know how it ends, only.
+  if (local != nullptr) globals = number_of(module, "PY_UNWIND");
+  done &= did(PyObject_CallMethod(module, "set_events", "il", tool, is_on ? globals : 0L));
+  if (local != nullptr)
+    done &= did(PyObject_CallMethod(module, "set_local_events", "iOl", tool, local, is_on ? locals : 0L));
+  PyErr_Clear();
+  return done;
+}
+
+}  // namespace
+
+std::string hook_start(unsigned asked) {
+#ifdef Py_GIL_DISABLED
+  (void)asked;
+  return "calls are not recorded: this Python runs without its global lock, where watching calls is not safe "
+         "yet";
+#else
+  hook_stop();  // a forked child may have its parent's
+  if ((asked & kCalls) == 0) {
+    local = code_of_module_call();
+    if (local == nullptr) return "calls of modules are not recorded: PyTorch is not imported";
+    Py_INCREF(local);
+  }
+  PyObject* module = monitoring();
+  if (module == nullptr || !take_a_tool(module)) {
+    Py_XDECREF(module);
+    Py_CLEAR(local);
+    return "calls are not recorded: other tools have the numbers 3 and 4 of sys.monitoring";
+  }
+  const bool works = watch(module, true);
+  // Where a callback of these numbers once asked to be told no more, it would not be told.
+  did(PyObject_CallMethod(module, "restart_events", nullptr));
+  Py_DECREF(module);
+  if (works) return "";
+  hook_stop();
+  return "calls are not recorded: sys.monitoring refused";
+#endif
+}
+
+void hook_stop() {
+  if (tool < 0) return;
+  if (PyObject* module = monitoring()) {
+    watch(module, false);
+    did(PyObject_CallMethod(module, "free_tool_id", "i", tool));
+    Py_DECREF(module);
+  }
+  PyErr_Clear();
+  Py_CLEAR(local);
+  tool = -1;
+}
+
+}  // namespace stepscope::collect
+
+#endif

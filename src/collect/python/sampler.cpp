@@ -1,0 +1,126 @@
+// A thread that looks, 50 times a second, at what the Python threads are in. It never has the interpreter's
+// lock, so nothing waits for it, and it may be left running when the program ends.
+#include <pthread.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <csignal>
+#include <cstring>
+#include <mutex>
+#include <system_error>
+#include <thread>
+
+#include "collect/python/calls.h"
+#include "collect/python/stack_reader.h"
+#include "collect/recorder.h"
+
+namespace stepscope::collect {
+namespace {
+
+constexpr std::chrono::microseconds kPeriod{20'000};
+
+/// Never freed: the program may end while samples are taken.
+struct Sampler {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool is_asked_to_end = false;
+  std::thread thread;
+  ::pid_t process = 0;  // that the thread is of: a forked child has none
+  StackReader reader;
+};
+Sampler* sampler = nullptr;  // under the interpreter's lock; as long as samples are taken
+
+/// Room for all of a sample in one segment, where its texts have to be.
+bool has_room_for(Thread& thread, const ThreadStack& stack) {
+  std::size_t bytes = sizeof(record::Sample) + record::kTextBytes + kMargin;
+  for (const std::string* frame : stack.frames)
+    bytes += sizeof(std::uint32_t) + record::kTextBytes + 8 + frame->size();
+  return thread.used + bytes <= record::kSegmentBytes || stepscope_next_segment(&thread);
+}
+
+void tell(Thread& thread, const ThreadStack& stack, std::uint64_t tick) {
+  if (!has_room_for(thread, stack)) return;
+  std::uint32_t ids[StackReader::kDeepest];
+  std::uint32_t count = 0;
+  for (const std::string* frame : stack.frames)
+    ids[count++] =
+        stepscope_text(&thread, record::Type::text, frame->data(), static_cast<std::uint32_t>(frame->size()))
+            ->value;
+  record::Sample sample;
+  const std::size_t bytes = (sizeof sample + count * sizeof ids[0] + 7) & ~std::size_t{7};
+  sample.type = record::Type::sample;
+  sample.units = static_cast<std::uint16_t>(bytes / 8);
+  sample.value = stack.thread;
+  sample.tick = tick;
+  sample.period_us = static_cast<std::uint32_t>(kPeriod.count());
+  sample.count = count;
+  std::memcpy(thread.segment + thread.used, &sample, sizeof sample);
+  std::memcpy(thread.segment + thread.used + sizeof sample, ids, count * sizeof ids[0]);
+  thread.used += static_cast<std::uint32_t>(bytes);
+  commit(thread);
+}
+
+void take_samples(Sampler& own) {
+  Recorder* recorder = stepscope_recorder.load(std::memory_order_relaxed);
+  Thread* thread = recorder == nullptr ? nullptr : stepscope_thread(recorder);
+  if (thread == nullptr) return;
+  const std::uint64_t tick = ticks(recorder->clock);
+  for (const ThreadStack& stack : own.reader.read()) tell(*thread, stack, tick);
+}
+
+void run(Sampler& own) {
+  ::pthread_setname_np(::pthread_self(), "stepscope");
+  auto next = std::chrono::steady_clock::now();
+  std::unique_lock lock(own.mutex);
+  while (!own.is_asked_to_end) {
+    lock.unlock();
+    take_samples(own);
+    lock.lock();
+    next = std::max(next + kPeriod, std::chrono::steady_clock::now());
+    own.changed.wait_until(lock, next, [&] { return own.is_asked_to_end; });
+  }
+}
+
+}  // namespace
+
+std::string sampler_start() {
+  if (sampler != nullptr && sampler->process == ::getpid()) return "";
+  auto* own = new Sampler;
+  if (std::string reason = own->reader.begin(); !reason.empty()) {
+    delete own;
+    return reason;
+  }
+  own->process = ::getpid();
+  // Signals are for the program's threads.
+  sigset_t all, before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::string reason;
+  try {
+    own->thread = std::thread(run, std::ref(*own));
+  } catch (const std::system_error&) {
+    reason = "no samples are taken: the system gives no more threads";
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (reason.empty())
+    sampler = own;
+  else
+    delete own;
+  return reason;
+}
+
+void sampler_stop() {
+  Sampler* own = sampler;
+  sampler = nullptr;
+  if (own == nullptr || own->process != ::getpid()) return;
+  {
+    const std::scoped_lock lock(own->mutex);
+    own->is_asked_to_end = true;
+  }
+  own->changed.notify_all();
+  own->thread.join();  // it never waits for the interpreter's lock, which this thread has
+  delete own;
+}
+
+}  // namespace stepscope::collect

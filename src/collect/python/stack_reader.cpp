@@ -1,0 +1,190 @@
+#if defined(__linux__)
+#define Py_BUILD_CORE 1  // for the layout of a frame, which has no function that needs no lock
+#endif
+#include "collect/python/stack_reader.h"
+
+#if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030E0000 && !defined(Py_GIL_DISABLED)
+#include <internal/pycore_frame.h>
+#define STACKS_CAN_BE_READ 1
+#endif
+
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+#include "collect/python/names.h"
+#include "record/format.h"
+
+namespace stepscope::collect {
+
+#ifndef STACKS_CAN_BE_READ
+
+std::string StackReader::begin() {
+  return "no samples are taken: that needs Python 3.11, 3.12 or 3.13 with its global lock";
+}
+std::vector<ThreadStack> StackReader::read() { return {}; }
+
+#else
+namespace {
+
+bool read_bytes(const void* from, void* to, std::size_t bytes) {
+  const iovec local{to, bytes}, remote{const_cast<void*>(from), bytes};
+  return ::process_vm_readv(::getpid(), &local, 1, &remote, 1, 0) == static_cast<ssize_t>(bytes);
+}
+
+template <class T>
+bool read_value(const void* from, std::size_t offset, T& to) {
+  return from != nullptr && read_bytes(static_cast<const char*>(from) + offset, &to, sizeof to);
+}
+
+const void* code_of(const _PyInterpreterFrame& frame) {
+#if PY_VERSION_HEX >= 0x030D0000
+  return frame.f_executable;
+#else
+  return frame.f_code;
+#endif
+}
+
+/// Frames that stand for the C code that called Python.
+bool is_no_call(const _PyInterpreterFrame& frame) {
+#if PY_VERSION_HEX >= 0x030C0000
+  return frame.owner == FRAME_OWNED_BY_CSTACK;
+#else
+  (void)frame;
+  return false;
+#endif
+}
+
+bool first_frame(const void* thread, const void*& frame) {
+#if PY_VERSION_HEX >= 0x030D0000
+  return read_value(thread, offsetof(PyThreadState, current_frame), frame);
+#else
+  const void* cframe = nullptr;
+  return read_value(thread, offsetof(PyThreadState, cframe), cframe) &&
+         read_value(cframe, offsetof(_PyCFrame, current_frame), frame);
+#endif
+}
+
+void put_utf8(std::string& out, std::uint32_t c) {
+  if (c < 0x80) {
+    out += static_cast<char>(c);
+  } else if (c < 0x800) {
+    out += {static_cast<char>(0xC0 | c >> 6), static_cast<char>(0x80 | (c & 63))};
+  } else if (c < 0x10000) {
+    out += {static_cast<char>(0xE0 | c >> 12), static_cast<char>(0x80 | (c >> 6 & 63)),
+            static_cast<char>(0x80 | (c & 63))};
+  } else {
+    out += {static_cast<char>(0xF0 | (c >> 18 & 7)), static_cast<char>(0x80 | (c >> 12 & 63)),
+            static_cast<char>(0x80 | (c >> 6 & 63)), static_cast<char>(0x80 | (c & 63))};
+  }
+}
+
+constexpr std::size_t kLongest = 400;  // a whole sample has to fit into a segment
+static_assert(StackReader::kDeepest * (2 * 4 * kLongest + 64) < record::kSegmentBytes - 65'536);
+
+/// A string of Python, at most `kLongest` characters of it; false: there is none.
+bool read_string(const void* object, std::string& out) {
+  PyASCIIObject head;
+  if (!read_value(object, 0, head) || head.ob_base.ob_type != &PyUnicode_Type || head.length < 0 ||
+      head.state.compact == 0)
+    return false;
+  const std::size_t kind = head.state.kind;
+  const auto length = std::min<std::size_t>(static_cast<std::size_t>(head.length), kLongest);
+  char bytes[4 * kLongest];
+  const std::size_t from = head.state.ascii != 0 ? sizeof(PyASCIIObject) : sizeof(PyCompactUnicodeObject);
+  if ((kind != 1 && kind != 2 && kind != 4) ||
+      !read_bytes(static_cast<const char*>(object) + from, bytes, length * kind))
+    return false;
+  out.clear();
+  for (std::size_t i = 0; i < length; ++i) {
+    std::uint32_t c = 0;
+    std::memcpy(&c, bytes + i * kind, kind);
+    put_utf8(out, c);
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string StackReader::begin() {
+  char here = 'x', copy = 0;
+  if (!read_value(&here, 0, copy) || copy != here)
+    return "no samples are taken: this system forbids process_vm_readv";
+  interpreter_ = PyInterpreterState_Main();
+  prefixes_ = paths_of_python();
+  known_.clear();
+  return "";
+}
+
+bool StackReader::frames_of(const void* thread, std::vector<Frame>& frames) const {
+  frames.clear();
+  const void* at = nullptr;
+  if (!first_frame(thread, at)) return false;
+  for (std::size_t seen = 0; at != nullptr; ++seen) {
+    // Up to its locals: there may be no memory for more.
+    alignas(_PyInterpreterFrame) char bytes[offsetof(_PyInterpreterFrame, localsplus)];
+    if (seen >= 2 * kDeepest || frames.size() >= kDeepest || !read_bytes(at, bytes, sizeof bytes))
+      return false;
+    const auto& frame = *reinterpret_cast<const _PyInterpreterFrame*>(bytes);
+    if (!is_no_call(frame)) frames.push_back({at, code_of(frame)});
+    at = frame.previous;
+  }
+  return true;
+}
+
+const std::string* StackReader::text_of(const void* object) {
+  PyTypeObject* type = nullptr;
+  Code code{};
+  if (!read_value(object, offsetof(PyObject, ob_type), type) || type != &PyCode_Type ||
+      !read_value(object, offsetof(PyCodeObject, co_filename), code.file) ||
+      !read_value(object, offsetof(PyCodeObject, co_qualname), code.name) ||
+      !read_value(object, offsetof(PyCodeObject, co_firstlineno), code.line))
+    return nullptr;
+  const auto known = known_.find(object);
+  if (known != known_.end() && known->second.code == code) return known->second.text;
+  std::string file, name;
+  if (!read_string(code.file, file) || !read_string(code.name, name)) return nullptr;
+  const std::string text = shortened(file, prefixes_) + "(" + std::to_string(code.line) + "): " + name;
+  const std::string* kept = &texts_.try_emplace(text, text).first->second;
+  known_[object] = {code, kept};
+  return kept;
+}
+
+std::vector<ThreadStack> StackReader::read() {
+  std::vector<ThreadStack> stacks;
+  std::vector<Frame> frames, again;
+  const void* thread = PyInterpreterState_ThreadHead(interpreter_);
+  constexpr int kMostThreads = 4096;
+  for (int count = 0; thread != nullptr && count < kMostThreads; ++count) {
+    const void *interpreter = nullptr, *next = nullptr;
+    unsigned long id = 0;
+    if (!read_value(thread, offsetof(PyThreadState, interp), interpreter) || interpreter != interpreter_ ||
+        !read_value(thread, offsetof(PyThreadState, next), next) ||
+        !read_value(thread, offsetof(PyThreadState, native_thread_id), id))
+      break;  // it has ended; the others are for the next sample
+    ThreadStack stack{static_cast<std::uint32_t>(id), {}};
+    if (id != 0 && frames_of(thread, frames)) {
+      for (std::size_t i = frames.size(); i-- > 0;) {
+        const std::string* text = text_of(frames[i].code);
+        if (text == nullptr) break;
+        stack.frames.push_back(text);
+      }
+      if (frames_of(thread, again)) {
+        const auto same = std::mismatch(frames.rbegin(), frames.rend(), again.rbegin(), again.rend()).first;
+        const auto stayed = static_cast<std::size_t>(same - frames.rbegin());
+        stack.frames.resize(std::min(stack.frames.size(), stayed));
+        std::reverse(stack.frames.begin(), stack.frames.end());
+        if (!stack.frames.empty()) stacks.push_back(std::move(stack));
+      }
+    }
+    thread = next;
+  }
+  return stacks;
+}
+
+#endif
+
+}  // namespace stepscope::collect

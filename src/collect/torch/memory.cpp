@@ -1,0 +1,200 @@
+// PyTorch's main memory: an allocator around PyTorch's own, put there once and never taken away, since what
+// it allocated may be freed at any time. Only what is allocated while a recording is on is known to it.
+#include <c10/core/Allocator.h>
+#include <c10/core/CPUAllocator.h>
+#include <pthread.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+#include "collect/recorder.h"
+
+namespace stepscope::collect {
+namespace {
+
+struct Allocation {
+  void* context;  ///< what the deleter is given; null: a free slot
+  c10::DeleterFnPtr deleter;
+  const void* address;
+  std::int64_t bytes;
+  const Recorder* recorder;  ///< that saw it
+};
+
+std::size_t hash_of(const void* context) {
+  return static_cast<std::size_t>((reinterpret_cast<std::uint64_t>(context) * 0x9E3779B97F4A7C15ULL) >> 20);
+}
+
+/// Allocations by context: open addressing, at most half full.
+class Allocations {
+ public:
+  bool put(const Allocation& allocation) {
+    const std::scoped_lock lock(mutex_);
+    if (2 * (count_ + 1) > capacity_ && !grow()) return false;
+    Allocation& slot = at(allocation.context);
+    count_ += slot.context == nullptr;
+    slot = allocation;
+    return true;
+  }
+
+  bool take(const void* context, Allocation& allocation) {
+    const std::scoped_lock lock(mutex_);
+    if (capacity_ == 0) return false;
+    Allocation& slot = at(context);
+    if (slot.context == nullptr) return false;
+    allocation = slot;
+    close_gap(static_cast<std::size_t>(&slot - slots_));
+    --count_;
+    return true;
+  }
+
+  void lock() { mutex_.lock(); }
+  void unlock() { mutex_.unlock(); }
+
+ private:
+  Allocation& at(const void* context) {
+    std::size_t i = hash_of(context) & (capacity_ - 1);
+    while (slots_[i].context != nullptr && slots_[i].context != context) i = (i + 1) & (capacity_ - 1);
+    return slots_[i];
+  }
+
+  void close_gap(std::size_t gap) {
+    const std::size_t mask = capacity_ - 1;
+    for (std::size_t i = (gap + 1) & mask; slots_[i].context != nullptr; i = (i + 1) & mask) {
+      const std::size_t home = hash_of(slots_[i].context) & mask;
+      if (((i - home) & mask) < ((i - gap) & mask)) continue;
+      slots_[gap] = slots_[i];
+      gap = i;
+    }
+    slots_[gap].context = nullptr;
+  }
+
+  bool grow() {
+    const std::size_t before = capacity_, after = before == 0 ? 64 : 2 * before;
+    auto* slots = static_cast<Allocation*>(std::calloc(after, sizeof(Allocation)));
+    if (slots == nullptr) return false;
+    Allocation* const old = std::exchange(slots_, slots);
+    capacity_ = after;
+    for (std::size_t i = 0; i < before; ++i)
+      if (old[i].context != nullptr) at(old[i].context) = old[i];
+    std::free(old);
+    return true;
+  }
+
+  std::mutex mutex_;
+  Allocation* slots_ = nullptr;
+  std::size_t capacity_ = 0, count_ = 0;
+};
+
+constexpr std::size_t kShards = 64;
+Allocations* const shards = new Allocations[kShards];  // never freed: deleters run until the process ends
+Allocations& shard_of(const void* context) { return shards[(hash_of(context) >> 32) % kShards]; }
+
+/// A forked child frees what its parent allocated: nobody else may have been at it when it forked.
+void lock_all() {
+  for (std::size_t i = 0; i < kShards; ++i) shards[i].lock();
+}
+void unlock_all() {
+  for (std::size_t i = 0; i < kShards; ++i) shards[i].unlock();
+}
+
+void tell(Recorder& recorder, const void* address, std::int64_t bytes, std::int64_t allocated) {
+  Thread* thread = stepscope_thread(&recorder);
+  if (thread == nullptr || !has_room(*thread)) return;
+  record::Memory memory{};
+  memory.type = record::Type::memory;
+  memory.units = sizeof memory / 8;
+  memory.tick = ticks(recorder.clock);
+  memory.address = reinterpret_cast<std::uint64_t>(address);
+  memory.bytes = bytes;
+  memory.allocated = allocated;
+  memory.reserved = -1;
+  memory.device_index = -1;
+  std::memcpy(thread->segment + thread->used, &memory, sizeof memory);
+  thread->used += sizeof memory;
+  commit(*thread);
+}
+
+Recorder* recorder_of_memory() {
+  Recorder* recorder = stepscope_recorder.load(std::memory_order_relaxed);
+  return recorder != nullptr && (recorder->flags & record::kMemory) != 0 ? recorder : nullptr;
+}
+
+c10::Allocator* inner = nullptr;        // PyTorch's
+c10::DeleterFnPtr inner_raw = nullptr;  // its deleter of bare memory
+
+void free_allocation(void* context) {
+  Allocation allocation;
+  if (!shard_of(context).take(context, allocation)) return inner_raw(context);
+  if (Recorder* recorder = recorder_of_memory()) {
+    // What an earlier recording saw is not in this one's total.
+    const std::int64_t bytes = allocation.recorder == recorder ? allocation.bytes : 0;
+    tell(*recorder, allocation.address, -allocation.bytes,
+         recorder->cpu_bytes.fetch_sub(bytes, std::memory_order_relaxed) - bytes);
+  }
+  allocation.deleter(context);
+}
+
+c10::DataPtr noted(c10::DataPtr data, std::size_t size) {
+  Recorder* recorder = recorder_of_memory();
+  if (recorder == nullptr || data.get_context() == nullptr) return data;
+  const auto bytes = static_cast<std::int64_t>(size);
+  void* const context = data.get_context();
+  const c10::DeleterFnPtr deleter = data.get_deleter();
+  if (deleter == free_allocation || !shard_of(context).put({context, deleter, data.get(), bytes, recorder}))
+    return data;
+  (void)data.compare_exchange_deleter(deleter, free_allocation);
+  tell(*recorder, data.get(), bytes, recorder->cpu_bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes);
+  return data;
+}
+
+/// Which of these override something differs between versions: `allocate` lost its const, the last two came
+/// later.
+struct Around : c10::Allocator {
+  c10::DataPtr allocate(std::size_t size) const { return noted(inner->allocate(size), size); }
+  c10::DataPtr allocate(std::size_t size) { return noted(inner->allocate(size), size); }
+  c10::DeleterFnPtr raw_deleter() const override { return inner_raw == nullptr ? nullptr : free_allocation; }
+  bool is_simple_data_ptr(const c10::DataPtr& data) const { return simple(*inner, data); }
+  void copy_data(void* to, const void* from, std::size_t size) const { copy(*inner, to, from, size); }
+
+ private:
+  template <class A>
+  static bool simple(const A& allocator, const c10::DataPtr& data) {
+    if constexpr (requires { allocator.is_simple_data_ptr(data); }) return allocator.is_simple_data_ptr(data);
+    return data.get() == data.get_context();
+  }
+  template <class A>
+  static void copy(const A& allocator, void* to, const void* from, std::size_t size) {
+    if constexpr (requires { allocator.copy_data(to, from, size); })
+      allocator.copy_data(to, from, size);
+    else
+      std::memcpy(to, from, size);
+  }
+};
+
+Around* around = nullptr;
+
+}  // namespace
+}  // namespace stepscope::collect
+
+extern "C" {
+
+/// 0, or 1 where another allocator keeps ours out.
+__attribute__((visibility("default"))) int stepscope_torch_memory() {
+  using namespace stepscope::collect;
+  if (around != nullptr) return c10::GetCPUAllocator() == around ? 0 : 1;
+  inner = c10::GetCPUAllocator();
+  inner_raw = inner->raw_deleter();
+  auto* ours = new Around;
+  c10::SetCPUAllocator(ours);
+  if (c10::GetCPUAllocator() != ours) {
+    delete ours;
+    return 1;
+  }
+  ::pthread_atfork(lock_all, unlock_all, unlock_all);
+  around = ours;
+  return 0;
+}
+}
