@@ -28,8 +28,8 @@ constexpr int kFlushEvery = 1000;  // ms
 
 /// Never freed: CUPTI may call back at any time, and at the program's end.
 struct Collector {
-  std::mutex control;      // of attach, flush and detach
-  std::timed_mutex calls;  // held during each call of CUPTI but those of attach
+  std::mutex control;  // of attach, flush and detach
+  std::mutex calls;    // held during each call of CUPTI but those of attach
   std::atomic<bool> exiting{false}, attached{false}, forked{false};
 
   bool is_prepared = false;
@@ -240,11 +240,15 @@ void forget_in_child() {
   new (&c.control) std::mutex;
 }
 
-/// A flush that is under way may end; no other call begins.
+/// A call that is under way may end, within half a second; no other begins.
 void before_exit() {
   Collector& c = collector();
   c.exiting = true;
-  if (c.calls.try_lock_for(std::chrono::milliseconds(500))) c.calls.unlock();
+  for (int i = 0; i < 50; ++i) {
+    const std::unique_lock lock(c.calls, std::try_to_lock);
+    if (lock.owns_lock()) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
 }
 
 int prepare(Collector& c, std::string& why) {
