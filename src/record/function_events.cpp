@@ -13,7 +13,6 @@
 namespace stepscope::record {
 namespace {
 
-constexpr std::uint8_t kFirstPythonScope = 100;  // and what comes behind it are Python's calls
 constexpr std::uint32_t kNone = ~0U;
 
 /// What torch.profiler leaves out.
@@ -45,7 +44,7 @@ struct Row {
   std::uint8_t scope = 0, flags = 0;
   std::int64_t cpu_bytes = 0, device_bytes = 0;  // of memory that no event covers
 
-  bool is_call() const { return scope >= kFirstPythonScope; }
+  bool is_call() const { return scope >= kPythonScope; }
   bool is_async() const { return (flags & kAsync) != 0; }
 };
 
@@ -126,14 +125,13 @@ class Reader {
       }
       Op op;
       if (record.type != Type::op || !copy_to(op, bytes)) return;
-      Row row{recording.times().ns(op.begin) - base_,
-              recording.times().ns(op.end) - base_,
-              static_cast<std::uint32_t>(rows_.size()),
-              thread,
-              number(names, texts_, op.value),
-              op.signature == 0 || op.scope >= kFirstPythonScope
-                  ? 0
-                  : number(signatures, signatures_, op.signature)};
+      Row row{
+          recording.times().ns(op.begin) - base_,
+          recording.times().ns(op.end) - base_,
+          static_cast<std::uint32_t>(rows_.size()),
+          thread,
+          number(names, texts_, op.value),
+          op.signature == 0 || op.scope >= kPythonScope ? 0 : number(signatures, signatures_, op.signature)};
       row.end = std::max(row.end, row.begin);
       row.scope = op.scope;
       row.flags = op.flags;

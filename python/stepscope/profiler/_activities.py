@@ -21,7 +21,22 @@ class ProfilerActivity(enum.Enum):
 
 def supported_activities() -> set[ProfilerActivity]:
     """What can be recorded here."""
-    return {ProfilerActivity.CPU}
+    return {ProfilerActivity.CPU, ProfilerActivity.CUDA} if has_nvidia() else {ProfilerActivity.CPU}
+
+
+def has_nvidia() -> bool:
+    try:
+        import torch
+    except ImportError:
+        return False
+    return bool(torch.cuda.is_available() and torch.version.cuda)
+
+
+def wait_for_devices() -> None:
+    """Of what still runs no end would be known."""
+    import torch
+
+    torch.cuda.synchronize()
 
 
 def chosen(activities: Iterable[Any] | None) -> frozenset[ProfilerActivity]:

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from stepscope import _collect
 from stepscope._errors import ProfilerError
-from stepscope.profiler._activities import ProfilerActivity, chosen
+from stepscope.profiler._activities import ProfilerActivity, chosen, supported_activities, wait_for_devices
 from stepscope.profiler._config import warn_of_ignored
 from stepscope.profiler._kineto import kineto_profile
 from stepscope.profiler._metadata import checked_json, distributed_info
@@ -102,7 +102,14 @@ class _KinetoProfile(Results):
         self._rows = self._events = self._on = None
         self._metadata = {}
         self._is_recording = False
-        self._on = Recording(self._flags, self._next_path(), self._megabytes, ProfilerActivity.CPU in self.activities)
+        self._on = Recording(
+            self._flags,
+            self._next_path(),
+            self._megabytes,
+            with_ops=ProfilerActivity.CPU in self.activities,
+            with_devices=self._has_devices(),
+            sampled=self.with_stack == "sampled",
+        )
         self._cycles += 1
         self._trace_id = self._new_trace_id()
         self._times.profiler_prepare_call_duration_us = since(began)
@@ -136,6 +143,8 @@ class _KinetoProfile(Results):
             if self.execution_trace_observer is not None:
                 self.execution_trace_observer.stop()
         finally:
+            if self._has_devices():
+                wait_for_devices()
             recording.stop()
             self._finished.append(recording)
         self._times.profiler_disable_call_duration_us = since(began)
@@ -185,6 +194,9 @@ class _KinetoProfile(Results):
         if self._on.is_foreign:
             raise ProfilerError(f"{what}() in a forked child: the recording is its parent's; make a profiler in the child")
         return self._on
+
+    def _has_devices(self) -> bool:
+        return ProfilerActivity.CUDA in self.activities & supported_activities()
 
     def _add(self, key: str, json_text: str) -> None:
         """Into the file while it is open, so that a killed program leaves it; else into what is exported."""

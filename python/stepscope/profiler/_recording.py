@@ -17,7 +17,7 @@ from typing import Any
 
 from stepscope import _collect, _core
 from stepscope._errors import Error, ProfilerError
-from stepscope.profiler._observer import observer
+from stepscope.profiler._observer import PACKAGE, observer
 
 SHAPES, MEMORY, STACKS, FLOPS, MODULES = 1, 2, 4, 8, 16
 """What a recording was asked for; the numbers of record/format.h."""
@@ -47,7 +47,14 @@ class Recording:
     """
 
     def __init__(
-        self, flags: int, path: Path | None = None, megabytes: int = 256, with_ops: bool = True, sampled: bool = False
+        self,
+        flags: int,
+        path: Path | None = None,
+        megabytes: int = 256,
+        *,
+        with_ops: bool = True,
+        with_devices: bool = False,
+        sampled: bool = False,
     ) -> None:
         global being_made
         if being_made is not None and being_made.open:
@@ -71,6 +78,8 @@ class Recording:
             if plugin is not None:
                 _collect.detach_torch()
                 self._miss(_collect.attach_torch(plugin, bool(flags & (SHAPES | FLOPS)), bool(flags & MEMORY)))
+            if with_devices:
+                self._miss(_collect.attach_devices(PACKAGE / "libstepscope_cupti.so"))
         except BaseException:
             self.stop()
             raise
@@ -129,6 +138,7 @@ def close(file: File) -> int:
         return 0
     file.open = False
     _collect.python_stop()
+    _collect.detach_devices()
     _collect.stop()
     _collect.detach_torch()
     return _collect.close()

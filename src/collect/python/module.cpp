@@ -9,6 +9,7 @@
 
 #include "collect/python/annotation.h"
 #include "collect/python/calls.h"
+#include "collect/python/devices.h"
 #include "collect/recorder.h"
 
 namespace stepscope::collect {
@@ -121,6 +122,9 @@ PyMethodDef methods[] = {
      "returns what it does not see, or \"\"."},
     {"python_stop", python_stop, METH_NOARGS, "Sees them no more, and ends the calls that are open."},
     {"detach_torch", detach_torch, METH_NOARGS, "Sees them no more."},
+    {"attach_devices", attach_devices, METH_O,
+     "attach_devices(path): sees what GPUs do; returns what it does not see, or \"\"."},
+    {"detach_devices", detach_devices, METH_NOARGS, "Sees them no more."},
     {nullptr, nullptr, 0, nullptr}};
 
 PyModuleDef definition = {PyModuleDef_HEAD_INIT,

@@ -1,0 +1,134 @@
+"""One way of recording, measured in a process of its own; prints one line of JSON. Called by cost.py.
+
+    python one.py added PROFILER OPTIONS      ns of this thread's CPU time per op, with and without recording, by turns
+    python one.py whole PROFILER OPTIONS N    N ops recorded, stopped and exported: seconds and memory
+
+PROFILER is stepscope, torch or floor; OPTIONS is a list like shapes,memory, or "-".
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import torch
+
+ROUNDS, OPS = 15, 5000
+ROOM = {"megabytes": 4096}
+
+
+def profiler(which, options):
+    """A context manager that records."""
+    named = {"shapes": "record_shapes", "memory": "profile_memory", "stacks": "with_stack"}
+    arguments = {named[option]: True for option in options if option in named}
+    if which == "torch":
+        from torch.profiler import ProfilerActivity, profile
+
+        return profile(activities=[ProfilerActivity.CPU], **arguments)
+    if which == "stepscope":
+        from stepscope.profiler import ProfilerActivity, profile
+
+        if "sampled" in options:
+            arguments["with_stack"] = "sampled"
+        return profile(activities=[ProfilerActivity.CPU], **ROOM, **arguments)
+    return Floor()
+
+
+class Floor(contextlib.AbstractContextManager):
+    library = None
+
+    def __enter__(self):
+        if Floor.library is None:
+            from stepscope.profiler._observer import compilation
+
+            words = [word for word in compilation(torch) if not word.endswith(("observer.cpp", "memory.cpp"))]
+            output = Path(tempfile.mkdtemp()) / "floor.so"
+            subprocess.run([*words, str(Path(__file__).with_name("floor.cpp")), "-o", str(output)], check=True)
+            Floor.library = ctypes.CDLL(str(output))
+        Floor.library.floor_on()
+        return self
+
+    def __exit__(self, *error):
+        Floor.library.floor_off()
+
+
+def called(x):
+    return torch.add(x, x)
+
+
+def work(options, repeats=OPS):
+    x = torch.ones(4)
+    if "memory" in options:
+        for _ in range(repeats):
+            torch.add(x, x)  # allocates its result and frees the one before
+    elif "stacks" in options or "sampled" in options:
+        for _ in range(repeats):
+            called(x)
+    else:
+        out = torch.empty(4)
+        for _ in range(repeats):
+            torch.add(x, x, out=out)
+
+
+def ns_of(options):
+    begin = time.thread_time_ns()
+    work(options)
+    return (time.thread_time_ns() - begin) / OPS
+
+
+def added(which, options):
+    differences, base = [], []
+    work(options)
+    with profiler(which, options):
+        work(options)
+    for _ in range(ROUNDS):
+        without = ns_of(options)
+        with profiler(which, options):
+            work(options, 500)  # names are told, segments claimed
+            on = ns_of(options)
+        base.append(without)
+        differences.append(on - without)
+    return {"added": statistics.median(differences), "base": statistics.median(base), "of": differences}
+
+
+def resident():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+
+
+def whole(which, options, count):
+    work(options)
+    before = resident()
+    recording = profiler(which, options)
+    recording.__enter__()
+    work(options, count)
+    held = resident() - before
+    begin = time.perf_counter()
+    recording.__exit__(None, None, None)
+    stopped = time.perf_counter()
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "trace.json")
+        recording.export_chrome_trace(path)
+        exported = time.perf_counter()
+        size = os.path.getsize(path)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - before
+    return {"stop_s": stopped - begin, "export_s": exported - stopped, "held": held, "peak": peak, "bytes": size}
+
+
+def main():
+    what, which, options, *count = sys.argv[1:]
+    torch.set_num_threads(1)
+    options = [] if options == "-" else options.split(",")
+    print(json.dumps(added(which, options) if what == "added" else whole(which, options, int(count[0]))))
+
+
+if __name__ == "__main__":
+    main()
