@@ -52,7 +52,8 @@ def chosen(activities: Iterable[Any] | None) -> frozenset[ProfilerActivity]:
             if known in out:
                 raise ValueError(f"{known} is named twice among the activities")
             out.add(known)
-    missing = sorted(activity.name for activity in out - supported_activities())
+    beyond = out - {ProfilerActivity.CPU}
+    missing = sorted(activity.name for activity in beyond - supported_activities()) if beyond else []
     if missing:
         warnings.warn(
             f"{' and '.join(missing)} events are not recorded here: times are the host's alone; "

@@ -196,7 +196,7 @@ class _KinetoProfile(Results):
         return self._on
 
     def _has_devices(self) -> bool:
-        return ProfilerActivity.CUDA in self.activities & supported_activities()
+        return ProfilerActivity.CUDA in self.activities and ProfilerActivity.CUDA in supported_activities()
 
     def _add(self, key: str, json_text: str) -> None:
         """Into the file while it is open, so that a killed program leaves it; else into what is exported."""
