@@ -46,7 +46,7 @@ def recorded(model, path):
 
 def peak_of(trace):
     """The highest sum of all bytes allocated and freed since the recording began."""
-    return trace.analyze("memory_events")[0]["peak_change"][0]
+    return trace.analyze("memory_events")[0]["peak_change"].to_list()[0]
 
 
 def fullest_block(trace):

@@ -19,6 +19,8 @@ namespace {
 /// Python runs this before the program. It waits for an import of PyTorch, so that other programs pay
 /// nothing.
 constexpr char kSite[] = R"py("""Written by `stepscope record`; removed when the program has ended."""
+import importlib.machinery
+import importlib.util
 import os
 import sys
 
@@ -28,8 +30,7 @@ class WhenTorchIsImported:
         if name != "torch":
             return None
         sys.meta_path.remove(self)
-        from importlib.util import find_spec
-        found = find_spec(name)
+        found = importlib.util.find_spec(name)
         if found is None or found.loader is None:
             return found
         load = found.loader.exec_module
@@ -52,12 +53,10 @@ here = os.path.dirname(os.path.abspath(__file__))
 if os.environ.get("STEPSCOPE_RECORD"):
     sys.meta_path.insert(0, WhenTorchIsImported())
 sys.path[:] = [folder for folder in sys.path if os.path.abspath(folder) != here]
-del sys.modules["sitecustomize"]
-try:
-    import sitecustomize  # the one that this one stands before
-except ModuleNotFoundError as error:
-    if error.name != "sitecustomize":
-        raise
+behind = importlib.machinery.PathFinder.find_spec("sitecustomize", sys.path)
+if behind is not None:  # the one that this one stands before
+    module = importlib.util.module_from_spec(behind)
+    behind.loader.exec_module(module)
 )py";
 
 /// A folder of its own with a sitecustomize.py in it; it goes with this object.

@@ -111,6 +111,7 @@ class Recording:
 
     def pause(self) -> None:
         _collect.python_stop()
+        _collect.flush_devices()
         _collect.stop()
 
     def metadata(self, key: str, json_text: str) -> None:

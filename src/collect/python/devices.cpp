@@ -15,6 +15,15 @@ Function found(const char* name) {
   return plugin == nullptr ? nullptr : reinterpret_cast<Function>(::dlsym(plugin, name));
 }
 
+/// Of what is attached.
+void call(const char* name) {
+  const auto function = attached ? found<int (*)()>(name) : nullptr;
+  if (function == nullptr) return;
+  PyThreadState* const unlocked = PyEval_SaveThread();
+  function();
+  PyEval_RestoreThread(unlocked);
+}
+
 }  // namespace
 
 PyObject* attach_devices(PyObject*, PyObject* given) {
@@ -26,19 +35,21 @@ PyObject* attach_devices(PyObject*, PyObject* given) {
   const auto attach = found<Attach>("stepscope_cupti_attach");
   if (attach == nullptr) return PyUnicode_FromFormat("devices are not recorded: %s", ::dlerror());
   char why[512] = "";
-  int error = 0;
-  Py_BEGIN_ALLOW_THREADS error = attach(0, why, sizeof why);
-  Py_END_ALLOW_THREADS attached = error == 0;
+  PyThreadState* const unlocked = PyEval_SaveThread();
+  const int error = attach(0, why, sizeof why);
+  PyEval_RestoreThread(unlocked);
+  attached = error == 0;
   if (attached) return PyUnicode_FromString("");
   return PyUnicode_FromFormat("devices are not recorded: %s", why[0] != '\0' ? why : std::strerror(error));
 }
 
+PyObject* flush_devices(PyObject*, PyObject*) {
+  call("stepscope_cupti_flush");
+  Py_RETURN_NONE;
+}
+
 PyObject* detach_devices(PyObject*, PyObject*) {
-  const auto detach = found<int (*)()>("stepscope_cupti_detach");
-  if (attached && detach != nullptr) {
-    Py_BEGIN_ALLOW_THREADS detach();
-    Py_END_ALLOW_THREADS
-  }
+  call("stepscope_cupti_detach");
   attached = false;
   Py_RETURN_NONE;
 }

@@ -124,6 +124,7 @@ PyMethodDef methods[] = {
     {"detach_torch", detach_torch, METH_NOARGS, "Sees them no more."},
     {"attach_devices", attach_devices, METH_O,
      "attach_devices(path): sees what GPUs do; returns what it does not see, or \"\"."},
+    {"flush_devices", flush_devices, METH_NOARGS, "All that they have done is in the recording."},
     {"detach_devices", detach_devices, METH_NOARGS, "Sees them no more."},
     {nullptr, nullptr, 0, nullptr}};
 
