@@ -37,15 +37,20 @@ torch_tests() {
     CMAKE_BUILD_PARALLEL_LEVEL=${JOBS:-$(nproc)} "$home/bin/python" -m pip install --quiet --no-build-isolation --no-deps --force-reinstall \
       --config-settings=build-dir="$home-build" --config-settings=cmake.build-type=Debug .
   fi
-  "$home/bin/python" -m pytest -p no:cacheprovider -q python/tests/profiler_*_test.py
+  PATH="$PWD/$venv/bin:$PATH" "$home/bin/python" -m pytest -p no:cacheprovider -q python/tests/profiler_*_test.py python/tests/collect_*_test.py
 }
 
 if /usr/bin/python3 -c 'import torch' 2>/dev/null; then
   torch_tests debian /usr/bin/python3 /usr/lib/python3/dist-packages
 fi
 bench=${XDG_CACHE_HOME:-$HOME/.cache}/stepscope-bench/explain-venv
-if [ -x "$bench/bin/python" ] && "$bench/bin/python" -W ignore -c 'import torch' 2>/dev/null; then
+if ! "$bench/bin/python" -c 'import torch, numpy' 2>/dev/null; then
+  echo "python-tests: installing PyTorch and numpy from PyPI into $bench; some minutes, once" >&2
+  { python3 -m venv "$bench" && "$bench/bin/python" -m pip install --quiet torch numpy; } ||
+    echo "python-tests: PyTorch could not be installed from PyPI" >&2
+fi
+if "$bench/bin/python" -c 'import torch, numpy' 2>/dev/null; then
   torch_tests pypi "$bench/bin/python" "$("$bench/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"
 else
-  echo "python-tests: the tests under a PyTorch from PyPI were left out: make explain-bench installs one" >&2
+  echo "python-tests: the tests under a PyTorch from PyPI were left out" >&2
 fi

@@ -1,0 +1,165 @@
+"""`stepscope record`, `run` and `attach`, with programs that know nothing of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+import stepscope
+
+pytest.importorskip("torch", reason="the programs that are recorded need PyTorch")
+PROGRAM = shutil.which("stepscope")
+pytestmark = pytest.mark.skipif(PROGRAM is None, reason="the program stepscope is not on PATH")
+
+TRAIN = """
+import sys, time, torch
+torch.set_num_threads(1)
+model = torch.nn.Linear(8, 8)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+other = torch.optim.SGD(torch.nn.Linear(2, 2).parameters(), lr=0.1)
+for step in range(int(sys.argv[1])):
+    model(torch.ones(4, 8)).sum().backward()
+    optimizer.step()
+    other.step()
+    time.sleep(float(sys.argv[2]))
+print("trained")
+sys.exit(int(sys.argv[3]))
+"""
+
+
+@pytest.fixture
+def train(tmp_path):
+    path = tmp_path / "train.py"
+    path.write_text(TRAIN)
+    return path
+
+
+def stepscope_does(*words, **options):
+    environment = {**os.environ, "PYTHONWARNINGS": "ignore", **options.pop("env", {})}
+    return subprocess.run([PROGRAM, *map(str, words)], capture_output=True, text=True, timeout=120, env=environment, check=False, **options)
+
+
+def steps_in(folder):
+    (path,) = Path(folder).glob("*.stepscope")
+    return stepscope.open(path).ranks[0].steps
+
+
+def test_some_steps_are_recorded_and_reported(tmp_path, train):
+    out = tmp_path / "out"
+    done = stepscope_does("record", "--steps", "3:6", "--shapes", "-o", out, "--", sys.executable, train, 10, 0, 0)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("trained\n") and "3 steps of" in done.stdout
+    assert "Error" not in done.stderr and f"recorded in {out}" in done.stderr
+    assert steps_in(out) == [3, 4, 5]
+
+
+def test_the_programs_exit_code_is_kept(tmp_path, train):
+    out = tmp_path / "out"
+    done = stepscope_does("record", "-o", out, "--", sys.executable, train, 2, 0, 7)
+    assert done.returncode == 7
+    assert "ended with exit code 7" in done.stderr
+    assert steps_in(out) == [0, 1, 2]
+
+
+def test_a_killed_program_is_reported_too(tmp_path, train):
+    train.write_text(TRAIN.replace('print("trained")', "import os; os.kill(os.getpid(), 9)"))
+    out = tmp_path / "out"
+    done = stepscope_does("record", "-o", out, "--", sys.executable, train, 4, 0, 0)
+    assert done.returncode == 128 + 9
+    assert "signal 9" in done.stderr
+    (path,) = out.glob("*.stepscope")
+    assert stepscope.open(path).ranks[0].events > 20
+
+
+def test_the_site_customization_behind_runs_too(tmp_path, train):
+    (tmp_path / "sitecustomize.py").write_text("print('customized')")
+    done = stepscope_does(
+        "record", "-o", tmp_path / "out", "--", sys.executable, train, 1, 0, 0, env={"PYTHONPATH": str(tmp_path)}
+    )
+    assert done.stdout.startswith("customized\ntrained\n")
+
+
+def test_a_program_without_pytorch(tmp_path):
+    done = stepscope_does("record", "-o", tmp_path / "out", "--", sys.executable, "-c", "print('hello')")
+    assert done.returncode == 1
+    assert done.stdout == "hello\n"
+    assert "nothing was recorded" in done.stderr and not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["record"], "needs a program behind --"),
+        (["record", "--steps", "5:2", "--", "true"], "FIRST:END"),
+        (["record", "--", "/no/such/program"], "was not started"),
+        (["run"], "needs a program behind --"),
+        (["attach", "--steps", "1"], "needs the id of a process"),
+        (["attach", "one", "--steps", "1"], "is no id"),
+        (["attach", "1"], "say how much to record"),
+        (["attach", "1", "--steps", "1"], "does not wait to be recorded"),
+    ],
+)
+def test_misuse_is_a_sentence(tmp_path, words, said):
+    done = stepscope_does(*words, cwd=tmp_path)
+    assert done.returncode in (1, 2) and said in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_with_something_in_it_is_left_alone(tmp_path):
+    (tmp_path / "mine").write_text("mine")
+    done = stepscope_does("record", "-o", tmp_path, "--", sys.executable, "-c", "pass")
+    assert done.returncode == 1 and "is not empty" in done.stderr
+
+
+@pytest.fixture
+def running(tmp_path, train):
+    """A program that waits to be recorded, and its process id."""
+    short = tempfile.mkdtemp()  # the path of a socket is at most 107 bytes long
+    environment = {**os.environ, "TMPDIR": short, "PYTHONWARNINGS": "ignore"}
+    process = subprocess.Popen(
+        [PROGRAM, "run", "--", sys.executable, str(train), "100000", "0.005", "0"], env=environment, stdout=subprocess.DEVNULL
+    )
+    folder = Path(short) / f"stepscope-{os.getuid()}"
+    until = time.monotonic() + 60
+    while not (sockets := list(folder.glob("control-*.sock"))):
+        assert time.monotonic() < until, "no socket"
+        time.sleep(0.05)
+    yield int(sockets[0].stem.split("-")[1]), environment, sockets[0]
+    process.terminate()
+    process.wait(timeout=60)
+    shutil.rmtree(short)
+
+
+def test_a_running_program_is_recorded_again_and_again(tmp_path, running):
+    process, environment, socket = running
+    assert oct(socket.stat().st_mode)[-3:] == "600"
+    for name, options, count in [("a", ["--steps", "3"], 3), ("b", ["--steps", "2", "--shapes"], 2)]:
+        done = stepscope_does("attach", process, *options, "-o", tmp_path / name, env=environment)
+        assert done.returncode == 0, done.stderr
+        assert len(steps_in(tmp_path / name)) == count
+    done = stepscope_does("attach", process, "--seconds", "1", "-o", tmp_path / "c", env=environment)
+    assert done.returncode == 0, done.stderr
+    assert len(steps_in(tmp_path / "c")) > 10
+
+
+def test_nonsense_on_the_socket_harms_nothing(tmp_path, running):
+    import socket as sockets
+
+    process, environment, path = running
+    for request in [b"", b"\n", b"not json\n", b"[]\n", b'{"folder": 1}\n', json.dumps({"steps": "x", "folder": "/"}).encode() + b"\n"]:
+        with sockets.socket(sockets.AF_UNIX) as caller:
+            caller.settimeout(30)
+            caller.connect(str(path))
+            caller.sendall(request)
+            caller.shutdown(sockets.SHUT_WR)
+            assert caller.recv(4096).startswith(b"error ")
+    done = stepscope_does("attach", process, "--steps", "1", "-o", tmp_path / "out", env=environment)
+    assert done.returncode == 0, done.stderr
