@@ -260,6 +260,38 @@ void stepscope_range_end() {
   }
 }
 
+void stepscope_counter(const char* name, std::uint32_t length, double value) {
+  Recorder* recorder = stepscope_recorder.load(std::memory_order_relaxed);
+  Thread* thread = recorder == nullptr ? nullptr : stepscope_thread(recorder);
+  if (thread == nullptr || !has_room(*thread)) return;
+  record::Counter counter{};
+  counter.type = record::Type::counter;
+  counter.units = sizeof counter / 8;
+  counter.value = stepscope_text(thread, record::Type::text, name, length)->value;
+  counter.tick = ticks(recorder->clock);
+  counter.number = value;
+  append(*thread, counter);
+}
+
+void stepscope_memory(std::uint64_t address, std::int64_t bytes, int device) {
+  Recorder* recorder = stepscope_recorder.load(std::memory_order_relaxed);
+  Thread* thread = recorder == nullptr ? nullptr : stepscope_thread(recorder);
+  if (thread == nullptr || !has_room(*thread)) return;
+  const bool host = device < 0;
+  record::Memory memory{};
+  memory.type = record::Type::memory;
+  memory.units = sizeof memory / 8;
+  memory.tick = ticks(recorder->clock);
+  memory.address = address;
+  memory.bytes = bytes;
+  memory.allocated =
+      host ? recorder->cpu_bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes : std::int64_t{-1};
+  memory.reserved = -1;
+  memory.device_type = host ? 0 : 1;
+  memory.device_index = static_cast<std::int8_t>(device);
+  append(*thread, memory);
+}
+
 int stepscope_metadata(const char* text, std::uint32_t length) {
   const std::scoped_lock lock(control);
   if (opened == nullptr) return ENXIO;

@@ -88,6 +88,11 @@ const record::Text* stepscope_text(Thread* thread, record::Type type, const char
 /// A range that the program marks, on the calling thread: an end is that of the last begin.
 void stepscope_range_begin(const char* name, std::uint32_t length);
 void stepscope_range_end(void);
+/// A number that changes over time.
+void stepscope_counter(const char* name, std::uint32_t length, double value);
+/// Memory that was allocated (bytes > 0) or freed; `device` -1: main memory. For programs that have no
+/// observer of their allocator.
+void stepscope_memory(std::uint64_t address, std::int64_t bytes, int device);
 /// `key=JSON` into the recording.
 int stepscope_metadata(const char* text, std::uint32_t length);
 }
@@ -101,6 +106,14 @@ inline bool has_room(Thread& thread) {
 inline void commit(Thread& thread) {
   reinterpret_cast<record::SegmentHeader*>(thread.segment)
       ->committed.store(thread.used, std::memory_order_release);
+}
+
+/// A record of a fixed size, whole, for which there is room.
+template <class What>
+void append(Thread& thread, const What& what) {
+  std::memcpy(thread.segment + thread.used, &what, sizeof what);
+  thread.used += sizeof what;
+  commit(thread);
 }
 
 inline std::uint32_t mixed(std::uint64_t key) {

@@ -59,6 +59,7 @@ enum class Type : std::uint16_t {
   clock,
   metadata,
   sample = 20,
+  counter,
   device_session = 32,
   device_clock,
   device_attributes,
@@ -119,6 +120,13 @@ struct Memory : Record {
 struct ClockRecord : Record {
   ClockPair pair;
 };
+
+/// A number that the program tells. `value` of Record: its name.
+struct Counter : Record {
+  std::uint64_t tick;
+  double number;
+};
+static_assert(sizeof(Counter) == 24);
 
 /// What a thread was in at an instant, seen from another thread: `count` ids of texts follow, innermost
 /// first.

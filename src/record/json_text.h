@@ -14,6 +14,13 @@ inline void put(std::string& out, std::int64_t number) {
   out.append(digits, end);
 }
 
+/// The shortest digits that give the same number; it is finite.
+inline void put_real(std::string& out, double number) {
+  char digits[32];
+  const auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;
+  out.append(digits, end);
+}
+
 /// ns as µs with three decimals.
 inline void put_us(std::string& out, std::int64_t ns) {
   if (ns < 0) out += '-';

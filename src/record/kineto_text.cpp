@@ -1,5 +1,6 @@
 #include "record/kineto_text.h"
 
+#include <cmath>
 #include <cstring>
 #include <set>
 #include <string>
@@ -109,8 +110,19 @@ class Writer {
       if (record.type == Type::op) op(segment, texts, bytes);
       if (record.type == Type::memory) memory(segment, bytes);
       if (record.type == Type::sample) sample(texts, bytes);
+      if (record.type == Type::counter) counter(segment, texts, bytes);
       text_.pass_on_if_long();
     });
+  }
+
+  void counter(const Segment& segment, const Texts& texts, std::span<const char> bytes) {
+    Counter counter;
+    if (!copy_to(counter, bytes) || !std::isfinite(counter.number)) return;
+    begin_event("C", "", texts[counter.value], segment.thread, recording_.times().ns(counter.tick));
+    out_ += R"(, "args": {"value": )";
+    put_real(out_, counter.number);
+    out_ += "}}";
+    ++written_.events;
   }
 
   void op(const Segment& segment, const Texts& texts, std::span<const char> bytes) {

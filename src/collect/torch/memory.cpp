@@ -112,9 +112,7 @@ void tell(Recorder& recorder, const void* address, std::int64_t bytes, std::int6
   memory.allocated = allocated;
   memory.reserved = -1;
   memory.device_index = -1;
-  std::memcpy(thread->segment + thread->used, &memory, sizeof memory);
-  thread->used += sizeof memory;
-  commit(*thread);
+  append(*thread, memory);
 }
 
 Recorder* recorder_of_memory() {
