@@ -50,10 +50,14 @@ class Floor(contextlib.AbstractContextManager):
         if Floor.library is None:
             from stepscope.profiler._observer import compilation
 
-            words = [word for word in compilation(torch) if not word.endswith(("observer.cpp", "memory.cpp"))]
-            output = Path(tempfile.mkdtemp()) / "floor.so"
-            subprocess.run([*words, str(Path(__file__).with_name("floor.cpp")), "-o", str(output)], check=True)
+            source = str(Path(__file__).with_name("floor.cpp"))
+            words = compilation(torch)
+            first = next(i for i, word in enumerate(words) if word.endswith(".cpp"))
+            libraries = [word for word in words[first:] if not word.endswith(".cpp")]
+            output = Path(tempfile.gettempdir()) / f"floor-{os.getpid()}.so"
+            subprocess.run([*words[:first], source, *libraries, "-o", str(output)], check=True)
             Floor.library = ctypes.CDLL(str(output))
+            output.unlink()
         Floor.library.floor_on()
         return self
 
