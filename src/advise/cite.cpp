@@ -176,6 +176,22 @@ std::string longest_idle(const Evidence& e, std::string_view cause) {
   return "";
 }
 
+std::string worded(const Evidence& e, std::string_view text) {
+  std::string out;
+  for (std::size_t from; (from = text.find("<<")) != std::string_view::npos;) {
+    const std::size_t first = text.find("||", from), second = text.find("||", first + 2),
+                      end = text.find(">>", from);
+    CHECK(first < second && second < end && end != std::string_view::npos);
+    const Maker maker = maker_of(busiest_device(e));
+    out += text.substr(0, from);
+    out += maker == Maker::nvidia ? text.substr(from + 2, first - from - 2)
+           : maker == Maker::amd  ? text.substr(first + 2, second - first - 2)
+                                  : text.substr(second + 2, end - second - 2);
+    text.remove_prefix(end + 2);
+  }
+  return out.append(text);
+}
+
 std::string device_graphs(const Evidence& e) {
   switch (maker_of(busiest_device(e))) {
     case Maker::nvidia:

@@ -42,6 +42,9 @@ double pinned_rate(const Evidence& evidence);
 /// has: a fabric within a host, PCIe for devices without one, the network beyond `ranks` = 8.
 double expected_bus_rate(const Evidence& evidence, std::int64_t ranks);
 
+/// A text with the words that fit the device: of "<<on NVIDIA||on AMD||elsewhere>>" one.
+std::string worded(const Evidence& evidence, std::string_view text);
+
 /// How this device gets matrix products in lower precision: the option in PyTorch.
 std::string lower_precision(const Evidence& evidence);
 

@@ -30,6 +30,10 @@ struct Sheet {
 /// `line`, which goes on, in at most `room` cells: it loses whole words.
 std::string broken_off(std::string line, int room);
 
+/// The first whole clauses of `text` that `most` lines hold, and that it goes on; whole words where a clause
+/// would leave most of the lines empty.
+std::vector<std::string> first_clauses(std::string_view text, int width, std::size_t most);
+
 /// Rows and columns; trees are indented, bars drawn behind the first share.
 void put_grid(Sheet& sheet, const Table& table);
 /// One stacked bar per row, with a legend.
