@@ -193,8 +193,8 @@ TEST(RecordedAdvice, SavingsAreOfTheSizeThatTheStepAllows) {
       {"tb_samples/resnet50_num_workers_4/", "C01", 0, 1.78},  // of the steps behind the first
       {"v100_ns_resolution/", "P01", 19.6, 39.1},  // 58.7 ms of such kernels; the host needs 37 of 97 ms
       {"v100_memory_events/", "N02", 18.8, 31.6},
-      {"diff_pair/v100/", "C05", 5.5, 15.6},
-      {"diff_pair/v100/", "P01", 10.2, 20.3},
+      {"diff_pair/v100/", "C05", 5.5, 16.5},   // 15.6 as recorded; recording took 5 % of the host's time
+      {"diff_pair/v100/", "P01", 10.2, 21.2},  // 20.3, likewise
       // The host takes 33.0 of 35.2 ms, and 16.2 of 18.8 ms; recording 16.1 and 38.8 % of that.
       {"h100_qwen1.5_0.5b/", "K01", 2.23, 7.2},
       {"mi300_resnet_checkpointing/", "N03", 2.6, 8.8},
@@ -229,7 +229,7 @@ TEST(RecordedAdvice, NoLatencyIsClaimedOfLongCollectives) {
   const auto at = static_cast<std::size_t>(std::find(ids.begin(), ids.end(), "N02") - ids.begin());
   ASSERT_LT(at, ids.size());
   EXPECT_EQ(test::cells(findings, "title")[at],
-            "404 collectives per step: issuing them one by one takes 37.6 ms of the host");
+            "404 collectives per step: issuing them one by one takes 37.7 ms of the host");
   EXPECT_EQ(test::cells(findings, "confidence")[at], "medium");
 }
 

@@ -68,7 +68,7 @@ Report findings_of(Report verdict) {
                            (*texts_of(verdicts, "headline"))[row]);
   const report::Table& health = verdict.tables[2];
   for (std::size_t row = 0; found.rows() > 0 && row < health.rows(); ++row)
-    if ((*texts_of(health, "class"))[row] == "A")
+    if ((*texts_of(health, "class"))[row] == "A" && (*texts_of(health, "id"))[row] != "Q10")
       report.notes.push_back(caveat((*texts_of(health, "of_rank"))[row], (*texts_of(health, "what"))[row],
                                     (*texts_of(health, "suffers"))[row]));
   report.tables.push_back(std::move(found));

@@ -104,9 +104,11 @@ std::string what_communication_is(const Evidence& e) {
 /// What device records that are there say, however many are missing.
 std::string certain(const Evidence& e, const std::vector<Health>& health) {
   if (health.empty() || health.front().id != "Q04" || e.fact("busy") <= 0) return "";
+  const std::int64_t collectives = e.fact("communication");
   return fmt::format(
-      " Certain all the same: the device works at least {} of {}, collectives take at least {}.",
-      percent(e.share(e.fact("busy"))), per_step(e), percent(e.share(e.fact("communication"))));
+      " Certain all the same: the device works at least {} of {}{}.", percent(e.share(e.fact("busy"))),
+      per_step(e),
+      collectives > 0 ? fmt::format(", collectives take at least {}", percent(e.share(collectives))) : "");
 }
 
 std::string host_times(const Evidence& e) {

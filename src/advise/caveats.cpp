@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "advise/health.h"
 #include "analyze/analyses.h"
 
@@ -18,10 +20,14 @@ std::vector<std::string> caveats(const analyze::Derived& derived, const report::
   reports.idle = analyze::find("idle")->run(derived, params);
   const trace::Trace& trace = derived.trace();
   std::vector<std::string> out;
-  for (const trace::Rank& rank : trace.ranks)
-    for (const Health& row : check_health(Evidence(reports, rank.rank, trace.several())))
-      if (row.grade == HealthClass::A && row.id != "Q10")
+  for (const trace::Rank& rank : trace.ranks) {
+    const std::vector<Health> rows = check_health(Evidence(reports, rank.rank, trace.several()));
+    const auto no_device = [](const Health& row) { return row.id == "Q10"; };
+    if (std::any_of(rows.begin(), rows.end(), no_device)) continue;
+    for (const Health& row : rows)
+      if (row.grade == HealthClass::A)
         out.push_back(caveat(trace.several() ? std::to_string(rank.rank) : "", row.what, row.suffers));
+  }
   return out;
 }
 

@@ -192,6 +192,22 @@ std::string worded(const Evidence& e, std::string_view text) {
   return out.append(text);
 }
 
+std::string all_at_once(std::string_view range) {
+  const std::size_t from = range.find('#');
+  const std::string_view rest = from == std::string_view::npos ? "" : range.substr(from + 1),
+                         name = rest.substr(0, rest.find('.'));
+  for (const std::string_view fused : {"SGD", "Adam", "AdamW", "Adagrad"})
+    if (name == fused)
+      return fmt::format("torch.optim.{0}(..., fused=True), or foreach=True where PyTorch is older.", name);
+  for (const std::string_view known :
+       {"Adadelta", "Adamax", "ASGD", "NAdam", "RAdam", "RMSprop", "Rprop", "Adafactor"})
+    if (name == known) return fmt::format("torch.optim.{}(..., foreach=True).", name);
+  return fmt::format(
+      "{}update many parameters with one launch: fused=True or foreach=True where the optimizer has them, "
+      "torch._foreach_… functions where it is the program's own.",
+      name.empty() ? "" : fmt::format("{}: ", name));
+}
+
 std::string device_graphs(const Evidence& e) {
   switch (maker_of(busiest_device(e))) {
     case Maker::nvidia:

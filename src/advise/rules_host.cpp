@@ -190,23 +190,6 @@ bool in_whole_microseconds(const analyze::Launched& ranges) {
          ranges.host % kMicrosecond == 0;
 }
 
-/// The option of the optimizer whose range has this name, "Optimizer.step#SGD.step".
-std::string all_at_once(std::string_view range) {
-  const std::size_t from = range.find('#');
-  const std::string_view rest = from == std::string_view::npos ? "" : range.substr(from + 1),
-                         name = rest.substr(0, rest.find('.'));
-  for (const std::string_view fused : {"SGD", "Adam", "AdamW", "Adagrad"})
-    if (name == fused)
-      return fmt::format("torch.optim.{0}(..., fused=True), or foreach=True where PyTorch is older.", name);
-  for (const std::string_view known :
-       {"Adadelta", "Adamax", "ASGD", "NAdam", "RAdam", "RMSprop", "Rprop", "Adafactor"})
-    if (name == known) return fmt::format("torch.optim.{}(..., foreach=True).", name);
-  return fmt::format(
-      "{}update many parameters with one launch: fused=True or foreach=True where the optimizer has them, "
-      "torch._foreach_… functions where it is the program's own.",
-      name.empty() ? "" : fmt::format("{}: ", name));
-}
-
 std::optional<Finding> optimizer_loop(const Evidence& e, Bound bound) {
   if (bound == Bound::host_only) return optimizer_on_cpu(e);
   const analyze::Launched steps = e.launched_in("Optimizer.step#");

@@ -183,7 +183,7 @@ std::optional<Finding> slow_loader(const Evidence& e, Bound bound, bool in_main)
                 "is idle"
               : "the wait is measured where the device is idle; why the workers are late is not in this file";
   f.evidence = fmt::format("{} ({})", advise::per_step(e, waited), percent(e.share(waited)));
-  f.evidence = host_only || hidden ? "input_wait: per step, " + f.evidence
+  f.evidence = host_only || hidden ? "input_wait: " + f.evidence
                                    : "idle: cause input, " + f.evidence + "; input_wait: per step";
   if (host_only) f.because = "the loader's range is in the file; no device is recorded";
   const std::int64_t rest = std::max<std::int64_t>(1, e.step_length() - per_step);

@@ -206,8 +206,9 @@ TEST(Whatif, RefusesWhatItCannotReproduce) {
   const report::Report report = whatif_of(trace, "compute=0");
   EXPECT_EQ(test::cells(report.tables[0], "identity"), Cells{"124000"});
   EXPECT_EQ(test::cells(report.tables[1], "saving"), Cells{"-"});
-  ASSERT_EQ(report.notes.size(), 1u);
+  ASSERT_EQ(report.notes.size(), 2u);
   EXPECT_NE(report.notes[0].find("Refused"), std::string::npos);
+  EXPECT_NE(report.notes[1].find("part of its records is missing"), std::string::npos) << report.notes[1];
   EXPECT_NE(report.notes[0].find("79.3 %"), std::string::npos) << report.notes[0];
 }
 

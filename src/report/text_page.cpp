@@ -65,7 +65,7 @@ void put_title(CardLines& lines, const Sheet& sheet, const Card& card) {
 void put_card(Sheet& sheet, const Card& card, std::size_t number, Told::OfFinding told, bool brief) {
   CardLines lines(sheet, card, number);
   if (!told.title) put_title(lines, sheet, card);
-  lines.labelled("note", card.aside, 0);
+  if (!told.aside) lines.labelled("note", card.aside, 0);
   const std::size_t most = brief ? kBriefLines : 0;
   if (!told.remedy) lines.labelled("do", card.remedy, 0);
   lines.labelled("why", card.confidence + " confidence" + (card.because.empty() ? "" : ": " + card.because),
@@ -90,14 +90,17 @@ std::vector<std::string> first_clauses(std::string_view text, int width, std::si
   std::size_t shown = 0;
   for (const std::string& line : kept) shown += line.size() + 1;
   for (std::size_t at = std::min(shown, text.size()); at * 2 > shown; --at) {
-    const std::string_view rest = text.substr(at);
+    const std::string_view rest = text.substr(at), front = text.substr(0, at);
     const bool ends = std::any_of(std::begin(kEnds), std::end(kEnds),
                                   [&](std::string_view end) { return rest.starts_with(end); });
-    if (!ends || rest.starts_with(", or ") || rest.starts_with(", and ") || rest.starts_with("; or "))
-      continue;
-    std::vector<std::string> clauses = wrapped(std::string(text.substr(0, at)) + " …", width);
+    const bool open =
+        std::count(front.begin(), front.end(), '(') > std::count(front.begin(), front.end(), ')');
+    if (!ends || open || rest.starts_with(", or ") || rest.starts_with(", and ")) continue;
+    std::vector<std::string> clauses = wrapped(std::string(front) + " …", width);
     if (clauses.size() <= most) return clauses;
   }
+  for (const std::string_view word : {" or", " and"})
+    if (kept.back().ends_with(word)) kept.back().resize(kept.back().size() - word.size());
   kept.back() = broken_off(kept.back(), width);
   return kept;
 }

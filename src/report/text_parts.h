@@ -53,7 +53,7 @@ void put_findings(Sheet& sheet, const Judgement& judgement);
 /// What a summary says whole.
 struct Told {
   struct OfFinding {
-    bool title = false, remedy = false;
+    bool title = false, aside = false, remedy = false;
   };
   std::vector<OfFinding> findings;
   std::vector<bool> warnings;  ///< their sentence; shorter when there are more warnings

@@ -157,6 +157,7 @@ std::vector<Told::OfFinding> put_rows(Sheet& sheet, Rows& rows, const std::vecto
                              spaces[i].title) &&
                     cards[i].said == cards[i].title;
     rows.put_aside(cards[i], spaces[i].aside);
+    told[i].aside = spaces[i].aside > 0;
     told[i].remedy = spaces[i].remedy > 0 && rows.put_remedy(cards[i], spaces[i].remedy);
   }
   if (spaces.size() < cards.size())
