@@ -166,11 +166,13 @@ TEST(RecordedAdvice, TheLoaderIsWorthWhatItsRepairGave) {
   EXPECT_GE(ms(findings, "saving_high")[0], 49.0);
   // Lower precision saves little while the loader limits, and four times that afterwards.
   const Cells ids = test::cells(findings, "id");
-  EXPECT_EQ(ids, (Cells{"I01", "H03", "H04", "P01"}));
-  const auto last = ids.size() - 1;
-  EXPECT_EQ(test::cells(findings, "when")[last], "next");
-  EXPECT_NEAR(ms(findings, "saving_high")[last], 2.65, 0.2);
-  EXPECT_GE(ms(findings, "after_high")[last], 12.4);
+  // The optimizer's loop hides behind the loader: it comes behind what adds more, and with that it shows
+  // again.
+  EXPECT_EQ(ids, (Cells{"I01", "H04", "P01", "H03"}));
+  EXPECT_EQ(test::cells(findings, "when"), (Cells{"now", "now", "next", "next"}));
+  EXPECT_NEAR(ms(findings, "saving_high")[2], 2.65, 0.2);
+  EXPECT_GE(ms(findings, "after_high")[2], 12.4);
+  EXPECT_GE(ms(findings, "after_high")[3], 6);
 }
 
 /// What a finding saves alone, ms per step; {-1, -1} when it is not there.
@@ -191,10 +193,12 @@ TEST(RecordedAdvice, SavingsAreOfTheSizeThatTheStepAllows) {
       {"tb_samples/resnet50_num_workers_4/", "C01", 0, 1.78},  // of the steps behind the first
       {"v100_ns_resolution/", "P01", 19.6, 39.1},  // 58.7 ms of such kernels; the host needs 37 of 97 ms
       {"v100_memory_events/", "N02", 18.8, 31.6},
-      {"diff_pair/v100/", "C05", 5.5, 15.6},
-      {"diff_pair/v100/", "P01", 10.2, 20.3},
-      {"h100_qwen1.5_0.5b/", "K01", 2.23, 2.23},           // the host takes 33.0 of 35.2 ms
-      {"mi300_resnet_checkpointing/", "N03", 2.6, 2.62},   // the host takes 16.2 of 18.8 ms
+      {"diff_pair/v100/", "C05", 5.5, 16.5},   // 15.6 as recorded; recording took 5 % of the host's time
+      {"diff_pair/v100/", "P01", 10.2, 21.2},  // 20.3, likewise
+      // The host takes 33.0 of 35.2 ms, and 16.2 of 18.8 ms; recording 16.1 and 38.8 % of that.
+      {"h100_qwen1.5_0.5b/", "K01", 2.23, 7.2},
+      {"mi300_resnet_checkpointing/", "N03", 2.6, 8.8},
+      {"h100_vit/", "H01", 1.08, 3.24},                    // of 6.50 ms late 2.9 are recording's
       {"mi300_resnet_checkpointing/", "C07", 0.31, 0.64},  // 1.66 ms, part of it beside collectives
       {"a100_nccl/", "N09", 0, 5.95},                      // 161 ranges of 55 µs, of which 37 are the copy
       {"mi300_resnet_checkpointing/", "N09", 0, 0.28},
@@ -205,6 +209,28 @@ TEST(RecordedAdvice, SavingsAreOfTheSizeThatTheStepAllows) {
     EXPECT_NEAR(low, range.low, 0.03 * range.high) << range.part << " " << range.id;
     EXPECT_NEAR(high, range.high, 0.03 * range.high) << range.part << " " << range.id;
   }
+}
+
+TEST(RecordedAdvice, WhatLimitsNextAndWhatTheProfilerHides) {
+  if (test::recorded_traces().empty()) GTEST_SKIP() << "no recorded traces: ../shared/traces is absent";
+  EXPECT_EQ(test::cells(advice(path_of("mi300_resnet_checkpointing/")).tables[1], "aside")[0],
+            "after it the host limits at 16.2 ms; up to 8.8 ms without the profiler, which slows the host");
+  const report::Report qwen = advice(path_of("h100_qwen1.5_0.5b/"));
+  EXPECT_NE(test::cells(qwen.tables[0], "headline")[0].find("nearly balanced"), std::string::npos);
+  EXPECT_EQ(test::cells(qwen.tables[1], "aside")[0].substr(0, 35), "after it the host limits at 33.0 ms");
+}
+
+// 404 collectives a step, 95 % of whose time is in ones of 100 µs and more.
+TEST(RecordedAdvice, NoLatencyIsClaimedOfLongCollectives) {
+  const std::string path = path_of("v100_memory_events/");
+  if (path.empty()) GTEST_SKIP() << "no recorded traces: ../shared/traces is absent";
+  const report::Table findings = advice(path).tables[1];
+  const Cells ids = test::cells(findings, "id");
+  const auto at = static_cast<std::size_t>(std::find(ids.begin(), ids.end(), "N02") - ids.begin());
+  ASSERT_LT(at, ids.size());
+  EXPECT_EQ(test::cells(findings, "title")[at],
+            "404 collectives per step: issuing them one by one takes 37.7 ms of the host");
+  EXPECT_EQ(test::cells(findings, "confidence")[at], "medium");
 }
 
 TEST(RecordedAdvice, SmallGridsAndFreeMemoryAreSaidWithLaunches) {
@@ -263,6 +289,12 @@ TEST(RecordedAdvice, SavingsHaveBounds) {
       if (when[i] == "now") sum += std::max(0.0, high[i]);
     }
     EXPECT_LE(ms(report.tables[0], "together_high")[0], sum + 1e-4) << path;
+    const double together_low = ms(report.tables[0], "together_low")[0];
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      if (together_low >= 0 && when[i] == "now") {
+        EXPECT_GE(together_low, low[i]) << path << " " << ids[i];
+      }
+    }
     EXPECT_LE(ms(report.tables[0], "together_low")[0], ms(report.tables[0], "together_high")[0]) << path;
   }
 }

@@ -1,7 +1,10 @@
 #include "advise/analyses.h"
 
+#include <fmt/format.h>
+
 #include <vector>
 
+#include "advise/caveats.h"
 #include "advise/verdict.h"
 #include "analyze/list.h"
 #include "analyze/tb.h"
@@ -29,7 +32,8 @@ under the verdict; `stepscope explain ID TRACE` shows what a rule looked at.
 | `per` | whose time is saved: a `step`'s, or the whole `recording`'s when no steps are marked |
 | `saving_low`, `saving_high` | ns: the replay without changes minus the replay with the change in its least and its ideal form; where the recording cannot be replayed, the rule's estimate. Empty: a fact without a saving |
 | `after_low`, `after_high` | ns: the same once all findings above are done |
-| `when` | `now`: it limits; `next`: once those above are done; `small`: under 1 % of a step or 50 µs, only with `--all` |
+| `when` | `now`: it limits; `next`: once those above are done; `covered`: it saves alone and nothing once those above are done; `fact`: no saving is known; with `--all` also `hidden`: it saves nothing while something else limits, and `small`: under 1 % of a step or 50 µs |
+| `aside` | what to know beside the saving: what limits next, and whether its high end is that of a host without what recording cost it (Q05) |
 | `confidence`, `because` | high, medium or low, and why |
 | `evidence` | the analyses, rows and times that show it |
 | `remedy`, `verify` | what to change, and what must be different afterwards |
@@ -43,14 +47,30 @@ Report findings(const analyze::Derived& derived, const report::Params& params) {
   return findings_of(verdict(derived, gather(derived, uncut(params), threads), threads, params.flag("all")));
 }
 
+/// An analysis that says what the recording cannot carry as well.
+template <const char* name>
+Report with_caveats(const analyze::Derived& derived, const report::Params& params) {
+  Report report = analyze::find(name)->run(derived, params);
+  for (std::string& said : caveats(derived, params)) report.notes.push_back(std::move(said));
+  return report;
+}
+constexpr char kLedger[] = "ledger", kWhatif[] = "whatif";
+
 }  // namespace
 
 Report findings_of(Report verdict) {
   const report::Table& verdicts = verdict.tables[0];
   report::Table& found = verdict.tables[1];
   Report report{"findings", {}, std::move(verdict.notes)};
-  if (found.rows() == 0)
-    for (const std::string& headline : *texts_of(verdicts, "headline")) report.notes.push_back(headline);
+  const report::Ints& ranks = *ints_of(verdicts, "rank");
+  for (std::size_t row = 0; found.rows() == 0 && row < verdicts.rows(); ++row)
+    report.notes.push_back((verdicts.rows() > 1 ? fmt::format("Rank {}: ", ranks[row]) : "") +
+                           (*texts_of(verdicts, "headline"))[row]);
+  const report::Table& health = verdict.tables[2];
+  for (std::size_t row = 0; found.rows() > 0 && row < health.rows(); ++row)
+    if ((*texts_of(health, "class"))[row] == "A" && (*texts_of(health, "id"))[row] != "Q10")
+      report.notes.push_back(caveat((*texts_of(health, "of_rank"))[row], (*texts_of(health, "what"))[row],
+                                    (*texts_of(health, "suffers"))[row]));
   report.tables.push_back(std::move(found));
   return report;
 }
@@ -60,6 +80,10 @@ std::span<const analyze::Analysis> all_analyses() {
     std::vector<analyze::Analysis> out = {
         {kAbout, "findings", "what to change, ranked by what it saves", findings}};
     out.insert(out.end(), analyze::all().begin(), analyze::all().end());
+    for (analyze::Analysis& analysis : out) {
+      if (analysis.name == kLedger) analysis.run = with_caveats<kLedger>;
+      if (analysis.name == kWhatif) analysis.run = with_caveats<kWhatif>;
+    }
     return out;
   }();
   return all;

@@ -101,6 +101,16 @@ std::string what_communication_is(const Evidence& e) {
   return "hidden behind nothing";
 }
 
+/// What device records that are there say, however many are missing.
+std::string certain(const Evidence& e, const std::vector<Health>& health) {
+  if (health.empty() || health.front().id != "Q04" || e.fact("busy") <= 0) return "";
+  const std::int64_t collectives = e.fact("communication");
+  return fmt::format(
+      " Certain all the same: the device works at least {} of {}{}.", percent(e.share(e.fact("busy"))),
+      per_step(e),
+      collectives > 0 ? fmt::format(", collectives take at least {}", percent(e.share(collectives))) : "");
+}
+
 std::string host_times(const Evidence& e) {
   const std::int64_t loading = e.fact("host_data_loading");
   return fmt::format(
@@ -195,7 +205,7 @@ std::string_view largest_cause(const Evidence& e) {
   return largest;
 }
 
-std::string headline(const Evidence& e, Bound bound, const std::vector<Health>& health) {
+std::string headline(const Evidence& e, Bound bound, const std::vector<Health>& health, std::int64_t host) {
   const std::string_view cause = largest_cause(e);
   std::string_view phrase;
   for (const CausePhrase& known : kPhrases)
@@ -203,8 +213,10 @@ std::string headline(const Evidence& e, Bound bound, const std::vector<Health>& 
   const std::string idle = percent(e.share(e.fact("idle")));
   switch (bound) {
     case Bound::unknown:
-      return "Cannot tell: " + (health.empty() ? std::string("the recording lacks what the verdict needs.")
-                                               : uncapitalised(health.front().what));
+      return "Cannot tell: " +
+             (health.empty() ? std::string("the recording lacks what the verdict needs.")
+                             : uncapitalised(health.front().what)) +
+             certain(e, health);
     case Bound::too_little:
       return fmt::format(
           "Too little to judge: {} of device work in the recording is not a training or inference step.",
@@ -220,6 +232,10 @@ std::string headline(const Evidence& e, Bound bound, const std::vector<Health>& 
                          percent(e.share(e.fact("exposed_communication"))), per_step(e),
                          what_communication_is(e));
     case Bound::device:
+      if (host > 0)
+        return fmt::format(
+            "Device-bound, nearly balanced: the device is busy {} of {}, and the host needs {}.{}",
+            percent(e.share(e.fact("busy"))), per_step(e), ns(host), limit(e));
       return fmt::format(
           "Device-bound: the device is busy {} of {}; host work and launches are hidden behind it.{}",
           percent(e.share(e.fact("busy"))), per_step(e), limit(e));

@@ -46,7 +46,9 @@ Outcome outcome_of(const Evidence& evidence, Bound bound, bool found, bool worth
 /// share.
 std::string closing(const Evidence& evidence, Outcome outcome);
 
-/// One sentence that a person can act on.
-std::string headline(const Evidence& evidence, Bound bound, const std::vector<Health>& health);
+/// One sentence that a person can act on. `host`: what the host needs, ns per step, where that is nearly as
+/// much as the device takes.
+std::string headline(const Evidence& evidence, Bound bound, const std::vector<Health>& health,
+                     std::int64_t host = 0);
 
 }  // namespace stepscope::advise

@@ -176,6 +176,38 @@ std::string longest_idle(const Evidence& e, std::string_view cause) {
   return "";
 }
 
+std::string worded(const Evidence& e, std::string_view text) {
+  std::string out;
+  for (std::size_t from; (from = text.find("<<")) != std::string_view::npos;) {
+    const std::size_t first = text.find("||", from), second = text.find("||", first + 2),
+                      end = text.find(">>", from);
+    CHECK(first < second && second < end && end != std::string_view::npos);
+    const Maker maker = maker_of(busiest_device(e));
+    out += text.substr(0, from);
+    out += maker == Maker::nvidia ? text.substr(from + 2, first - from - 2)
+           : maker == Maker::amd  ? text.substr(first + 2, second - first - 2)
+                                  : text.substr(second + 2, end - second - 2);
+    text.remove_prefix(end + 2);
+  }
+  return out.append(text);
+}
+
+std::string all_at_once(std::string_view range) {
+  const std::size_t from = range.find('#');
+  const std::string_view rest = from == std::string_view::npos ? "" : range.substr(from + 1),
+                         name = rest.substr(0, rest.find('.'));
+  for (const std::string_view fused : {"SGD", "Adam", "AdamW", "Adagrad"})
+    if (name == fused)
+      return fmt::format("torch.optim.{0}(..., fused=True), or foreach=True where PyTorch is older.", name);
+  for (const std::string_view known :
+       {"Adadelta", "Adamax", "ASGD", "NAdam", "RAdam", "RMSprop", "Rprop", "Adafactor"})
+    if (name == known) return fmt::format("torch.optim.{}(..., foreach=True).", name);
+  return fmt::format(
+      "{}update many parameters with one launch: fused=True or foreach=True where the optimizer has them, "
+      "torch._foreach_… functions where it is the program's own.",
+      name.empty() ? "" : fmt::format("{}: ", name));
+}
+
 std::string device_graphs(const Evidence& e) {
   switch (maker_of(busiest_device(e))) {
     case Maker::nvidia:

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "advise/evidence.h"
@@ -41,6 +42,13 @@ double pinned_rate(const Evidence& evidence);
 /// Bytes per second that each rank of a collective moves at least over the links this kind of device usually
 /// has: a fabric within a host, PCIe for devices without one, the network beyond `ranks` = 8.
 double expected_bus_rate(const Evidence& evidence, std::int64_t ranks);
+
+/// The option that makes the optimizer whose range has this name, "Optimizer.step#SGD.step", update many
+/// parameters with one launch.
+std::string all_at_once(std::string_view range);
+
+/// A text with the words that fit the device: of "<<on NVIDIA||on AMD||elsewhere>>" one.
+std::string worded(const Evidence& evidence, std::string_view text);
 
 /// How this device gets matrix products in lower precision: the option in PyTorch.
 std::string lower_precision(const Evidence& evidence);

@@ -47,6 +47,16 @@ TEST(Cite, GraphsAreNamedAsTheDeviceHasThem) {
   }
 }
 
+TEST(Cite, WordsOfTheDevice) {
+  const auto said = [](const char* name, const char* capability) {
+    const Reports reports = with_device(name, capability);
+    return worded(Evidence(reports, 0, false), "a <<CUDA||ROCm||either>>, <<b||||c>>.");
+  };
+  EXPECT_EQ(said("NVIDIA H100", "9.0"), "a CUDA, b.");
+  EXPECT_EQ(said("AMD Instinct MI300X", "9.4"), "a ROCm, .");
+  EXPECT_EQ(said("something", ""), "a either, c.");
+}
+
 Reports with_waits() {
   Reports reports;
   Table calls{"Calls that wait for the device", Shape::table, {}};

@@ -25,7 +25,7 @@ std::vector<CollectiveRow> collectives_of(const Evidence& e) {
     const double rate = (*reals_of(*table, "bus_rate"))[row];
     rows.push_back({(*texts_of(*table, "collective"))[row], number("group_size", row), number("bytes", row),
                     number("count", row), number("total", row), number("exposed", row), number("p50", row),
-                    number("host", row), rate > 0 ? rate : 0});
+                    number("host", row), number("brief", row), rate > 0 ? rate : 0});
   }
   return rows;
 }
@@ -54,6 +54,8 @@ std::optional<TinyCollectives> tiny_collectives(const Evidence& e) {
     tiny.count += row.count;
     tiny.exposed += row.exposed;
     tiny.host += row.host;
+    tiny.total += row.total;
+    tiny.brief += row.brief;
   }
   std::int64_t seen = 0;
   for (const CollectiveRow& row : rows) {

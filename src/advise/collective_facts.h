@@ -14,13 +14,16 @@ namespace stepscope::advise {
 struct CollectiveRow {
   std::string_view what;
   std::int64_t ranks = -1, bytes = -1, count = 0, total = 0, exposed = 0, median = 0, host = 0;
-  double bus_rate = 0;  ///< of the fastest one
+  std::int64_t brief = 0;  ///< of the total, in those that are all latency
+  double bus_rate = 0;     ///< of the fastest one
 };
 std::vector<CollectiveRow> collectives_of(const Evidence& evidence);
 
-/// Collectives that are all latency: how many there are in the window, and what they cost, ns.
+/// Many small collectives: how many there are in the window, and what they cost, ns.
 struct TinyCollectives {
   std::int64_t count = 0, median = 0, exposed = 0, host = 0;
+  std::int64_t total = 0, brief = 0;  ///< of their time, in those that are all latency
+  bool latency() const { return brief * 2 > total; }
 };
 /// Empty when there are few, or they cost little.
 std::optional<TinyCollectives> tiny_collectives(const Evidence& evidence);

@@ -157,7 +157,10 @@ const analyze::Launched& Evidence::launched_in(std::string_view part) const {
   };
   number("ranges", launched.ranges, report::Unit::count);
   number("events", launched.events, report::Unit::count);
-  number("idle inside", launched.idle, report::Unit::ns);
+  if (launched.idle_asked)
+    number("idle inside", launched.idle, report::Unit::ns);
+  else
+    note(fmt::format("launched_in({}): idle inside", part), "launches", "not asked: the rank is replayed");
   number("median length", launched.median, report::Unit::ns);
   return launched;
 }

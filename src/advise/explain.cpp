@@ -65,9 +65,14 @@ void add_change(Numbers& out, const std::string& name, const std::vector<Scale>&
   const analyze::Change change = replayed.change_of(scales);
   out.text(name, change.found ? spelled(scales) : spelled(scales) + " (nothing of that name)");
   if (!change.found || !replayed.usable()) return;
+  const bool without_first = slow_first_step(evidence, replayed).has_value();
   out.time("step with the " + name, report::mean(replayed.length(change), replayed.steps()));
-  out.time("saved by the " + name,
-           saved_per_step(replayed, change, slow_first_step(evidence, replayed).has_value()));
+  out.time("saved by the " + name, saved_per_step(replayed, change, without_first));
+  if (const double pace = unrecorded_pace(evidence); pace < 1)
+    out.time(
+        "the same with a host without recording",
+        report::mean(replayed.length({}, without_first, pace) - replayed.length(change, without_first, pace),
+                     replayed.steps() - (without_first ? 1 : 0)));
 }
 
 void add_replay(Numbers& out, const Evidence& evidence, const ReplayedRank& replayed) {
@@ -80,6 +85,12 @@ void add_replay(Numbers& out, const Evidence& evidence, const ReplayedRank& repl
     out.text("first step, left out of savings",
              fmt::format("{}, the median step {}", format_value(slow->length, Unit::ns),
                          format_value(slow->median, Unit::ns)));
+  if (const double pace = unrecorded_pace(evidence); pace < 1) {
+    out.share("what recording cost the host (Q05)", 1 - pace);
+    if (replayed.usable())
+      out.time("step with a host without that",
+               report::mean(replayed.length({}, false, pace), replayed.steps()));
+  }
   out.text("savings come from", replayable(replayed) ? "the replay" : "the rule's estimate");
 }
 
@@ -101,8 +112,15 @@ std::vector<Asked> numbers_of(const Finding& raw, const Finding& f, const Eviden
   else
     out.time("bound: T - compute time", most_saving(evidence));
   out.time("less is not shown", least_saving(evidence));
-  out.time("alone, low", f.saving_low);
-  out.time("alone, high", f.saving_high);
+  if (f.margin > 0) out.time("wider at both ends, as steps vary", f.margin);
+  out.time("alone, low", f.alone_low == kNoInt ? f.saving_low : f.alone_low);
+  out.time("alone, high", f.alone_high == kNoInt ? f.saving_high : f.alone_high);
+  if (f.others > 0) {
+    out.time("late idle time it is about", f.leftover);
+    out.time("of that, claimed by other findings", f.others);
+    out.time("what they leave, low", f.saving_low);
+    out.time("what they leave, high", f.saving_high);
+  }
   out.time("after those above, low", f.after_low);
   out.time("after those above, high", f.after_high);
   out.time("all together, low", together.low);

@@ -29,6 +29,7 @@ struct Finding {
   std::int64_t after_low = report::kNoInt,
                after_high = report::kNoInt;  ///< the same once the findings above are done; absent: not known
   bool next = false;                         ///< does not limit now
+  bool covered = false;                      ///< saves alone, and nothing more once those that limit are done
   double least_after = 0;             ///< share of the step as it is then: what a `next` one has to save
   bool small = false;                 ///< not worth showing
   std::vector<analyze::Scale> ideal;  ///< the change, for replay; none: the saving is the rule's estimate
@@ -38,13 +39,18 @@ struct Finding {
   double pessimism = 1;
   std::int64_t claimed = 0;   ///< idle time per step that the change ends, where it also shortens kernels, ns
   std::int64_t leftover = 0;  ///< idle time per step that more specific causes may claim first, ns
-  std::int64_t seen = 0;      ///< steps in which it was seen, where that is not all of them: a rate by count
+  std::int64_t others = 0;    ///< of that, what they do claim, ns
+  std::int64_t alone_low = report::kNoInt, alone_high = report::kNoInt;  ///< the range before they claim it
+  std::int64_t margin = 0;  ///< by which the range is wider as steps vary, ns
+  std::int64_t seen = 0;    ///< steps in which it was seen, where that is not all of them: a rate by count
   bool shortens_kernels = false;  ///< the change makes compute kernels shorter
   Confidence confidence = Confidence::low;
-  std::string because;   ///< why this confidence
-  std::string evidence;  ///< analysis, rows and time spans that show it
-  std::string remedy;    ///< the concrete API and option
-  std::string verify;    ///< what must be different afterwards
+  std::string aside;        ///< what a reader of the saving must know beside it, a clause or two
+  bool unrecorded = false;  ///< the high end is of a host without what recording cost it
+  std::string because;      ///< why this confidence
+  std::string evidence;     ///< analysis, rows and time spans that show it
+  std::string remedy;       ///< the concrete API and option
+  std::string verify;       ///< what must be different afterwards
   Effort effort = Effort::option;
 };
 

@@ -88,8 +88,8 @@ std::string costly_options(const Evidence& e) {
 }
 
 std::optional<Health> profiler_cost(const Evidence& e) {
-  const double share = ratio(e.fact("profiler_estimate"), e.fact("host_span"));
-  if (share < 0.05) return std::nullopt;
+  const double share = recording_share(e);
+  if (share <= 0) return std::nullopt;
   return row(e, "Q05", share >= 0.2 ? HealthClass::B : HealthClass::C,
              fmt::format("Recording itself cost about {} of the host's time ({} Python calls, {} ops).",
                          percent(share), count(e.fact("python_calls")), count(e.fact("ops"))),
@@ -197,7 +197,7 @@ constexpr HealthRule kRules[] = {
     {"Q01", "no warm-up before the recorded steps", no_warm_up},
     {"Q02", "launches without device events", launches_without_device},
     {"Q03", "device events without launches", device_without_launch},
-    {"Q04", "the host waits for work that is not in the file", blind_wait},
+    {"Q04", "device records are missing", blind_wait},
     {"Q05", "the profiler's own cost is visible", profiler_cost},
     {"Q06", "too few steps", few_steps},
     {"Q07", "the file is damaged", damaged},
@@ -215,6 +215,12 @@ constexpr HealthRule kRules[] = {
 }  // namespace
 
 std::span<const HealthRule> health_rules() { return kRules; }
+
+double recording_share(const Evidence& e) {
+  constexpr double kVisible = 0.05;
+  const double share = ratio(e.fact("profiler_estimate"), e.fact("host_span"));
+  return share >= kVisible ? share : 0;
+}
 
 std::vector<Health> check_health(const Evidence& evidence) {
   std::vector<Health> rows;

@@ -18,6 +18,9 @@ struct HealthRule {
 
 std::span<const HealthRule> health_rules();
 
+/// Of the host's time: what recording cost it, 0 where that does not show (Q05).
+double recording_share(const Evidence& evidence);
+
 /// Rows that apply to the rank, gravest first, then by id.
 std::vector<Health> check_health(const Evidence& evidence);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "advise/cite.h"
 #include "advise/constants.h"
 #include "advise/on_cpu.h"
 #include "advise/places.h"
@@ -27,8 +28,8 @@ void save_recorded(Finding& f, const Evidence& e, std::int64_t time, std::int64_
   f.saving_low = static_cast<std::int64_t>(low * static_cast<double>(least)) / e.steps();
 }
 
-std::string with_recording(std::int64_t recording) {
-  return fmt::format("; recording cost about {} of it", ns(recording));
+std::string with_recording(const Evidence& e, std::int64_t recording) {
+  return fmt::format("; recording cost about {} of it", ns(recording / e.steps()));
 }
 
 }  // namespace
@@ -50,9 +51,9 @@ std::optional<Finding> optimizer_on_cpu(const Evidence& e) {
   save_recorded(f, e, steps.host, steps.recording, kMultiTensorLeast, kMultiTensorMost);
   f.confidence = Confidence::high;
   f.because = "calling so short operators costs more than they compute";
-  f.evidence = fmt::format("call_tree: Optimizer.step, {} in the window{}", ns(steps.host),
-                           with_recording(steps.recording));
-  f.remedy = "fused=True (or foreach=True) in the optimizer, e.g. torch.optim.AdamW(..., fused=True).";
+  f.evidence = fmt::format("call_tree: Optimizer.step, {}{}", per_step(e, steps.host),
+                           with_recording(e, steps.recording));
+  f.remedy = all_at_once(steps.name);
   f.verify = "A few operators in Optimizer.step, with _fused or _foreach in their names.";
   return f;
 }
@@ -66,8 +67,8 @@ std::optional<Finding> zero_fill_on_cpu(const Evidence& e) {
   save_recorded(f, e, fills.host, fills.recording, kZeroFillPessimism, 1);
   f.confidence = Confidence::high;
   f.because = "gradients set to None need none of them";
-  f.evidence = fmt::format("call_tree: Optimizer.zero_grad, {} in the window{}", ns(fills.host),
-                           with_recording(fills.recording));
+  f.evidence = fmt::format("call_tree: Optimizer.zero_grad, {}{}", per_step(e, fills.host),
+                           with_recording(e, fills.recording));
   f.remedy =
       "optimizer.zero_grad(set_to_none=True), the default since PyTorch 2.0: delete set_to_none=False. Not "
       "if code reads .grad as zeros.";
@@ -116,8 +117,7 @@ std::optional<Finding> repeated_ops_on_cpu(const Evidence& e) {
   save_recorded(f, e, host, number("recording"), kLoopPessimism, 1 - left);
   f.confidence = Confidence::medium;
   f.because = "the same operators follow each other, and calling them costs as much as their work";
-  f.evidence =
-      "launches: loops of operators, " + ns(host) + " in the window" + with_recording(number("recording"));
+  f.evidence = "launches: loops of operators, " + per_step(e, host) + with_recording(e, number("recording"));
   f.remedy = fmt::format(
       "Replace the loop{} by one operator on a larger tensor: torch.stack and a batched operator, indexing "
       "with a tensor, torch.vmap, torch._foreach_*, or torch.compile.",

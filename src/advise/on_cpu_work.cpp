@@ -119,7 +119,7 @@ std::optional<Finding> many_collectives_on_cpu(const Evidence& e) {
   save(f, all.exposed / e.steps(), kMergedLeast, 1);
   f.confidence = Confidence::high;
   f.because = "their number and length are in the file";
-  f.evidence = fmt::format("host_time: collectives on the CPU, {} exposed in the window", ns(all.exposed));
+  f.evidence = fmt::format("host_time: collectives on the CPU, {} exposed", per_step(e, all.exposed));
   f.remedy =
       "Let DistributedDataParallel bucket gradients (bucket_cap_mb=25 … 100) instead of a loop over "
       "parameters; torch.distributed._coalescing_manager() or one flattened tensor.";

@@ -84,7 +84,8 @@ std::int64_t waited_gathers(const Evidence& e) {
 constexpr std::string_view kTinyDoc =
     R"(Looks for at least `kManyCollectives` collectives per step that are below `kSmallMessage` or, where gradients are reduced or sizes are not recorded, shorter than `kShortCollective` (median), and that
 cost `kCollectiveShare` of the window exposed or on the host (`collectives`). Saving: replay with a tenth to half of the host time in `c10d::` ranges;
-unless the host limits, also with collectives at 0 (buckets hide behind the backward pass) to 0.7 of their length. Tensor-parallel inference issues 70 per step by design, of larger
+unless the host limits, also with collectives at 0 (buckets hide behind the backward pass) to 0.7 of their length. Latency is claimed, and confidence high, only
+where most of their time is in ones shorter than 50 µs (`brief`). Tensor-parallel inference issues 70 per step by design, of larger
 messages that the next operator waits for: nothing else could go with them. Without a device: collectives on the CPU (`host_time`) of that number and exposed
 share; saving `kMergedLeast` to all of the exposed time.)";
 
@@ -94,18 +95,28 @@ std::optional<Finding> many_collectives(const Evidence& e, Bound bound) {
   if (!tiny) return std::nullopt;
   const bool host = bound == Bound::host;
   if (host && e.share(tiny->host) < kCollectiveShare) return std::nullopt;
-  Finding f = finding(e, "N02", "communication",
-                      fmt::format("{} collectives per step, median {}: they cost latency, not bandwidth",
-                                  format_value(tiny->count / e.steps(), Unit::count), ns(tiny->median)));
+  const std::string many = format_value(tiny->count / e.steps(), Unit::count) + " collectives per step";
+  Finding f = finding(
+      e, "N02", "communication",
+      tiny->latency() ? fmt::format("{}, median {}: they cost latency, not bandwidth", many, ns(tiny->median))
+      : host
+          ? fmt::format("{}: issuing them one by one takes {} of the host", many, ns(tiny->host / e.steps()))
+          : fmt::format("{}, median {}: {} per step are exposed", many, ns(tiny->median),
+                        ns(tiny->exposed / e.steps())));
   const std::int64_t cost = (host ? tiny->host : tiny->exposed) / e.steps();
   save(f, cost, kMergedLeast, 1);
   const std::string_view kernels = host ? "" : "; comm=0", kernels_mild = host ? "" : "; comm=0.7";
   change(f, fmt::format("host:/c10d::|_c10d_functional::/=0.1{}", kernels),
          fmt::format("host:/c10d::|_c10d_functional::/=0.5{}", kernels_mild));
-  f.confidence = Confidence::high;
+  f.confidence = tiny->latency() ? Confidence::high : Confidence::medium;
   f.because = "their number and length are in the file";
-  f.evidence = fmt::format("collectives: {} exposed, {} in the host ranges that issue them, in the window",
-                           ns(tiny->exposed), ns(tiny->host));
+  if (!tiny->latency())
+    f.because += fmt::format("; {} of their time is in ones of 50 µs and more, which may be transfer or wait",
+                             percent(1 - report::ratio(tiny->brief, tiny->total)));
+  if (host) f.because += "; making them shorter on the device saves nothing while the host limits";
+  f.evidence =
+      fmt::format("collectives: {} on the device, {} exposed, {} in the host ranges that issue them",
+                  per_step(e, tiny->total), ns(tiny->exposed / e.steps()), ns(tiny->host / e.steps()));
   f.remedy =
       "Let DistributedDataParallel bucket gradients (bucket_cap_mb=25 … 100) instead of a loop over "
       "parameters; torch.distributed._coalescing_manager() or one flattened tensor; wrap larger units in "
@@ -131,7 +142,8 @@ void say_links(Finding& f, const SlowLinks& slow) {
   const std::string transport =
       "NCCL_DEBUG=INFO names the transport: look for disabled peer-to-peer (NCCL_P2P_DISABLE, PCIe ACS, "
       "containers without shared memory), the wrong interface (NCCL_SOCKET_IFNAME, NCCL_IB_HCA), or a "
-      "topology without fabric (nvidia-smi topo -m; rocm-smi --showtopo).";
+      "topology without fabric (<<nvidia-smi topo -m||rocm-smi --showtopo||nvidia-smi topo -m; rocm-smi "
+      "--showtopo>>).";
   if (slow.waits) {
     f.confidence = slow.dearest.ranks <= 8 ? Confidence::medium : Confidence::low;
     f.because = fmt::format(
@@ -171,9 +183,8 @@ std::optional<Finding> slow_transfers(const Evidence& e, Bound bound) {
   else
     part_of(f, "comm=0");  // replayed alone, a rank also gains what it waits for others
   say_links(f, *slow);
-  f.evidence =
-      fmt::format("collectives: bus_rate; {} exposed in the window; devices: exposed_communication {}",
-                  ns(slow->exposed), percent(e.share(e.fact("exposed_communication"))));
+  f.evidence = fmt::format("collectives: bus_rate; {} exposed; devices: exposed_communication {}",
+                           per_step(e, slow->exposed), percent(e.share(e.fact("exposed_communication"))));
   f.verify = "collectives: bus_rate near what a bandwidth test of the same ranks reaches.";
   f.effort = Effort::hardware;
   return f;
@@ -332,7 +343,9 @@ std::optional<Finding> slow_backend(const Evidence& e, Bound bound) {
   f.confidence = Confidence::high;
   f.because = "the file names the backend";
   f.evidence = "overview: distributed backend";
-  f.remedy = "torch.distributed.init_process_group(\"nccl\") (the same name on ROCm; xccl on XPU).";
+  f.remedy =
+      "torch.distributed.init_process_group(\"nccl\")<<||, which is RCCL here|| (the same name on ROCm; xccl "
+      "on XPU)>>.";
   f.verify = "Collective kernels appear on the device.";
   return f;
 }

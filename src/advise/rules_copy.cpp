@@ -45,9 +45,9 @@ std::optional<Finding> pageable_copy(const Evidence& e, Bound) {
   f.confidence = waits ? Confidence::high : Confidence::medium;
   f.because = waits ? "the copies are named pageable, and their calls return only when they are done"
                     : "the copies are named pageable";
-  f.evidence = fmt::format("copies: {} copies{} in the window, {} on the device, {} in their calls",
-                           format_value(copies.count, Unit::count), asked_by(copies.op), ns(copies.total),
-                           ns(copies.host));
+  f.evidence = fmt::format("copies: {} copies{} in all steps; {} on the device, {} in their calls",
+                           format_value(copies.count, Unit::count), asked_by(copies.op),
+                           per_step(e, copies.total), per_step(e, copies.host));
   f.remedy = "DataLoader(..., pin_memory=True) and tensor.to(device, non_blocking=True).";
   f.verify = "The copies are named Pinned -> Device and no call waits for them.";
   return f;
@@ -73,7 +73,8 @@ std::optional<Finding> exposed_copy(const Evidence& e, Bound bound) {
   device_only(f, bound);
   f.confidence = Confidence::medium;
   if (!f.next) f.because = "the copies come from pinned memory, so they could run beside compute";
-  f.evidence = fmt::format("copies: {} exposed of {} in the window", ns(copies.exposed), ns(copies.total));
+  f.evidence =
+      fmt::format("copies: {} exposed of {}", ns(copies.exposed / e.steps()), per_step(e, copies.total));
   f.remedy =
       "Copy the next batch on a side stream while this one computes: torch.cuda.Stream() with .to(device, "
       "non_blocking=True), an event that the compute stream waits for, tensor.record_stream().";
@@ -102,10 +103,11 @@ std::optional<Finding> slow_link(const Evidence& e, Bound bound) {
   device_only(f, bound);
   f.confidence = Confidence::low;
   if (!f.next) f.because = "one rank's file does not show who else used the link";
-  f.evidence = fmt::format("copies: large_rate of {} copies of 8 MB and more; {} exposed in the window",
-                           format_value(copies.large, Unit::count), ns(copies.exposed));
+  f.evidence = fmt::format("copies: large_rate of {} copies of 8 MB and more; {} exposed",
+                           format_value(copies.large, Unit::count), per_step(e, copies.exposed));
   f.remedy =
-      "Look at the width and generation of the link (nvidia-smi -q | grep -i pcie; rocm-smi --showbus), at "
+      "Look at the width and generation of the link (<<nvidia-smi -q | grep -i pcie||rocm-smi "
+      "--showbus||nvidia-smi -q | grep -i pcie; rocm-smi --showbus>>), at "
       "NUMA placement (numactl, torchrun --numa-binding), and at devices that share a switch.";
   f.verify = "copies: large_rate near the link's rate.";
   f.effort = Effort::hardware;
@@ -132,7 +134,7 @@ std::optional<Finding> small_copies(const Evidence& e, Bound bound) {
   save(f, cost / e.steps(), kCopyLeast, kCopyMost);
   f.confidence = Confidence::medium;
   f.because = "each copy costs a call, however small it is";
-  f.evidence = fmt::format("copies: small; {} in their calls in the window", ns(copies.host));
+  f.evidence = fmt::format("copies: small; {} in their calls", per_step(e, copies.host));
   f.remedy =
       "Pack them into one tensor and split it on the device; build masks, positions and constants there "
       "(device=...), or keep them as buffers of the module.";

@@ -49,8 +49,8 @@ std::optional<Finding> device_copies(const Evidence& e, Bound bound) {
   device_only(f, bound);
   f.confidence = Confidence::medium;
   if (!f.next) f.because = "the copies are in the file; which of them the program needs is not";
-  f.evidence = fmt::format("copies: {} exposed of {} in the window; kernels: kinds copy, concat",
-                           ns(copies.exposed), ns(copies.total));
+  f.evidence = fmt::format("copies: {} exposed of {}; kernels: kinds copy, concat",
+                           ns(copies.exposed / e.steps()), advise::per_step(e, copies.total));
   f.remedy =
       "Drop .clone() and .contiguous() before operators that take strides, write into preallocated results "
       "(out=), use collectives in place, call torch.cat once.";
@@ -79,8 +79,8 @@ std::optional<Finding> layout_changes(const Evidence& e, Bound bound) {
   if (!f.next) f.because = "kernel names show the conversions around convolutions";
   f.evidence = "kernels: kind layout";
   f.remedy =
-      "model.to(memory_format=torch.channels_last) and the inputs alike, with autocast; on ROCm also "
-      "PYTORCH_MIOPEN_SUGGEST_NHWC=1.";
+      "model.to(memory_format=torch.channels_last) and the inputs alike, with autocast<<.||; also "
+      "PYTORCH_MIOPEN_SUGGEST_NHWC=1.||; on ROCm also PYTORCH_MIOPEN_SUGGEST_NHWC=1.>>";
   f.verify = "kernels: kind layout under 1 %.";
   f.effort = Effort::one_line;
   return f;

@@ -79,7 +79,7 @@ std::optional<Finding> graph_breaks(const Evidence& e, Bound bound) {
   save(f, lost, kBreakLeast, kBreakMost);
   f.confidence = Confidence::medium;
   f.because = "regions of compiled code and kernels outside of them are in the file";
-  f.evidence = fmt::format("idle: {} late in the window; call_tree: Torch-Compiled Region", ns(late));
+  f.evidence = fmt::format("idle: {} late; call_tree: Torch-Compiled Region", per_step(e, late));
   f.remedy =
       "TORCH_LOGS=graph_breaks names the lines; torch.compile(fullgraph=True) makes them errors. Usual ones: "
       "print, .item(), data-dependent branches, operators the compiler does not know "

@@ -8,6 +8,7 @@
 #include "advise/constants.h"
 #include "advise/device_work.h"
 #include "advise/families.h"
+#include "advise/health.h"
 #include "advise/on_cpu.h"
 #include "advise/places.h"
 #include "advise/say.h"
@@ -26,7 +27,8 @@ std::string listed_causes(const Evidence& e, std::vector<std::string_view> cause
                    [&](std::string_view a, std::string_view b) { return e.idle(a) > e.idle(b); });
   std::string out;
   for (const std::string_view cause : causes)
-    if (e.idle(cause) > 0) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", cause, ns(e.idle(cause)));
+    if (e.idle(cause) > 0)
+      out += fmt::format("{}{} {}", out.empty() ? "" : ", ", cause, ns(e.idle(cause) / e.steps()));
   return out;
 }
 
@@ -65,7 +67,8 @@ Finding late_finding(const Evidence& e, const char* id, const char* category, st
   f.confidence = e.share(e.fact("profiler_estimate")) >= kVisibleCost ? Confidence::low : Confidence::medium;
   f.because = "the gaps end with launches that the host made late";
   f.evidence = "idle: " + listed_causes(e, {"op", "python", "annotation", "launch", "runtime", "untraced"}) +
-               " in the window" + longest_idle(e, "") + "; launches: by stream" + room_for_more(e);
+               (e.fact("complete_steps") > 0 ? " per step" : " in the recording") + longest_idle(e, "") +
+               "; launches: by stream" + room_for_more(e);
   f.verify =
       "Idle time under 10 %, graph launches appear, kernels start later than 10 µs after their launch.";
   f.effort = Effort::one_line;
@@ -78,12 +81,12 @@ std::optional<Finding> launch_bound(const Evidence& e, Bound bound) {
   const std::int64_t mean = e.fact("kernels") > 0 ? e.fact("busy") / e.fact("kernels") : 0;
   Finding f = late_finding(
       e, "H01", "host", late,
-      fmt::format("The host issues its {} kernels per step (mean {}) too slowly: the device idles {} of the "
-                  "time",
-                  format_value(e.fact("kernels") / e.steps(), Unit::count), ns(mean),
-                  percent(e.share(late))));
+      fmt::format("The host issues its {} kernels{} (mean {}) too slowly: the device idles {} of the time",
+                  format_value(e.fact("kernels") / e.steps(), Unit::count),
+                  e.fact("complete_steps") > 0 ? " per step" : "", ns(mean), percent(e.share(late))));
   f.remedy = "torch.compile(model, mode=\"reduce-overhead\"); " + device_graphs(e) +
-             " for fixed shapes; before both, a larger batch if memory allows; fused optimizers and modules.";
+             " for fixed shapes; before both, a larger batch if memory allows; fused " +
+             (e.launched_in("Optimizer.step#").ranges > 0 ? "optimizers and modules." : "modules.");
   return f;
 }
 
@@ -152,11 +155,12 @@ std::optional<Finding> python_bound(const Evidence& e, Bound bound) {
   const double recorded = std::max(0.0, 1 - e.share(e.fact("profiler_estimate")));
   save(f, line.time / e.steps(), kPythonLeast * recorded, kPythonMost);
   f.ideal = {scale_of(analyze::Scale::What::quiet, line.frame, 0)};
-  f.pessimism = kPythonLeast * recorded;
+  f.pessimism = kPythonLeast * (recording_share(e) > 0 ? 1 : recorded);  // replay knows what shows
   f.confidence = Confidence::medium;
   f.because = "recording with stacks slows Python down, so its share without recording is smaller";
-  f.evidence = fmt::format("{}: cause python, {} in the window, {} of it there (time by place)",
-                           bound == Bound::host_only ? "host_time" : "idle", ns(all), ns(line.time));
+  f.evidence = fmt::format("{}: cause python, {}, {} of it there (time by place)",
+                           bound == Bound::host_only ? "host_time" : "idle", per_step(e, all),
+                           ns(line.time / e.steps()));
   f.remedy =
       line.waits
           ? fmt::format(
@@ -179,14 +183,23 @@ std::int64_t claimed_by(const Evidence& e, const analyze::Launched& ranges, cons
   return report::plus(ranges.idle, device) / e.steps();
 }
 
+/// Where times have no digits below, sums have none.
+bool in_whole_microseconds(const analyze::Launched& ranges) {
+  constexpr std::int64_t kMicrosecond = 1'000;
+  return ranges.median % kMicrosecond == 0 && ranges.device % kMicrosecond == 0 &&
+         ranges.host % kMicrosecond == 0;
+}
+
 std::optional<Finding> optimizer_loop(const Evidence& e, Bound bound) {
   if (bound == Bound::host_only) return optimizer_on_cpu(e);
   const analyze::Launched steps = e.launched_in("Optimizer.step#");
   if (steps.ranges == 0 || steps.events < kManyLaunches * steps.ranges || steps.median >= kShortKernel)
     return std::nullopt;
   Finding f = finding(e, "H03", "host",
-                      fmt::format("The optimizer launches {} kernels per step, half of them shorter than {}",
-                                  format_value(steps.events / steps.ranges, Unit::count), ns(steps.median)));
+                      fmt::format("The optimizer launches {} kernels per step, median {}{}",
+                                  format_value(steps.events / steps.ranges, Unit::count),
+                                  report::format_rough(static_cast<double>(steps.median), Unit::ns),
+                                  in_whole_microseconds(steps) ? " (the file has whole µs)" : ""));
   f.shortens_kernels = bound != Bound::host;  // a host that limits gains nothing by shorter kernels
   save(f, claimed_by(e, steps, f), kMultiTensorLeast, kMultiTensorMost);
   const std::string_view what = f.shortens_kernels ? "op" : "host";
@@ -196,7 +209,7 @@ std::optional<Finding> optimizer_loop(const Evidence& e, Bound bound) {
   f.because = fmt::format("{} launches are counted, multi-tensor optimizers need about 30",
                           format_value(steps.events / steps.ranges, Unit::count));
   f.evidence = "launches: calls; call_tree: Optimizer.step";
-  f.remedy = "fused=True (or foreach=True) in the optimizer, e.g. torch.optim.AdamW(..., fused=True).";
+  f.remedy = all_at_once(steps.name);
   f.verify = "Under 50 kernels in Optimizer.step, with multi_tensor_apply or fused in their names.";
   return f;
 }
@@ -287,7 +300,7 @@ mixed. A frame that itself waits (lock, queue, sleep) gets another sentence.)"},
 program is host-bound, these causes hold kLateIdleShare of the window, kernels are kFewestKernels a step and more, and
 kPromptShare of them start within 10 µs of their launch: nothing was queued before them.
 
-Saving: kGraphPessimism to kGraphShare of that idle time, less what replay says that findings with a more specific cause save
+Saving: kGraphPessimism to kGraphShare of that idle time, without what recording itself cost (Q05), less what replay says that findings with a more specific cause save
 there; silent when under kLateIdleShare of the step is left.
 
 Silent on: waits for data, blocking calls, allocations; compiled programs (G03); recordings that lack device events.)"},

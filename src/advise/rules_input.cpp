@@ -40,6 +40,13 @@ std::vector<LoaderWait> loader_waits(const Evidence& e) {
   return waits;
 }
 
+/// What a batch takes to load where the training process waits all that time, ns; `unknown` without waits.
+std::int64_t mean_wait(const std::vector<LoaderWait>& waits, std::int64_t unknown) {
+  std::int64_t sum = 0;
+  for (const LoaderWait& wait : waits) report::add_to(sum, wait.length);
+  return waits.empty() ? unknown : report::mean(sum, std::ssize(waits));
+}
+
 LoaderWait both(const LoaderWait& first, const LoaderWait& second) {
   LoaderWait sum = second;
   report::add_to(sum.length, first.length);
@@ -93,7 +100,7 @@ std::optional<Finding> worker_restart(const Evidence& e, Bound) {
   f.seen = std::ssize(starts);
   f.confidence = Confidence::medium;
   f.because = "each of these waits follows the end of a loop over the loader";
-  f.evidence = fmt::format("input_wait: each wait; {} in the window", ns(cost));
+  f.evidence = fmt::format("input_wait: each wait; {}", per_step(e, cost));
   f.remedy =
       "DataLoader(..., persistent_workers=True), made once for all epochs; "
       "multiprocessing_context=\"forkserver\" "
@@ -125,8 +132,8 @@ std::optional<Finding> bursts(const Evidence& e, Bound bound) {
   f.because =
       "half of the waits are far shorter than their mean; why single batches are late is not in this "
       "file";
-  f.evidence = fmt::format("input_wait: each wait; {}{} in the window",
-                           host_only ? "" : "idle: cause input, ", ns(cost));
+  f.evidence =
+      fmt::format("input_wait: each wait; {}{}", host_only ? "" : "idle: cause input, ", per_step(e, cost));
   f.remedy =
       "A larger prefetch_factor; samples of even cost in a batch (bucket by length, shuffle large files); "
       "DataLoader(in_order=False) where order does not matter.";
@@ -175,18 +182,21 @@ std::optional<Finding> slow_loader(const Evidence& e, Bound bound, bool in_main)
       in_main ? "the loader's class runs in the training process, and the wait is measured where the device "
                 "is idle"
               : "the wait is measured where the device is idle; why the workers are late is not in this file";
-  f.evidence = fmt::format("{} in the window ({})", ns(waited), percent(e.share(waited)));
-  f.evidence = host_only || hidden ? "input_wait: per step, " + f.evidence
+  f.evidence = fmt::format("{} ({})", advise::per_step(e, waited), percent(e.share(waited)));
+  f.evidence = host_only || hidden ? "input_wait: " + f.evidence
                                    : "idle: cause input, " + f.evidence + "; input_wait: per step";
   if (host_only) f.because = "the loader's range is in the file; no device is recorded";
   const std::int64_t rest = std::max<std::int64_t>(1, e.step_length() - per_step);
-  const std::int64_t workers = std::clamp<std::int64_t>((per_step + rest - 1) / rest + 1, 2, 32);
-  f.remedy = in_main ? fmt::format(
-                           "DataLoader(..., num_workers={}, persistent_workers=True{}): loading takes {} a "
-                           "batch, the rest of the step {}.",
-                           workers, host_only ? "" : ", pin_memory=True", ns(per_step), ns(rest))
-                     : "More workers up to the cores; if they are busy, move decoding out of them or cache "
-                       "it; raise prefetch_factor.";
+  const std::int64_t batch = mean_wait(waits, per_step);
+  const std::int64_t workers = std::clamp<std::int64_t>((batch + rest - 1) / rest + 1, 2, 32);
+  f.remedy =
+      in_main ? fmt::format(
+                    "DataLoader(..., num_workers={}, persistent_workers=True{}): a batch takes {} to load, "
+                    "the step without {} {}.",
+                    workers, host_only ? "" : ", pin_memory=True", ns(batch),
+                    host_only ? "loading" : "that wait", ns(rest))
+              : "More workers up to the cores; if they are busy, move decoding out of them or cache "
+                "it; raise prefetch_factor.";
   f.verify = "The loader's share of the step falls under 2 %, and other host rows grow by less than 10 %.";
   f.effort = Effort::option;
   return f;
@@ -208,9 +218,8 @@ std::optional<Finding> host_preprocess(const Evidence& e, Bound bound) {
   f.confidence = Confidence::medium;
   f.because = host_only ? "no backward pass goes through these operators"
                         : "these ranges launch nothing, and the device has nothing to do meanwhile";
-  f.evidence =
-      fmt::format("{}: time by place, after loading, {} in the window{}", host_only ? "host_time" : "idle",
-                  ns(cost), most.source.empty() ? "" : ", most at " + placed(most.source));
+  f.evidence = fmt::format("{}: time by place, after loading, {}{}", host_only ? "host_time" : "idle",
+                           per_step(e, cost), most.source.empty() ? "" : ", most at " + placed(most.source));
   f.remedy =
       "Move this work into the dataset or collate_fn (workers do it ahead), or behind the copy to the device "
       "(torchvision.transforms.v2 runs there).";

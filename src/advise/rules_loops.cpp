@@ -59,8 +59,8 @@ std::optional<Finding> repeated_ops(const Evidence& e, Bound bound) {
       "than {}",
       text("parent", dearest).empty() ? "one range" : report::short_name(text("parent", dearest), 60),
       ns(number("p50", dearest) + 1));
-  f.evidence = fmt::format("launches: loops of operators; {} in the window, the device idle in {} of it",
-                           ns(number("host", dearest)), ns(idle));
+  f.evidence = fmt::format("launches: loops of operators; {}, the device idle in {} of it",
+                           per_step(e, number("host", dearest)), ns(idle / e.steps()));
   f.remedy = fmt::format(
       "Replace the loop{} by one operator on a larger tensor: torch.stack and a batched operator, indexing "
       "with a tensor, torch.vmap, torch._foreach_*, or torch.compile.",

@@ -36,7 +36,7 @@ std::optional<Finding> allocation(const Evidence& e, Bound) {
   change(f, "alloc=0", kAllocationPessimism);
   f.confidence = Confidence::medium;
   f.because = "a warm caching allocator makes no such calls";
-  f.evidence = fmt::format("idle: cause alloc, {} in the window{}", ns(cost), longest_idle(e, "alloc"));
+  f.evidence = fmt::format("idle: cause alloc, {}{}", per_step(e, cost), longest_idle(e, "alloc"));
   f.remedy =
       "Remove empty_cache() from the loop; PYTORCH_ALLOC_CONF=expandable_segments:True; keep shapes fixed.";
   f.verify = "No malloc or free calls of the runtime remain in steady steps.";

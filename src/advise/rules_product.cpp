@@ -134,8 +134,9 @@ std::optional<Finding> wave_quantisation(const Evidence& e, Bound bound) {
     f.remedy =
         "Nudge the batch or the hidden size so that tiles fill whole rounds; "
         "torch.compile(mode=\"max-autotune\"), "
-        "which tries split-k and stream-k; on ROCm PYTORCH_TUNABLEOP_ENABLED=1 tries all of hipBLASLt's "
-        "kernels.";
+        "which tries split-k and stream-k<<.||; PYTORCH_TUNABLEOP_ENABLED=1 tries all of hipBLASLt's "
+        "kernels.||; "
+        "on ROCm PYTORCH_TUNABLEOP_ENABLED=1 tries all of hipBLASLt's kernels.>>";
     f.verify = "products: waves just below a whole number, or a higher flop_rate.";
     f.effort = Effort::code;
     return f;
@@ -166,7 +167,9 @@ std::optional<Finding> far_from_roof(const Evidence& e, Bound bound) {
     f.because = "its FLOPs and bytes follow from the recorded sizes";
     f.evidence = "products: share_of_roof";
     f.remedy =
-        "torch.compile(mode=\"max-autotune\"), a newer cuBLAS; on ROCm PYTORCH_TUNABLEOP_ENABLED=1; "
+        "torch.compile(mode=\"max-autotune\"), <<a newer cuBLAS||PYTORCH_TUNABLEOP_ENABLED=1||a newer "
+        "cuBLAS; on ROCm "
+        "PYTORCH_TUNABLEOP_ENABLED=1>>; "
         "transposed operands made contiguous once.";
     f.verify = "products: share_of_roof above 0.6.";
     f.effort = Effort::code;

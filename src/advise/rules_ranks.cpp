@@ -54,7 +54,8 @@ struct Cause {
 
 Cause cause_of(const SlowRank& slow, const SlowKernels& kernels) {
   const std::string device = fmt::format(
-      "on rank {}'s host: nvidia-smi -q -d PERFORMANCE,CLOCK (rocm-smi --showperflevel -c) and other "
+      "on rank {}'s host: <<nvidia-smi -q -d PERFORMANCE,CLOCK||rocm-smi --showperflevel -c||nvidia-smi -q "
+      "-d PERFORMANCE,CLOCK (rocm-smi --showperflevel -c)>> and other "
       "processes "
       "on that device",
       slow.rank);

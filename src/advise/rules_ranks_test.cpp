@@ -131,6 +131,7 @@ std::optional<Finding> slow_links_among(std::int64_t group, const std::vector<do
   add(sizes, "count", 6);
   for (const char* name : {"total", "exposed"}) add(sizes, name, 6'000'000);
   add(sizes, "p50", 1'000'000);
+  add(sizes, "brief", 0);
   add(sizes, "host", 0);
   sizes.reals("bus_rate", report::Unit::bytes_per_s).push_back(1e9);
   reports.collectives.tables.push_back(std::move(sizes));

@@ -74,7 +74,8 @@ std::optional<Finding> fallback_convolutions(const Evidence& e, const Found& fal
                     : "sizes are not known to stay the same, and the fallback may be the fastest kernel";
   f.evidence = "kernels: convolution setup, the longest is " + fallback.text("kernel").substr(0, 60);
   f.remedy =
-      "torch.backends.cudnn.benchmark=True where sizes are fixed (MIOPEN_FIND_MODE=3 on ROCm); a convolution "
+      "torch.backends.cudnn.benchmark=True where sizes are fixed<<|| and MIOPEN_FIND_MODE=3|| "
+      "(MIOPEN_FIND_MODE=3 on ROCm)>>; a convolution "
       "in "
       "half precision and channels_last has better kernels still.";
   f.verify = "Other convolution kernels, and a shorter step, behind the first one.";
@@ -196,7 +197,8 @@ std::optional<Finding> clock_drift(const Evidence& e, Bound bound) {
         percent(drift.real("slower_share")), drift.number("groups"));
   f.evidence = fmt::format("kernels: drift of equal kernels, {} per step", drift.number("kernels"));
   f.remedy =
-      "nvidia-smi -q -d PERFORMANCE,CLOCK or rocm-smi --showperflevel -c while it runs: look for power and "
+      "<<nvidia-smi -q -d PERFORMANCE,CLOCK||rocm-smi --showperflevel -c||nvidia-smi -q -d PERFORMANCE,CLOCK "
+      "or rocm-smi --showperflevel -c>> while it runs: look for power and "
       "heat "
       "limits; mend the cooling or the cap; compare with the other ranks.";
   f.verify = "kernels: pace under 1.02.";

@@ -213,8 +213,8 @@ std::optional<Finding> pause_between_steps(const Evidence& e, Bound bound) {
   f.confidence = most.cause == "untraced" ? Confidence::low : Confidence::medium;
   f.because = most.cause == "untraced" ? "nothing is recorded on the launching threads then"
                                        : "the host's place in that time is recorded";
-  f.evidence = fmt::format("{}: time by place, {} in the window, the longest {}",
-                           host_only ? "host_time" : "idle", ns(cost), ns(most.longest));
+  f.evidence = fmt::format("{}: time by place, {}, the longest {}", host_only ? "host_time" : "idle",
+                           per_step(e, cost), ns(most.longest));
   f.remedy =
       known != nullptr
           ? known->remedy

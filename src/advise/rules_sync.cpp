@@ -60,8 +60,8 @@ Finding wait_finding(const Evidence& e, const char* id, const Waits& waits, std:
   f.confidence = dearest.where.empty() ? Confidence::medium : Confidence::high;
   f.because = fmt::format("the device is idle inside these calls and after them until the next launch{}",
                           dearest.where.empty() ? "" : ", and the line is recorded");
-  f.evidence = fmt::format("synchronizations: {}; idle: causes sync and refill, {} in the window",
-                           dearest.detail, ns(waits.cost));
+  f.evidence = fmt::format("synchronizations: {}; idle: causes sync and refill, {}", dearest.detail,
+                           per_step(e, waits.cost));
   f.remedy = dearest.remedy;
   f.verify = "`stepscope show synchronizations` no longer lists the call with a cost.";
   f.effort = Effort::one_line;

@@ -28,10 +28,20 @@ std::optional<SlowFirstStep> slow_first_step(const Evidence& evidence, const ana
 std::int64_t saved_per_step(const analyze::ReplayedRank& replayed, const analyze::Change& change,
                             bool without_first);
 
+/// The host's pace without what recording cost it, 1 where that does not show: its time then / as recorded.
+double unrecorded_pace(const Evidence& evidence);
+
+/// "the host limits at 16.2 ms": what limits a step of `length` ns once a change is made, "" where that is
+/// not the host.
+std::string limit_behind(const analyze::ReplayedRank& replayed, const analyze::Change& change,
+                         std::int64_t length, bool without_first);
+
 /// Gives each finding of a rank the range of its saving alone and after those above it, sorts them (what
 /// limits now first, then by expected saving) and marks what is too small to be shown.
 ///
-/// Alone: the replay without changes minus the one with the finding's change, per step. Where the recording
+/// Alone: the replay without changes minus the one with the finding's change, per step. Where recording
+/// itself slowed the host visibly, the same of two replays whose host is as much faster, and the range spans
+/// both. Where the recording
 /// cannot be replayed the rule's own estimate stays, and the confidence says so. An estimate does not exceed
 /// the replay without what it is a part of (`Finding::removed`), and no saving the step minus the device's
 /// compute time, unless it shortens that. Together: one replay with all changes, and of
@@ -44,11 +54,18 @@ bool replayable(const analyze::ReplayedRank& replayed);
 /// ns per step: more than the step without its compute time is saved by nothing that leaves kernels as they
 /// are.
 std::int64_t most_saving(const Evidence& evidence);
-/// ns per step: findings that save less are not shown.
+/// By how much the mean step of two recordings of the same program differs, nearly always: kTwoRecordings ×
+/// the standard error of a step's length.
+std::int64_t step_uncertainty(const Evidence& evidence, bool device);
+/// `share` of a time.
+std::int64_t part(std::int64_t time, double share);
+/// ns per step: findings that save less are not shown, of a step and a share of it; the same of the recorded
+/// one.
+std::int64_t least_saving(std::int64_t step, double share);
 std::int64_t least_saving(const Evidence& evidence);
 
-/// What is not too small first, then what limits now, then the larger expected saving, then the smaller
-/// effort.
+/// What limits now first, then what is next, what the others cover, facts, what is too small; of each the
+/// larger expected saving, then the smaller effort.
 bool ranks_before(const Finding& a, const Finding& b);
 
 }  // namespace stepscope::advise

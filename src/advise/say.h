@@ -16,6 +16,9 @@ std::string ns(std::int64_t time);
 /// "12.5 %" of a share of 1.
 std::string percent(double share);
 
+/// "1.36 ms per step" of a time in the window; "8.2 ms in the recording" where no step is marked.
+std::string per_step(const Evidence& e, std::int64_t time);
+
 /// A finding of the evidence's rank, without a saving.
 Finding finding(const Evidence& e, const char* id, const char* category, std::string title);
 

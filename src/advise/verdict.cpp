@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "advise/bound.h"
+#include "advise/cite.h"
 #include "advise/collective_facts.h"
 #include "advise/constants.h"
 #include "advise/health.h"
@@ -48,6 +49,7 @@ std::vector<Finding> found_in(const Evidence& evidence, Bound bound, const Permi
     if (rule.needs_device && bound == Bound::unknown) continue;
     auto found = rule.find(evidence, bound);
     if (!found) continue;
+    found->remedy = worded(evidence, found->remedy);
     doubt(*found, permission.doubt, health);
     findings.push_back(std::move(*found));
   }
@@ -121,6 +123,13 @@ struct Tables {
       health{"Health", Shape::table, {}};
 };
 
+std::string_view when_of(const Finding& f) {
+  if (f.small) return f.next ? "hidden" : "small";
+  if (f.next) return "next";
+  if (f.covered) return "covered";
+  return f.saving_high == report::kNoInt ? "fact" : "now";
+}
+
 /// `with_steps`: ranks whose time is told per step.
 void add_findings(report::Table& table, const std::vector<Finding>& findings,
                   const std::set<std::int64_t>& with_steps, bool several) {
@@ -135,6 +144,7 @@ void add_findings(report::Table& table, const std::vector<Finding>& findings,
   auto& after_low = table.ints("after_low", Unit::ns, Role::detail);
   auto& after_high = table.ints("after_high", Unit::ns, Role::detail);
   auto& when = table.texts("when", Role::detail);
+  auto& aside = table.texts("aside", Role::detail);
   auto& confidence = table.texts("confidence", Role::value);
   auto& because = table.texts("because", Role::detail);
   auto& evidence = table.texts("evidence", Role::detail);
@@ -152,7 +162,8 @@ void add_findings(report::Table& table, const std::vector<Finding>& findings,
     high.push_back(f.saving_high);
     after_low.push_back(f.after_low);
     after_high.push_back(f.after_high);
-    when.emplace_back(f.small ? "small" : f.next ? "next" : "now");
+    when.emplace_back(when_of(f));
+    aside.push_back(f.aside);
     confidence.emplace_back(name_of(f.confidence));
     because.push_back(f.because);
     evidence.push_back(f.evidence);
@@ -250,6 +261,15 @@ std::string who_holds_up(const Evidence& evidence) {
                      report::format_value(slow->excess, Unit::ns), slow->what);
 }
 
+/// Of a step that the device limits: what the host needs, ns per step, where that is nearly as much; else 0.
+std::int64_t host_beside(Bound bound, const analyze::ReplayedRank& replayed) {
+  if (bound != Bound::device || !replayed.usable()) return 0;
+  const std::int64_t host = replayed.host_alone({});
+  return static_cast<double>(host) >= kNearLimit * static_cast<double>(replayed.identity())
+             ? host / replayed.steps()
+             : 0;
+}
+
 /// That savings are of the other steps.
 std::string first_step(const Evidence& evidence, const analyze::ReplayedRank& replayed) {
   const auto slow = replayable(replayed) ? slow_first_step(evidence, replayed) : std::nullopt;
@@ -280,7 +300,8 @@ RankVerdict verdict_of(const analyze::Derived& derived, const Reports& reports, 
   const Outcome outcome =
       outcome_of(evidence, of.bound, shown, any_worth(of.findings, evidence.step_length()));
   of.outcome = name_of(outcome);
-  of.headline = headline(evidence, of.bound, of.health) + who_holds_up(evidence) +
+  of.headline = headline(evidence, of.bound, of.health, host_beside(of.bound, derived.replayed(rank))) +
+                who_holds_up(evidence) +
                 (shown ? first_step(evidence, derived.replayed(rank)) : closing(evidence, outcome));
   if (!all) std::erase_if(of.findings, [](const Finding& f) { return f.small; });
   return of;

@@ -119,6 +119,8 @@ class Gatherer {
   std::map<std::int32_t, Reduction> steps_;
 };
 
+constexpr std::int64_t kBrief = 50'000;  // ns: latency rather than transfer
+
 struct CollectiveTable {
   explicit CollectiveTable(const trace::Trace& trace)
       : rank(table, trace),
@@ -133,7 +135,8 @@ struct CollectiveTable {
         min(table.ints("min", Unit::ns)),
         max(table.ints("max", Unit::ns)),
         rate(table.reals("bus_rate", Unit::bytes_per_s)),
-        host(table.ints("host", Unit::ns, Role::detail)) {}
+        host(table.ints("host", Unit::ns, Role::detail)),
+        brief(table.ints("brief", Unit::ns, Role::detail)) {}
 
   void add(const Rank& of, const Key& key, Group& group) {
     const auto& [exchange, type, ranks, size_in_bytes] = key;
@@ -151,6 +154,10 @@ struct CollectiveTable {
     rate.push_back(derive::bus_rate({exchange, trace::kEmptyString, ranks, size_in_bytes}, min.back())
                        .value_or(kNoReal));
     host.push_back(group.host);
+    std::int64_t sum = 0;
+    for (const std::int64_t duration : group.durations)
+      if (duration < kBrief) report::add_to(sum, duration);
+    brief.push_back(sum);
   }
 
   report::Table table{"Collectives by size", Shape::table, {}};
@@ -158,7 +165,7 @@ struct CollectiveTable {
   report::Texts &what, &dtype;
   report::Ints &size, &bytes, &count, &total, &exposed, &p50, &min, &max;
   report::Reals& rate;
-  report::Ints& host;
+  report::Ints &host, &brief;
 };
 
 struct ReductionTable {
@@ -209,6 +216,7 @@ recording. How long ranks wait for each other in them, and how fast data moves t
 | exposed | ns of them in which no compute kernel ran on the device |
 | bus_rate | bytes on each link / `min`: bytes × 2(n-1)/n of an all-reduce among n ranks, × (n-1)/n of all-gather, reduce-scatter, even all-to-all, gather and scatter, else bytes |
 | host | sum of the host ranges that issued them (`c10d::…`, `nccl:…`), ns |
+| brief | ns of `total` in those shorter than 50 µs: latency rather than transfer |
 
 **Reductions in the backward pass**, per step with gradients: `backward` = time of the compute kernels launched by autograd, ns; `before_first` =
 of that, before the step's first all-reduce or reduce-scatter began; `before_share` = before_first / backward; `exposed` of these reductions, ns.)",

@@ -126,14 +126,6 @@ Busiest busiest_stream(const trace::Rank& rank, const ReplayedRank& replayed, co
   return busiest;
 }
 
-/// What the host needs when the device takes no time.
-Time host_alone(const ReplayedRank& replayed, derive::Changes changes) {
-  changes.device.assign(replayed.plan().events.size(), 0);
-  changes.starts = changes.device;
-  changes.waits = 0;
-  return replayed.length({std::move(changes), true});
-}
-
 }  // namespace
 
 ReplayedJob::Prediction ReplayedJob::predicted(const std::vector<std::int64_t>& lengths,
@@ -146,7 +138,7 @@ ReplayedJob::Prediction ReplayedJob::predicted(const std::vector<std::int64_t>& 
     const derive::Changes own = changes.ranks.empty() ? derive::Changes{} : changes.ranks[r];
     const Busiest stream = busiest_stream(trace_.ranks[r], *ranks_[r], meetings_, meetings_.of_event[r], own);
     const Time device = report::mean(stream.time, ranks_[r]->steps());
-    const Time host = report::mean(host_alone(*ranks_[r], own), ranks_[r]->steps());
+    const Time host = report::mean(ranks_[r]->host_alone(own), ranks_[r]->steps());
     host_most = std::max(host_most, host);
     if (std::max(device, host) <= out.low) continue;
     out.low = std::max(device, host);

@@ -42,10 +42,20 @@ std::int64_t ReplayedRank::length(const Change& change) const {
   return window_.length(plan_, derive::replay(rank_, plan_, change.changes));
 }
 
+std::int64_t ReplayedRank::length(const Change& change, bool without_first, double pace) const {
+  return window_.length(plan_, derive::replay(rank_, plan_, change.changes, pace), without_first ? 1 : 0);
+}
+
+std::int64_t ReplayedRank::host_alone(derive::Changes changes, bool without_first) const {
+  changes.device.assign(plan_.events.size(), 0);
+  changes.starts = changes.device;
+  changes.waits = 0;
+  return length({std::move(changes), true}, without_first, 1);
+}
+
 std::int64_t ReplayedRank::saved(const Change& change, bool without_first) const {
   const derive::Replayed replayed = derive::replay(rank_, plan_, change.changes);
-  return (without_first ? identity_without_first_ : identity_) -
-         window_.length(plan_, replayed, without_first ? 1 : 0);
+  return identity(without_first) - window_.length(plan_, replayed, without_first ? 1 : 0);
 }
 
 double ReplayedRank::unlinked() const {
@@ -116,7 +126,7 @@ std::vector<Launched> ReplayedRank::launched_in(std::span<const std::string_view
       launched[i].recording += derive::recording_cost(e.kind[row]);
     });
     for_each_bit(own & ~below, [&](std::size_t i) {
-      ++launched[i].ranges;
+      if (launched[i].ranges++ == 0) launched[i].name = trace_.text(e.name[row]);
       report::add_to(launched[i].host, e.duration(row));
       if (e.step[row] < 2) return;
       ++launched[i].later_ranges;
@@ -138,7 +148,10 @@ std::vector<Launched> ReplayedRank::launched_in(std::span<const std::string_view
   for (const derive::IdlePlace& place : derive::idle_places(trace_, rank_, idle))
     if (place.row != trace::kNoRow && idle[place.piece].cause != derive::IdleCause::input)
       for_each_bit(inside[place.row], [&](std::size_t i) { report::add_to(launched[i].idle, place.time); });
-  for (Launched& part : launched) part.idle /= std::max<std::int64_t>(1, std::ssize(devices));
+  for (Launched& part : launched) {
+    part.idle /= std::max<std::int64_t>(1, std::ssize(devices));
+    part.idle_asked = true;
+  }
   return launched;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -35,8 +36,11 @@ struct Launched {
   std::int64_t recording = 0;            ///< what recording cost in them, as capture estimates it, ns
   std::int64_t events = 0, device = 0;   ///< device events, and the sum of their lengths, ns
   std::int64_t median = report::kNoInt;  ///< length of those events, ns
-  /// Idle time that was spent inside, mean over devices, ns in the window; 0 where replay says it better.
+  /// Idle time that was spent inside, mean over devices, ns in the window; 0 where replay says it better, and
+  /// it is not asked for.
   std::int64_t idle = 0;
+  bool idle_asked = false;
+  std::string name;  ///< of the first of these ranges
 };
 
 class ReplayedRank {
@@ -56,10 +60,16 @@ class ReplayedRank {
   std::int64_t steps() const { return window_.steps(); }
   /// Lengths of the window of the chosen steps, ns.
   std::int64_t recorded() const { return window_.recorded(); }
-  std::int64_t identity() const { return identity_; }
+  std::int64_t identity(bool without_first = false) const {
+    return without_first ? identity_without_first_ : identity_;
+  }
   std::int64_t length(const Change& change) const;
   /// What a change takes off the window, or off it without its first step, ns; negative where it costs.
   std::int64_t saved(const Change& change, bool without_first) const;
+  /// The window, or the window without its first step, with a change and the host at a pace (see replay), ns.
+  std::int64_t length(const Change& change, bool without_first, double pace) const;
+  /// What the host needs where the device takes no time and nothing waits for it, ns.
+  std::int64_t host_alone(derive::Changes changes, bool without_first = false) const;
 
   /// What another replay of its plan makes of the window, ns.
   std::int64_t length_of(const derive::Replayed& replayed) const { return window_.length(plan_, replayed); }

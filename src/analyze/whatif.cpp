@@ -116,7 +116,7 @@ std::string nothing_of(const Scale& scale, const trace::Trace& trace) {
 
 constexpr report::ParamSpec kParams[] = {
     {"scale", report::ParamSpec::Type::texts,
-     "data_loading=0;sync=0;alloc=0;launch=0;host:/./=0.5;compute=0.5;comm=0;copy=0", "",
+     "data_loading=0;sync=0;alloc=0;launch=0;host=0.5;compute=0.5;comm=0;copy=0", "",
      "what to change, e.g. 'data_loading=0; kernel:/gemm|conv/=0.5': WHAT=FACTOR, separated by ';'"}};
 
 constinit const About whatif_about = {
@@ -136,6 +136,7 @@ without changes, per step, so a change that nothing waits for saves 0.
 | fp64 | compute kernels in double precision, by name |
 | kernel:NAME | device events of that name |
 | kind:NAME | compute kernels of that kind, as `kernels` tells kinds: pointwise, norm, cast, … |
+| host | all host time in ops, annotations, Python and runtime calls, on every thread |
 | host:NAME | host time in ops, annotations, Python and runtime calls of that name and in all they call on their thread |
 | device:NAME | device events launched inside host ranges of that name |
 | op:NAME | both: host:NAME and device:NAME |

@@ -44,6 +44,7 @@ constexpr std::array kWords = {
     Word{"copy", What::copy, false},
     Word{"kernel", What::kernel, true},
     Word{"kind", What::kind, true},
+    Word{"host", What::all_host, false},
     Word{"host", What::host, true},
     Word{"loop", What::loop, true},
     Word{"waiting", What::waiting, true},
@@ -84,8 +85,13 @@ Result<Scale> parse_scale(std::string_view text) {
     return Error{fmt::format("'{}' needs a factor from 0 to 1000 behind '=', e.g. comm=0", text), "", -1};
   const std::string_view left = trimmed(text.substr(0, equals));
   const std::size_t colon = std::min(left.find(':'), left.size());
-  const auto known = std::find_if(kWords.begin(), kWords.end(),
-                                  [&](const Word& w) { return w.word == left.substr(0, colon); });
+  const auto fits = [&](const Word& w, bool named) {
+    return w.word == left.substr(0, colon) && w.named == named;
+  };
+  const bool with_name = colon < left.size();
+  auto known = std::find_if(kWords.begin(), kWords.end(), [&](const Word& w) { return fits(w, with_name); });
+  if (known == kWords.end())
+    known = std::find_if(kWords.begin(), kWords.end(), [&](const Word& w) { return fits(w, !with_name); });
   if (known != kWords.end() && known->named && colon + 1 >= left.size())
     return Error{fmt::format("'{0}' lacks a name: {1}:NAME, or {1}:/a|b/ for names that contain a or b", left,
                              known->word),
@@ -136,6 +142,8 @@ struct Wanted {
         return derive::is_allocation_call(name);
       case What::launch:
         return derive::is_launch_call(name);
+      case What::all_host:
+        return true;
       default:
         return names.contains(name) || std::any_of(parts.begin(), parts.end(), [&](std::string_view part) {
                  return name.find(part) != std::string_view::npos;

@@ -26,7 +26,8 @@ struct Scale {
     copy,          ///< copies and fills
     kernel,        ///< device events by their name
     kind,          ///< compute kernels by the kind of their work, as `kernels` names it
-    host,          ///< host ranges by their name
+    all_host,      ///< all host ranges
+    host,          ///< of them, those of a name
     loop,          ///< rounds of loops by the operators of one, and what they launch
     waiting,       ///< operators in which one of that name waits, what made their masks, and what they launch
     quiet,         ///< of them, those that launch nothing

@@ -77,6 +77,13 @@ TEST(Whatif, LaunchesAndTheirWayToTheDevice) {
   EXPECT_EQ(test::cells(report.tables[1], "step"), (Cells{"296000", "356000", "351000"}));
 }
 
+// The step's mark holds all host time. k is asked for at 57 and ends at 153, sync returns at 153 + 5, n is asked
+// for 7 later, starts at 167 and ends at 227, behind the host (198).
+TEST(Whatif, AllHostWork) {
+  const trace::Trace trace = test::open_events(joined(kLoaderAndSync));
+  EXPECT_EQ(test::cells(whatif_of(trace, "host=0.5").tables[1], "saving"), Cells{"73000"});
+}
+
 // A step of 300 µs: gt [0,50) with launch and kernel, mm [60,70), index [100,200) whose nonzero waits. What
 // compares goes with what it selects for only right before it.
 TEST(Whatif, AMaskGoesWithWhatItSelects) {
@@ -199,8 +206,9 @@ TEST(Whatif, RefusesWhatItCannotReproduce) {
   const report::Report report = whatif_of(trace, "compute=0");
   EXPECT_EQ(test::cells(report.tables[0], "identity"), Cells{"124000"});
   EXPECT_EQ(test::cells(report.tables[1], "saving"), Cells{"-"});
-  ASSERT_EQ(report.notes.size(), 1u);
+  ASSERT_EQ(report.notes.size(), 2u);
   EXPECT_NE(report.notes[0].find("Refused"), std::string::npos);
+  EXPECT_NE(report.notes[1].find("part of its records is missing"), std::string::npos) << report.notes[1];
   EXPECT_NE(report.notes[0].find("79.3 %"), std::string::npos) << report.notes[0];
 }
 

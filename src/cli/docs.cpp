@@ -37,7 +37,9 @@ std::string page_of_advice() {
       "`stepscope explain ID TRACE` shows what one read and why it fired or stayed silent. A rule reads the "
       "answers of [analyses](analyses.md), never the trace. Its saving is a difference of replays "
       "(`whatif`): "
-      "without a change, and with the change that it names. What is drawn from device events is silent when "
+      "without a change, and with the change that it names. Where recording itself slowed the host visibly "
+      "(Q05), the range also holds the difference of two replays whose host is as much faster. What is drawn "
+      "from device events is silent when "
       "the recording's health forbids it.\n";
   std::string_view category;
   for (const advise::Rule& rule : advise::rules()) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "advise/analyses.h"
 #include "analyze/whatif_changes.h"
 #include "cli/exit.h"
 #include "cli/present.h"
@@ -149,7 +150,7 @@ int run_whatif(const Call& call) {
   auto trace = open_trace(call, call.words);
   if (!trace) return fail(trace.error());
   say_unread(*trace);
-  const report::Report report = analyze::run(*analyze::find("whatif"), *trace, call.params);
+  const report::Report report = analyze::run(*advise::find_analysis("whatif"), *trace, call.params);
   const bool asked = call.params.has("scale");
   const int answered = asked && !finds(report.tables[1]) ? kFailed : kDone;
   if (format_of(call) != "text") {

@@ -70,21 +70,31 @@ std::vector<HostScale::Stretch>::const_iterator HostScale::ending_after(Thread& 
   return found;
 }
 
-Time HostScale::saved_before(trace::TrackId id, Time time) {
+Time HostScale::first_start(const trace::Rank& rank) {
+  Time first = trace::kNoTime;
+  for (const trace::Row row : rank.host_rows())
+    first = first == trace::kNoTime ? rank.events.start[row] : std::min(first, rank.events.start[row]);
+  return first == trace::kNoTime ? 0 : first;
+}
+
+Time HostScale::saved_before(trace::TrackId id, Time recorded) {
   Thread& thread = threads_[id];
-  if (thread.flat.empty()) return 0;
+  const Time time = paced(recorded), by_pace = recorded - time;
+  if (thread.flat.empty()) return by_pace;
   const auto at = ending_after(thread, time);
   if (at == thread.flat.end()) {
     const Stretch& last = thread.flat.back();
-    return last.saved_before + saved_in(last.span.length(), last.factor);
+    return by_pace + last.saved_before + saved_in(last.span.length(), last.factor);
   }
-  return at->saved_before + (time > at->span.begin ? saved_in(time - at->span.begin, at->factor) : 0);
+  return by_pace + at->saved_before +
+         (time > at->span.begin ? saved_in(time - at->span.begin, at->factor) : 0);
 }
 
-double HostScale::factor_at(trace::TrackId id, Time time) {
+double HostScale::factor_at(trace::TrackId id, Time recorded) {
   Thread& thread = threads_[id];
+  const Time time = paced(recorded);
   const auto at = ending_after(thread, time);
-  return at != thread.flat.end() && at->span.begin <= time ? at->factor : 1;
+  return pace_ * (at != thread.flat.end() && at->span.begin <= time ? at->factor : 1);
 }
 
 }  // namespace stepscope::derive

@@ -17,13 +17,15 @@ timeline::Time scaled(timeline::Time length, double factor);
 
 class HostScale {
  public:
-  /// `ranges`: {row, factor} of host ranges; where several hold, the smallest factor does.
+  /// `ranges`: {row, factor} of host ranges; where several hold, the smallest factor does. `pace`: of all
+  /// host time besides, ranges included.
   template <class Ranges>
-  HostScale(const trace::Rank& rank, const Ranges& ranges) : threads_(rank.tracks.size()) {
+  HostScale(const trace::Rank& rank, const Ranges& ranges, double pace = 1)
+      : threads_(rank.tracks.size()), pace_(pace), origin_(first_start(rank)) {
     for (const auto& range : ranges)
       if (range.factor != 1)
         threads_[rank.events.track[range.row]].raw.push_back(
-            {{rank.events.start[range.row], rank.events.end[range.row]}, range.factor});
+            {{paced(rank.events.start[range.row]), paced(rank.events.end[range.row])}, range.factor});
     for (Thread& thread : threads_) flatten(thread);
   }
 
@@ -43,10 +45,16 @@ class HostScale {
     std::size_t at = 0;  ///< of the last time, in `flat`
   };
   static void flatten(Thread& thread);
+  static timeline::Time first_start(const trace::Rank& rank);
+  timeline::Time paced(timeline::Time time) const {
+    return pace_ == 1 ? time : origin_ + scaled(time - origin_, pace_);
+  }
   /// The first stretch that ends behind `time`.
   static std::vector<Stretch>::const_iterator ending_after(Thread& thread, timeline::Time time);
 
   std::vector<Thread> threads_;
+  const double pace_;
+  const timeline::Time origin_;  ///< where threads of any pace have the same time
 };
 
 }  // namespace stepscope::derive

@@ -17,7 +17,7 @@ class JointWalk {
     for (std::uint32_t r = 0; r < plans.size(); ++r) {
       if (!changes.absent.empty() && changes.absent[r]) continue;
       const Changes& own = changes.ranks.empty() ? unchanged_ : changes.ranks[r];
-      walks_[r] = std::make_unique<ReplayWalk>(trace.ranks[r], *plans[r], own, &gathering_, r);
+      walks_[r] = std::make_unique<ReplayWalk>(trace.ranks[r], *plans[r], own, 1, &gathering_, r);
       ready_.push_back(r);
     }
     stopped_.resize(plans.size());

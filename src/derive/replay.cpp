@@ -4,8 +4,8 @@
 
 namespace stepscope::derive {
 
-Replayed replay(const trace::Rank& rank, const ReplayPlan& plan, const Changes& changes) {
-  ReplayWalk walk(rank, plan, changes);
+Replayed replay(const trace::Rank& rank, const ReplayPlan& plan, const Changes& changes, double pace) {
+  ReplayWalk walk(rank, plan, changes, pace);
   walk.run();
   return walk.take();
 }

@@ -33,6 +33,8 @@ struct Replayed {
 /// recorded length of collectives (see joint_replay.h); work whose length depends on what runs beside it.
 /// Replay without changes must give the recorded times: the difference tells how much of the first is
 /// missing.
-Replayed replay(const trace::Rank& rank, const ReplayPlan& plan, const Changes& changes);
+///
+/// `pace`: of all host time, besides the changes. Below 1 it takes off what recording cost the host.
+Replayed replay(const trace::Rank& rank, const ReplayPlan& plan, const Changes& changes, double pace = 1);
 
 }  // namespace stepscope::derive

@@ -43,6 +43,24 @@ TEST(Replay, WaitsOnOtherStreamsAreInferred) {
   EXPECT_EQ(faster.start, (Column<std::int64_t>{10'000, 54'000, 60'000, 24'000}));  // a ends at 55
 }
 
+// Asked for at 104 of the host's time, which begins at 0; 2 µs later it starts. At half the host's time that
+// is 52 + 2; where the operator is halved besides, 26 + 2. The device keeps its length.
+TEST(Replay, TheHostAtAnotherPace) {
+  const trace::Trace trace = test::open_events(R"J(
+    {"ph": "X", "cat": "cpu_op", "name": "op", "pid": 5, "tid": 5, "ts": 0, "dur": 200},
+    {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 5, "tid": 5, "ts": 100, "dur": 4, "args": {"correlation": 1}},
+    {"ph": "X", "cat": "kernel", "name": "a", "pid": 0, "tid": 7, "ts": 106, "dur": 10, "args": {"correlation": 1}})J");
+  ASSERT_EQ(trace.ranks.size(), 1u);
+  const ReplayPlan plan = plan_of(trace);
+  EXPECT_EQ(replay(trace.ranks[0], plan, {}, 1).start, (Column<std::int64_t>{106'000}));
+  const Replayed half = replay(trace.ranks[0], plan, {}, 0.5);
+  EXPECT_EQ(half.start, (Column<std::int64_t>{54'000}));
+  EXPECT_EQ(half.end, (Column<std::int64_t>{64'000}));
+  Changes changes;
+  changes.host = {{0, 0.5}};
+  EXPECT_EQ(replay(trace.ranks[0], plan, changes, 0.5).start, (Column<std::int64_t>{28'000}));
+}
+
 // The stream says what it waits for: 75 µs lie between a and b, more than is ever inferred.
 TEST(Replay, WaitsOnOtherStreamsAsRecorded) {
   const trace::Trace trace = test::open_events(R"J(

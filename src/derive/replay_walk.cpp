@@ -15,14 +15,14 @@ constexpr Time kNotYet = std::numeric_limits<Time>::min();
 
 }  // namespace
 
-ReplayWalk::ReplayWalk(const trace::Rank& rank, const ReplayPlan& plan, const Changes& changes,
+ReplayWalk::ReplayWalk(const trace::Rank& rank, const ReplayPlan& plan, const Changes& changes, double pace,
                        Gathering* gathering, std::uint32_t index)
     : e_(rank.events),
       plan_(plan),
       changes_(changes),
       gathering_(gathering),
       index_(index),
-      scale_(rank, std::span(changes.host.data(), plan.things.empty() ? 0 : changes.host.size())),
+      scale_(rank, std::span(changes.host.data(), plan.things.empty() ? 0 : changes.host.size()), pace),
       shift_(rank.tracks.size()),
       call_shift_(plan.calls.size(), kNotYet),
       out_{plan.start, plan.end, {}} {

@@ -13,7 +13,7 @@ namespace stepscope::derive {
 class ReplayWalk {
  public:
   /// `gathering`: null when the rank is replayed alone; `index`: of the rank in the trace.
-  ReplayWalk(const trace::Rank& rank, const ReplayPlan& plan, const Changes& changes,
+  ReplayWalk(const trace::Rank& rank, const ReplayPlan& plan, const Changes& changes, double pace = 1,
              Gathering* gathering = nullptr, std::uint32_t index = 0);
 
   /// Goes on to the end (true) or to the first thing that needs the end of a meeting that is not over.

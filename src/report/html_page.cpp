@@ -127,12 +127,14 @@ void put_html_summary(std::string& out, const Judgement& judgement) {
       out += "</table>\n";
     }
     if (i == 0 || card.when != cards[i - 1].when)
-      out += fmt::format(
-          "<h2>{}{}</h2>\n<table class=\"summary\">\n", heading_of(card.when),
-          i == 0 && card.per_step ? "<span class=\"quiet\">and what it saves per step</span>" : "");
+      out += fmt::format("<h2>{}{}</h2>\n<table class=\"summary\">\n", heading_of(card.when),
+                         i > 0 || card.range.empty() ? ""
+                         : card.per_step ? "<span class=\"quiet\">and what it saves per step</span>"
+                                         : "<span class=\"quiet\">and what it saves</span>");
     std::string text = fmt::format("<a href=\"#finding-{}\">{}</a>", i + 1, escaped(card.title));
     if (const std::string caveat = caveat_of(card); !caveat.empty())
       text += fmt::format(" <span>{}</span>", escaped(caveat));
+    if (!card.aside.empty()) text += fmt::format("<div class=\"aside\">{}</div>", escaped(card.aside));
     if (!card.remedy.empty()) text += fmt::format("<div class=\"do\">→ {}</div>", escaped(card.remedy));
     out += summary_row(std::to_string(i + 1), range_of(card), text, "");
   }

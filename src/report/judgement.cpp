@@ -85,14 +85,21 @@ std::string said_of_ranks(const Table& table, const Rows& rows, std::string_view
 
 When when_of(const Table& findings, std::size_t row) {
   const std::string when = field(findings, "when", row);
-  return when == "next" ? When::next : when == "small" ? When::small : When::now;
+  constexpr std::pair<std::string_view, When> kNames[] = {{"next", When::next},
+                                                          {"covered", When::covered},
+                                                          {"fact", When::fact},
+                                                          {"hidden", When::hidden},
+                                                          {"small", When::small}};
+  for (const auto& [name, meant] : kNames)
+    if (name == when) return meant;
+  return When::now;
 }
 
 /// What of a finding that does not limit now is saved once those above are done; kNothing of any.
 std::string saving_after(const Table& findings, std::size_t row) {
   const Column* high = findings.column("after_high");
   if (high == nullptr || high->missing(row)) return "";
-  if (!(number_at(*high, row) > 0)) return std::string(kNothing);
+  if (!(number_at(*high, row) > 0) || when_of(findings, row) == When::covered) return std::string(kNothing);
   if (when_of(findings, row) != When::next) return "";
   return range_text(number_at(*findings.column("after_low"), row), number_at(*high, row), high->unit);
 }
@@ -212,9 +219,21 @@ const std::string& range_of(const Card& card) {
 }
 
 std::string_view heading_of(When when) {
-  return when == When::now    ? "What to change"
-         : when == When::next ? "Next, once that is done"
-                              : "Too small to matter";
+  switch (when) {
+    case When::now:
+      return "What to change";
+    case When::next:
+      return "Next, once that is done";
+    case When::covered:
+      return "Nothing more once that is done";
+    case When::fact:
+      return "Also seen; no saving is known";
+    case When::hidden:
+      return "Nothing while something else limits";
+    case When::small:
+      break;
+  }
+  return "Too small to matter";
 }
 
 std::vector<Card> cards_of(const Judgement& judgement) {
@@ -225,12 +244,23 @@ std::vector<Card> cards_of(const Judgement& judgement) {
     const std::size_t row = rows.front();
     cards.push_back({cards.size() + 1, id_of(table, row), field(table, "title", row),
                      said_of_ranks(table, rows, "title"), range_of(table, rows), saving_after(table, row),
-                     field(table, "remedy", row), field(table, "confidence", row),
+                     field(table, "aside", row), field(table, "remedy", row), field(table, "confidence", row),
                      field(table, "because", row), field(table, "evidence", row), field(table, "verify", row),
                      when_of(table, row), field(table, "per", row) != "recording"});
   }
   return cards;
 }
+
+namespace {
+/// "1–3": the findings that are made together; "all" where none has a saving of its own.
+std::string members_of(const std::vector<Card>& cards) {
+  std::vector<std::int64_t> places;
+  for (const Card& card : cards)
+    if (card.when == When::now && !card.range.empty())
+      places.push_back(static_cast<std::int64_t>(card.place));
+  return places.empty() ? "all" : listed_ranks(std::move(places));
+}
+}  // namespace
 
 Sum together(const Judgement& judgement) {
   const Table* verdict = judgement.verdict;
@@ -246,13 +276,19 @@ Sum together(const Judgement& judgement) {
     ++found;
   }
   if (found == 0) return {};
-  Sum sum{verdict->rows() > 1 ? "job, all together" : "all together", range_text(least, most, high->unit),
+  const bool several = verdict->rows() > 1;
+  const std::vector<Card> cards = cards_of(judgement);
+  Sum sum{(several ? "job, " : "") + members_of(cards) + " together", range_text(least, most, high->unit),
           ""};
   const Column* step = verdict->column("step");
   if (step == nullptr || step->missing(row)) return sum;
   const double now = number_at(*step, row);
   sum.steps =
       format_value(*step, row) + " → " + range_text(now - most, now - least, step->unit) + " per step";
+  const auto next =
+      std::find_if(cards.begin(), cards.end(), [](const Card& card) { return card.when == When::next; });
+  if (!several && next != cards.end())
+    sum.steps += fmt::format("; then {} adds {}", next->place, range_of(*next));
   return sum;
 }
 
@@ -293,9 +329,7 @@ std::string text_of(const Warning& warning) {
          (warning.rest.empty() ? "" : " " + warning.rest);
 }
 
-std::string rest_of(const Warning& warning) {
-  return (warning.whose.empty() ? "" : warning.whose + (warning.rest.empty() ? "." : ". ")) + warning.rest;
-}
+std::string rest_of(const Warning& warning) { return warning.rest; }
 
 std::string title_of_whole(const Judgement& judgement, const Table& whole) {
   if (whole.title != "Average step") return whole.title;

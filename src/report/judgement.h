@@ -23,8 +23,10 @@ struct Proof {
 /// The pieces of `evidence`, which stand between semicolons.
 std::vector<Proof> proofs_of(std::string_view evidence);
 
-/// Whether a finding limits now, once those above are done, or saves too little to be shown unasked.
-enum class When : std::uint8_t { now, next, small };
+/// Whether a finding limits now, once those above are done, saves alone but nothing beside them, is a fact
+/// without a saving; or is shown only when asked for: something else hides what it would save, or that is
+/// too little.
+enum class When : std::uint8_t { now, next, covered, fact, hidden, small };
 std::string_view heading_of(When when);
 
 inline constexpr std::string_view kNothing = "nothing";
@@ -36,6 +38,7 @@ struct Card {
   std::string said, title;  ///< what the finding says; the same behind its ranks when there are several
   std::string range;        ///< of the saving: "58–70 ms", "up to 70 ms", kNothing, or ""
   std::string after;        ///< once those above are done: kNothing; of what is next: "12–13 ms"; else ""
+  std::string aside;        ///< what to know beside the saving
   std::string remedy, confidence, because, evidence, verify;
   When when = When::now;
   bool per_step = true;  ///< the saving; false: of the whole recording, which has no step marks
@@ -70,9 +73,9 @@ std::vector<Card> cards_of(const Judgement& judgement);
 
 /// What all findings that limit now save, made together.
 struct Sum {
-  std::string whose;  ///< "all together", "job, all together"
+  std::string whose;  ///< "1–3 together", "job, 1 and 2 together"
   std::string range;  ///< "45–65 ms", "" when there is nothing to add up
-  std::string steps;  ///< "178 ms → 110–130 ms per step", "" without step marks
+  std::string steps;  ///< "178 ms → 110–130 ms per step; then 4 adds 14–24 ms", "" without step marks
 };
 /// Of several ranks, whose steps end together, from the least to the most of any.
 Sum together(const Judgement& judgement);

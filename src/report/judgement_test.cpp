@@ -79,7 +79,7 @@ TEST(Judgement, WhatDoesNotLimitNowAndWhatAllGiveTogether) {
   EXPECT_EQ(saving_of(cards[1]), "saves up to 2.7 ms now, 12–13 ms per step once 1 is done");
   EXPECT_EQ(cards[1].when, When::next);
   EXPECT_EQ(together({&ranks, &table, nullptr}).range, "45–65 ms");
-  EXPECT_EQ(together({&ranks, &table, nullptr}).steps, "178 ms → 110–130 ms per step");
+  EXPECT_EQ(together({&ranks, &table, nullptr}).steps, "178 ms → 110–130 ms per step; then 2 adds 12–13 ms");
   std::get<Ints>(ranks.columns.back().values) = {kNoInt};
   EXPECT_EQ(together({&ranks, &table, nullptr}).range, "");
 }
@@ -97,6 +97,26 @@ TEST(Judgement, ASavingThatIsLeftOfNothing) {
   EXPECT_EQ(saving_of(cards[2]), "saves nothing now, 11–15 ms per step once 1 and 2 are done");
   EXPECT_EQ(saving_of(cards[3]), "saves nothing");
   EXPECT_EQ(caveat_of(cards[3]), "");
+}
+
+// Only what limits now is made together; what adds nothing beside it, facts and what is hidden are not.
+TEST(Judgement, WhoIsMadeTogether) {
+  Table table =
+      findings(Texts(6, ""), {"a", "b", "c", "d", "e", "f"}, Texts(6, "t"),
+               {7700000, 7700000, 7700000, 0, kNoInt, 0}, {14000000, 14000000, 14000000, 0, kNoInt, 0});
+  table.ints("after_high", Unit::ns, Role::detail) = {14000000, 14000000, 20000, 0, kNoInt, 0};
+  table.ints("after_low", Unit::ns, Role::detail) = {7700000, 7700000, 0, 0, kNoInt, 0};
+  table.texts("when", Role::detail) = {"now", "now", "covered", "hidden", "fact", "small"};
+  Table ranks = verdict({"host-bound"}, {6});
+  ranks.ints("together_low", Unit::ns, Role::detail) = {45000000};
+  ranks.ints("together_high", Unit::ns, Role::detail) = {65000000};
+  EXPECT_EQ(together({&ranks, &table, nullptr}).whose, "1 and 2 together");
+  const std::vector<Card> cards = cards_of({&ranks, &table, nullptr});
+  EXPECT_EQ(saving_of(cards[2]), "saves 7.7–14 ms per step alone; nothing once 1 and 2 are done");
+  EXPECT_EQ(heading_of(cards[2].when), "Nothing more once that is done");
+  EXPECT_EQ(heading_of(cards[3].when), "Nothing while something else limits");
+  EXPECT_EQ(heading_of(cards[4].when), "Also seen; no saving is known");
+  EXPECT_EQ(heading_of(cards[5].when), "Too small to matter");
 }
 
 // Ranks wait for each other: what one of them gains the job gains.
@@ -160,10 +180,11 @@ TEST(Judgement, HealthNamesRanksTogether) {
             (std::vector<std::string>{
                 "Ranks 0 and 1: The file ends early. Affects every total. Let the job finish.",
                 "Rank 0: No Python stacks. Affects source lines. with_stack=True"}));
-  // Where the sentence was said, its ranks and the rest are left.
+  // Where the sentence was said behind its ranks, the rest is left.
   const std::vector<Warning> warnings = warnings_of(judgement_of({&report, 1}));
   EXPECT_EQ(warnings[0].said, "The file ends early.");
-  EXPECT_EQ(rest_of(warnings[0]), "Ranks 0 and 1. Affects every total. Let the job finish.");
+  EXPECT_EQ(warnings[0].whose, "Ranks 0 and 1");
+  EXPECT_EQ(rest_of(warnings[0]), "Affects every total. Let the job finish.");
 }
 
 TEST(Judgement, WithoutStepsTheWholeIsTheRecording) {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "report/layout.h"
@@ -32,10 +33,7 @@ class CardLines {
     constexpr int kLabel = 7;
     const int room = sheet_.style.width - indent_ - kLabel;
     std::vector<std::string> lines = wrapped(one_line(text), room);
-    if (most != 0 && lines.size() > most) {
-      lines.resize(most);
-      lines.back() = broken_off(lines.back(), room);
-    }
+    if (most != 0) lines = first_clauses(one_line(text), room, most);
     for (std::size_t i = 0; i < lines.size(); ++i)
       line((i == 0 ? sheet_.ink.dim(fmt::format("{:<{}}", label, kLabel)) : std::string(kLabel, ' ')) +
            lines[i]);
@@ -67,6 +65,7 @@ void put_title(CardLines& lines, const Sheet& sheet, const Card& card) {
 void put_card(Sheet& sheet, const Card& card, std::size_t number, Told::OfFinding told, bool brief) {
   CardLines lines(sheet, card, number);
   if (!told.title) put_title(lines, sheet, card);
+  if (!told.aside) lines.labelled("note", card.aside, 0);
   const std::size_t most = brief ? kBriefLines : 0;
   if (!told.remedy) lines.labelled("do", card.remedy, 0);
   lines.labelled("why", card.confidence + " confidence" + (card.because.empty() ? "" : ": " + card.because),
@@ -81,6 +80,29 @@ std::string broken_off(std::string line, int room) {
   for (std::size_t space = 0; cells_of(line) + 2 > room && (space = line.rfind(' ')) != line.npos;)
     line.resize(space);
   return clipped(line + " …", room);
+}
+
+std::vector<std::string> first_clauses(std::string_view text, int width, std::size_t most) {
+  constexpr std::string_view kEnds[] = {"; ", ". ", ": ", ", ", " ("};
+  std::vector<std::string> kept = wrapped(text, width);
+  if (kept.size() <= most) return kept;
+  kept.resize(most);
+  std::size_t shown = 0;
+  for (const std::string& line : kept) shown += line.size() + 1;
+  for (std::size_t at = std::min(shown, text.size()); at * 2 > shown; --at) {
+    const std::string_view rest = text.substr(at), front = text.substr(0, at);
+    const bool ends = std::any_of(std::begin(kEnds), std::end(kEnds),
+                                  [&](std::string_view end) { return rest.starts_with(end); });
+    const bool open =
+        std::count(front.begin(), front.end(), '(') > std::count(front.begin(), front.end(), ')');
+    if (!ends || open || rest.starts_with(", or ") || rest.starts_with(", and ")) continue;
+    std::vector<std::string> clauses = wrapped(std::string(front) + " …", width);
+    if (clauses.size() <= most) return clauses;
+  }
+  for (const std::string_view word : {" or", " and"})
+    if (kept.back().ends_with(word)) kept.back().resize(kept.back().size() - word.size());
+  kept.back() = broken_off(kept.back(), width);
+  return kept;
 }
 
 void Sheet::paragraph(std::string_view first, std::string_view text, int colour) {

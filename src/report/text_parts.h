@@ -30,6 +30,10 @@ struct Sheet {
 /// `line`, which goes on, in at most `room` cells: it loses whole words.
 std::string broken_off(std::string line, int room);
 
+/// The first whole clauses of `text` that `most` lines hold, and that it goes on; whole words where a clause
+/// would leave most of the lines empty.
+std::vector<std::string> first_clauses(std::string_view text, int width, std::size_t most);
+
 /// Rows and columns; trees are indented, bars drawn behind the first share.
 void put_grid(Sheet& sheet, const Table& table);
 /// One stacked bar per row, with a legend.
@@ -49,7 +53,7 @@ void put_findings(Sheet& sheet, const Judgement& judgement);
 /// What a summary says whole.
 struct Told {
   struct OfFinding {
-    bool title = false, remedy = false;
+    bool title = false, aside = false, remedy = false;
   };
   std::vector<OfFinding> findings;
   std::vector<bool> warnings;  ///< their sentence; shorter when there are more warnings

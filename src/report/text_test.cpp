@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "made_reports.h"
+#include "report/text_parts.h"
 #include "report/utf8.h"
 
 namespace stepscope::report {
@@ -38,6 +39,14 @@ std::vector<std::string> lines_of(const std::string& text) {
 std::vector<Report> made_reports() {
   return {test::made_kernels(), test::made_steps(), test::made_modules(), test::made_memory(),
           test::made_ranks(),   test::made_flame(), test::made_verdict()};
+}
+
+TEST(Text, WhatIsCutEndsWithAClause) {
+  using Lines = std::vector<std::string>;
+  EXPECT_EQ(first_clauses("one two three: four five", 16, 1), Lines{"one two three …"});
+  EXPECT_EQ(first_clauses("one two three: four five", 16, 2), (Lines{"one two three:", "four five"}));
+  EXPECT_EQ(first_clauses("slow links, or a late rank", 14, 1), Lines{"slow links, …"});
+  EXPECT_EQ(first_clauses("one: two three four five", 14, 1), Lines{"one: two …"});  // most of it were empty
 }
 
 TEST(Text, GoldensAtThreeWidths) {
