@@ -149,6 +149,7 @@ void add_loops(report::Table& table, const Derived& derived, const Rank& rank) {
   const auto lengths = launched_by(rank, runs);
   const std::vector<derive::Waiting>& waits = derived.waits(rank);
   const bool on_device = !derived.busy(rank).empty();
+  const derive::RecordingCost cost = derive::recording_cost(rank);
   std::map<Key, Sum> sums;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     if (on_device && lengths[i].empty()) continue;
@@ -161,7 +162,7 @@ void add_loops(report::Table& table, const Derived& derived, const Rank& rank) {
     for (Row row = run.first; row < e.size() && e.track[row] == e.track[run.first] && e.start[row] < span.end;
          ++row) {
       sum.waits += waits[row] == derive::Waiting::work;
-      report::add_to(sum.recording, derive::recording_cost(e.kind[row]));
+      report::add_to(sum.recording, cost.of(e.kind[row]));
     }
     report::add_to(sum.host, span.length());
     report::add_to(sum.idle, idle.length_in(span));

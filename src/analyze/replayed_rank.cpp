@@ -105,6 +105,7 @@ void for_each_bit(std::uint32_t bits, Use use) {
 std::vector<Launched> ReplayedRank::launched_in(std::span<const std::string_view> parts,
                                                 const Column<derive::IdlePiece>& idle) const {
   const trace::EventTable& e = rank_.events;
+  const derive::RecordingCost cost = derive::recording_cost(rank_);
   PartsOfName parts_of(trace_, parts);
   std::vector<Launched> launched(parts.size());
   std::vector<std::uint32_t> inside(rank_.first_device_row());
@@ -123,7 +124,7 @@ std::vector<Launched> ReplayedRank::launched_in(std::span<const std::string_view
                         (e.parent[row] == trace::kNoRow || e.kind[e.parent[row]] != trace::Kind::op);
     for_each_bit(below, [&](std::size_t i) {
       launched[i].ops += called;
-      launched[i].recording += derive::recording_cost(e.kind[row]);
+      launched[i].recording += cost.of(e.kind[row]);
     });
     for_each_bit(own & ~below, [&](std::size_t i) {
       if (launched[i].ranges++ == 0) launched[i].name = trace_.text(e.name[row]);

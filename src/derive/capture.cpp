@@ -106,7 +106,8 @@ void count_kinds(const trace::Trace& trace, const Rank& rank, Capture& c) {
         break;
     }
   }
-  c.profiler = c.python_calls * recording_cost(Kind::python) + c.ops * recording_cost(Kind::op);
+  const RecordingCost cost = recording_cost(rank);
+  c.profiler = c.python_calls * cost.python + c.ops * cost.op;
 }
 
 void count_links(Calls& calls, const Rank& rank, Capture& c) {
@@ -167,6 +168,12 @@ IntervalSet host_activity(const trace::Trace& trace, const Rank& rank) {
 }
 
 }  // namespace
+
+RecordingCost recording_cost(const trace::Rank& rank) {
+  const bool own = std::any_of(rank.metadata.begin(), rank.metadata.end(),
+                               [](const auto& known) { return known.first == "stepscope.recording"; });
+  return own ? RecordingCost{300, 200} : RecordingCost{};
+}
 
 Capture capture_of(const trace::Trace& trace, const Rank& rank, const std::vector<DeviceBusy>& devices,
                    Interval window) {

@@ -72,6 +72,7 @@ class Writer {
       out_ += R"(, "stepscope.dropped_records": )";
       put(out_, static_cast<std::int64_t>(recording_.dropped()));
     }
+    out_ += R"(, "stepscope.recording": 1)";
     if (!recording_.stopped()) out_ += R"(, "stepscope.not_stopped": 1)";
     out_ += R"(, "displayTimeUnit": "ms", "baseTimeNanoseconds": )";
     put(out_, base_);
