@@ -208,7 +208,7 @@ TEST(Whatif, RefusesWhatItCannotReproduce) {
   EXPECT_EQ(test::cells(report.tables[1], "saving"), Cells{"-"});
   ASSERT_EQ(report.notes.size(), 2u);
   EXPECT_NE(report.notes[0].find("Refused"), std::string::npos);
-  EXPECT_NE(report.notes[1].find("part of its records is missing"), std::string::npos) << report.notes[1];
+  EXPECT_NE(report.notes[1].find("nothing at all is recorded"), std::string::npos) << report.notes[1];
   EXPECT_NE(report.notes[0].find("79.3 %"), std::string::npos) << report.notes[0];
 }
 
