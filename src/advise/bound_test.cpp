@@ -26,8 +26,7 @@ TEST(Bound, HostTimesSayWhatAStepTakes) {
       Cells{"Host times only: no device activity is recorded. A step takes 1.00 ms, 25.0 % of it for data "
             "loading."});
   EXPECT_EQ(cells(report.tables[0], "rank"), Cells{"-"});
-  EXPECT_EQ(cells(report.tables[1], "evidence"),
-            Cells{"input_wait: per step, 250 µs in the window (25.0 %)"});
+  EXPECT_EQ(cells(report.tables[1], "evidence"), Cells{"input_wait: 250 µs per step (25.0 %)"});
 }
 
 // One kernel, 10 µs after the return of a launch call that took 1990 µs: no record is missing.
