@@ -132,6 +132,14 @@ int stepscope_open(const char* path, std::uint32_t megabytes, std::uint32_t flag
   return 0;
 }
 
+int stepscope_worker_of(std::uint32_t parent, std::uint32_t worker) {
+  const std::scoped_lock lock(control);
+  if (opened == nullptr) return ENXIO;
+  opened->header->parent = parent;
+  opened->header->worker = worker;
+  return 0;
+}
+
 int stepscope_start() {
   const std::scoped_lock lock(control);
   if (opened == nullptr) return ENXIO;
@@ -290,6 +298,19 @@ void stepscope_memory(std::uint64_t address, std::int64_t bytes, int device) {
   memory.device_type = host ? 0 : 1;
   memory.device_index = static_cast<std::int8_t>(device);
   append(*thread, memory);
+}
+
+void stepscope_flow(std::uint64_t id, int begins) {
+  Recorder* recorder = stepscope_recorder.load(std::memory_order_relaxed);
+  Thread* thread = recorder == nullptr ? nullptr : stepscope_thread(recorder);
+  if (thread == nullptr || !has_room(*thread)) return;
+  record::Flow flow{};
+  flow.type = record::Type::flow;
+  flow.units = sizeof flow / 8;
+  flow.value = begins != 0;
+  flow.tick = ticks(recorder->clock);
+  flow.id = id;
+  append(*thread, flow);
 }
 
 int stepscope_metadata(const char* text, std::uint32_t length) {

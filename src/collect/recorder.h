@@ -70,6 +70,8 @@ extern std::atomic<Recorder*> stepscope_recorder;
 
 /// Makes the file of a recording. `megabytes`: what it may hold. 0, or an errno; EBUSY: there is one.
 int stepscope_open(const char* path, std::uint32_t megabytes, std::uint32_t flags);
+/// The recording that is open is of this worker of a data loader of `parent`. 0, or an errno.
+int stepscope_worker_of(std::uint32_t parent, std::uint32_t worker);
 /// Events are kept from here on, and up to there; may come again until the recording is closed. 0, or an
 /// errno.
 int stepscope_start(void);
@@ -93,6 +95,8 @@ void stepscope_counter(const char* name, std::uint32_t length, double value);
 /// Memory that was allocated (bytes > 0) or freed; `device` -1: main memory. For programs that have no
 /// observer of their allocator.
 void stepscope_memory(std::uint64_t address, std::int64_t bytes, int device);
+/// Here and now begins or ends what has its other end in another process.
+void stepscope_flow(std::uint64_t id, int begins);
 /// `key=JSON` into the recording.
 int stepscope_metadata(const char* text, std::uint32_t length);
 }

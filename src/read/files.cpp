@@ -18,6 +18,7 @@
 #include "read/merged.h"
 #include "read/recording_text.h"
 #include "record/recording.h"
+#include "record/worker_files.h"
 
 namespace stepscope::read {
 namespace {
@@ -75,7 +76,8 @@ std::vector<std::string> files_below(const std::string& directory,
        it != end && !error; it.increment(error)) {
     const bool link = it->is_symlink(unknown);
     const fs::file_status leads_to = it->status(unknown);
-    if ((fs::is_regular_file(leads_to) || (link && !fs::exists(leads_to))) && fits(it->path()))
+    if ((fs::is_regular_file(leads_to) || (link && !fs::exists(leads_to))) && fits(it->path()) &&
+        !record::is_workers(it->path().string()))
       found.emplace_back(link, it->path().string());
   }
   std::sort(found.begin(), found.end());

@@ -18,6 +18,7 @@ inline constexpr std::string_view kMergeable[] = {".json", ".json.gz", ".pfw", "
 
 /// The files named, directories replaced by the files below them with one of these endings, in path order. A
 /// link below a directory to another of its files is left out; one that leads to nothing stays, to be missed.
+/// So is a recording of a data loader's worker: it is read with that of its process.
 Result<std::vector<std::string>> files_of(std::span<const std::string> paths,
                                           std::span<const std::string_view> endings);
 

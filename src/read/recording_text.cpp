@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "record/kineto_text.h"
+#include "record/worker_files.h"
 
 namespace stepscope::read {
 namespace {
@@ -53,12 +54,15 @@ class Handover {
 
 class RecordingText : public ByteSource {
  public:
-  RecordingText(std::vector<char> bytes, record::Recording recording)
-      : bytes_(std::move(bytes)), recording_(std::move(recording)) {
+  RecordingText(std::vector<char> bytes, record::Recording recording, record::Workers workers)
+      : bytes_(std::move(bytes)), recording_(std::move(recording)), workers_(std::move(workers)) {
     stored_size = static_cast<std::int64_t>(bytes_.size());
     for (const std::string& note : recording_.notes()) add_fault(0, note);
+    for (const std::string& note : workers_.notes()) add_fault(0, note);
     writer_ = std::thread([this] {
-      record::write_kineto(recording_, [this](std::string_view piece) { return handover_.give(piece); });
+      record::write_kineto(
+          recording_, [this](std::string_view piece) { return handover_.give(piece); }, {},
+          workers_.recordings());
       handover_.end();
     });
   }
@@ -84,6 +88,7 @@ class RecordingText : public ByteSource {
  private:
   std::vector<char> bytes_;  // the recording points into it
   record::Recording recording_;
+  record::Workers workers_;
   Handover handover_;
   std::thread writer_;
   std::string piece_;
@@ -105,7 +110,9 @@ Result<std::unique_ptr<ByteSource>> recording_text(std::unique_ptr<ByteSource> r
   }
   auto opened = record::Recording::open(bytes);
   if (!opened) return Error{opened.error().message, path, opened.error().byte};
-  return std::unique_ptr<ByteSource>(std::make_unique<RecordingText>(std::move(bytes), std::move(*opened)));
+  record::Workers workers = path == "-" ? record::Workers{} : record::workers_of(path, *opened);
+  return std::unique_ptr<ByteSource>(
+      std::make_unique<RecordingText>(std::move(bytes), std::move(*opened), std::move(workers)));
 }
 
 }  // namespace stepscope::read

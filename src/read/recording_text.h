@@ -9,7 +9,8 @@
 namespace stepscope::read {
 
 /// Reads `recording` to its end, which is bounded by what it was allowed to hold, and gives its text piece by
-/// piece. What is cut off or unreadable is among the faults.
+/// piece, with that of the data loaders' workers whose recordings lie beside it at `path`. What is cut off or
+/// unreadable is among the faults.
 Result<std::unique_ptr<ByteSource>> recording_text(std::unique_ptr<ByteSource> recording,
                                                    const std::string& path);
 

@@ -36,6 +36,8 @@ struct Header {
   std::atomic<std::uint64_t> dropped;  ///< records that found no room
   ClockPair loaded, begin, end;  ///< `loaded`: of the collector; `end` is zero until the recording is stopped
   char host[64];
+  std::uint32_t parent, worker;  ///< of a data loader's worker: the process that it works for (0: it is
+                                 ///< none), and its number
 };
 static_assert(sizeof(Header) <= kHeaderBytes);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
@@ -58,6 +60,7 @@ enum class Type : std::uint16_t {
   memory,
   clock,
   metadata,
+  flow,
   sample = 20,
   counter,
   device_session = 32,
@@ -119,6 +122,11 @@ struct Memory : Record {
 
 struct ClockRecord : Record {
   ClockPair pair;
+};
+
+/// An instant that belongs to one in another process: `value` is 1 where the flow begins, 0 where it ends.
+struct Flow : Record {
+  std::uint64_t tick, id;
 };
 
 /// A number that the program tells. `value` of Record: its name.

@@ -18,8 +18,10 @@ struct Written {
 
 /// Calls `take` with the text, piece by piece, until it returns false. Memory: what is known of ops with a
 /// sequence number, 40 bytes each, and a piece. `metadata`: `key=JSON` that goes before what the recording
-/// says of the same key.
+/// says of the same key. `workers`: of its data loaders; what they did while the recording was on is written
+/// as further processes.
 Written write_kineto(const Recording& recording, const std::function<bool(std::string_view)>& take,
-                     std::span<const std::string> metadata = {});
+                     std::span<const std::string> metadata = {},
+                     std::span<const Recording* const> workers = {});
 
 }  // namespace stepscope::record

@@ -23,6 +23,7 @@ struct PlainHeader {
   std::uint64_t dropped;
   ClockPair loaded, begin, end;
   char host[64];
+  std::uint32_t parent, worker;
 };
 static_assert(sizeof(PlainHeader) == sizeof(Header));
 struct PlainSegment {
@@ -125,6 +126,11 @@ std::int64_t Times::of_monotonic(std::int64_t ns) const {
   return std::clamp(ns, -2 * kFarthest, 2 * kFarthest) + offset;
 }
 
+void Times::count_from(const Times& other) {
+  if (!pairs_.empty() && !other.pairs_.empty())
+    pairs_[0].realtime_ns = pairs_[0].monotonic_ns + other.of_monotonic(0);
+}
+
 bool for_each_record(const Segment& segment,
                      const std::function<void(const Record&, std::span<const char>)>& take) {
   for (std::span<const char> rest = segment.records; !rest.empty();) {
@@ -162,6 +168,8 @@ Result<Recording> Recording::open(std::span<const char> file) {
   out.dropped_ = header.dropped;
   out.stopped_ = header.end.tick != 0;
   out.host_ = text_of(header.host);
+  out.parent_ = header.parent;
+  out.worker_ = header.worker;
   const std::uint32_t claimed = std::min(header.claimed, header.segment_limit);
   std::uint32_t cut = 0;
   for (std::uint32_t i = 0; i < claimed; ++i) {
@@ -186,9 +194,20 @@ Result<Recording> Recording::open(std::span<const char> file) {
                          " records found no room: record fewer steps, or allow the recording more memory.");
   note_device_losses(out.segments_, out.notes_);
   out.times_ = Times(static_cast<Clock>(header.clock), pairs_of(header, out.segments_));
-  out.begin_ = out.times_.ns(header.begin.tick);
-  out.end_ = out.stopped_ ? out.times_.ns(header.end.tick) : out.begin_;
+  out.begin_tick_ = header.begin.tick;
+  out.end_tick_ = header.end.tick;
+  out.settle_times();
   return out;
+}
+
+void Recording::take_times_of(const Recording& parent) {
+  times_.count_from(parent.times_);
+  settle_times();
+}
+
+void Recording::settle_times() {
+  begin_ = times_.ns(begin_tick_);
+  end_ = stopped_ ? times_.ns(end_tick_) : begin_;
 }
 
 }  // namespace stepscope::record

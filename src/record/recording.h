@@ -24,6 +24,8 @@ class Times {
   std::int64_t ns(std::uint64_t tick) const;
   /// Of an instant of the monotonic clock.
   std::int64_t of_monotonic(std::int64_t ns) const;
+  /// The monotonic clock is the same, and is since 1970 what it is to `other`.
+  void count_from(const Times& other);
 
  private:
   std::vector<ClockPair> pairs_;  // by tick
@@ -47,6 +49,9 @@ class Recording {
   std::uint32_t flags() const { return flags_; }
   std::uint64_t dropped() const { return dropped_; }
   bool stopped() const { return stopped_; }
+  /// Of a data loader's worker: the process that it works for, else 0; and its number.
+  std::uint32_t parent() const { return parent_; }
+  std::uint32_t worker() const { return worker_; }
   const std::string& host() const { return host_; }
   const Times& times() const { return times_; }
   std::int64_t begin_ns() const { return begin_; }
@@ -55,10 +60,15 @@ class Recording {
   const std::vector<Segment>& segments() const { return segments_; }
   /// What was lost or could not be read, as sentences.
   const std::vector<std::string>& notes() const { return notes_; }
+  /// An instant of this recording and of its parent's gets the same time.
+  void take_times_of(const Recording& parent);
 
  private:
-  std::uint32_t pid_ = 0, flags_ = 0;
+  void settle_times();
+
+  std::uint32_t pid_ = 0, flags_ = 0, parent_ = 0, worker_ = 0;
   std::uint64_t dropped_ = 0;
+  std::uint64_t begin_tick_ = 0, end_tick_ = 0;
   bool stopped_ = false;
   std::string host_;
   Times times_;

@@ -16,6 +16,7 @@ class RecordingFile {
   ~RecordingFile();
 
   const Recording& recording() const { return recording_; }
+  void take_times_of(const Recording& parent) { recording_.take_times_of(parent); }
 
  private:
   explicit RecordingFile(std::span<const char> bytes) : bytes_(bytes) {}

@@ -1,8 +1,11 @@
 #include "write/kineto.h"
 
+#include <utility>
+
 #include "base/gzip_member.h"
 #include "record/kineto_text.h"
 #include "record/recording_file.h"
+#include "record/worker_files.h"
 #include "write/output.h"
 
 namespace stepscope::write {
@@ -29,10 +32,14 @@ Result<KinetoWritten> kineto(const std::string& path, const std::string& target,
     if (text.size() >= kMember) pass_on();
     return !output->closed_early();
   };
-  const record::Written written = record::write_kineto(file->recording(), take, metadata);
+  const record::Workers workers = record::workers_of(path, file->recording());
+  const record::Written written =
+      record::write_kineto(file->recording(), take, metadata, workers.recordings());
   pass_on();
   if (auto error = output->finish()) return *error;
-  return KinetoWritten{written.events, file->recording().notes()};
+  std::vector<std::string> notes = file->recording().notes();
+  for (std::string& note : workers.notes()) notes.push_back(std::move(note));
+  return KinetoWritten{written.events, std::move(notes)};
 }
 
 }  // namespace stepscope::write

@@ -52,6 +52,20 @@ PyObject* metadata(PyObject*, PyObject* text) {
                        "the recording has no room for metadata");
 }
 
+PyObject* worker_of(PyObject*, PyObject* arguments) {
+  unsigned int parent = 0, worker = 0;
+  if (PyArg_ParseTuple(arguments, "II", &parent, &worker) == 0) return nullptr;
+  return done_or_raise(stepscope_worker_of(parent, worker), "no recording is open");
+}
+
+PyObject* flow(PyObject*, PyObject* arguments) {
+  unsigned long long id = 0;
+  int begins = 0;
+  if (PyArg_ParseTuple(arguments, "Kp", &id, &begins) == 0) return nullptr;
+  stepscope_flow(id, begins);
+  Py_RETURN_NONE;
+}
+
 PyObject* range_begin(PyObject*, PyObject* name) {
   Py_ssize_t length = 0;
   const char* bytes = PyUnicode_AsUTF8AndSize(name, &length);
@@ -111,6 +125,10 @@ PyMethodDef methods[] = {
     {"stop", stop, METH_NOARGS, "Events are kept up to here."},
     {"close", close, METH_NOARGS, "Leaves the file as it is; returns how many records found no room."},
     {"metadata", metadata, METH_O, "metadata(\"key=JSON\"): what the trace says of itself at its top."},
+    {"worker_of", worker_of, METH_VARARGS,
+     "worker_of(parent, number): the recording that is open is of a worker of a data loader."},
+    {"flow", flow, METH_VARARGS,
+     "flow(id, begins): here and now begins or ends what has its other end in another process."},
     {"range_begin", range_begin, METH_O, "range_begin(name): a range of the calling thread begins."},
     {"range_end", range_end, METH_NOARGS, "The range that began last on the calling thread ends."},
     {"attach_torch", attach_torch, METH_VARARGS,
