@@ -17,6 +17,7 @@ from typing import Any
 
 from stepscope import _collect
 from stepscope._errors import Error
+from stepscope.profiler._dataloader import follow, unfollow
 from stepscope.profiler._optimizers import watch_optimizers
 
 Options = dict[str, str]
@@ -81,6 +82,7 @@ class Outside:
                 megabytes=int(options.get("megabytes", 256)),
             )
             self.asked = True
+            follow(self.profile, self.profile._flags)
             if "steps" not in options or self.first == self.step:
                 self.start()
 
@@ -101,8 +103,15 @@ class Outside:
                     _collect.range_end()
                     self.profile.stop()
             finally:
+                unfollow(self.profile)
                 self.profile = None
                 self.over.set()
+
+    def withdraw(self) -> None:
+        """This process is a worker of a data loader, which is recorded with the process that it works for."""
+        if os.getpid() == self.pid and self.asked:
+            self.stop()
+            self.path.unlink(missing_ok=True)
 
     def after_optimizer(self, optimizer: Any) -> None:
         """A step has ended: of several optimizers the first one counts."""

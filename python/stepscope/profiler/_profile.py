@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from stepscope import _collect
 from stepscope._errors import ProfilerError
+from stepscope.profiler import _dataloader
 from stepscope.profiler._activities import ProfilerActivity, chosen, supported_activities, wait_for_devices
 from stepscope.profiler._config import warn_of_ignored
 from stepscope.profiler._kineto import kineto_profile
@@ -80,7 +81,7 @@ class _KinetoProfile(Results):
         self._cycles = 0
         self._preset: dict[str, str] = {}
         self._trace_id: str | None = None
-        self._is_recording = False
+        self._is_on = self._is_recording = False
         self._began = 0.0
         if experimental_config is not None:
             warn_of_ignored(experimental_config)
@@ -111,6 +112,9 @@ class _KinetoProfile(Results):
             sampled=self.with_stack == "sampled",
         )
         self._cycles += 1
+        if ProfilerActivity.CPU in self.activities:
+            _dataloader.follow(self, self._flags)
+            _dataloader.show(self._on.path)
         self._trace_id = self._new_trace_id()
         self._times.profiler_prepare_call_duration_us = since(began)
 
@@ -147,6 +151,9 @@ class _KinetoProfile(Results):
                 wait_for_devices()
             recording.stop()
             self._finished.append(recording)
+            _dataloader.hide()
+            if not self._is_on:
+                _dataloader.unfollow(self)
         self._times.profiler_disable_call_duration_us = since(began)
 
     def toggle_collection_dynamic(self, enable: bool, activities: Iterable[Any]) -> None:
@@ -233,7 +240,6 @@ class profile(_KinetoProfile):  # noqa: N801 (the name that it replaces)
         self.step_num = 0
         self.current_action = self._action(0)
         self._mark: _collect.record_function | None = None
-        self._is_on = False
 
     def __enter__(self) -> profile:
         self.start()
@@ -250,7 +256,13 @@ class profile(_KinetoProfile):  # noqa: N801 (the name that it replaces)
     def start(self) -> None:
         if self._is_on and not (self._on is not None and self._on.is_foreign):
             raise ProfilerError("the profiler was started already; stop it before it is started again")
-        self._transit(NONE, self.current_action)
+        if ProfilerActivity.CPU in self.activities:
+            _dataloader.follow(self, self._flags)
+        try:
+            self._transit(NONE, self.current_action)
+        except BaseException:
+            _dataloader.unfollow(self)
+            raise
         self._is_on = True
         self._begin_step()
 
@@ -258,7 +270,10 @@ class profile(_KinetoProfile):  # noqa: N801 (the name that it replaces)
         self._must_be_on("stop")
         self._end_step()
         self._is_on = False
-        self._transit(self.current_action, None)
+        try:
+            self._transit(self.current_action, None)
+        finally:
+            _dataloader.unfollow(self)
 
     def step(self) -> None:
         """The next step begins."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import dataclasses
+import glob
 import json
 import os
 import socket
@@ -37,6 +38,8 @@ class File:
     open: bool = True
     stopped: bool = False
     left: bool = False
+    gives_way: bool = False
+    """To a profiler that the program makes: a worker records without having been asked by it."""
 
 
 class Recording:
@@ -44,6 +47,7 @@ class Recording:
 
     A file without a ``path`` of the user's goes when nobody holds the recording any more, unless it was never stopped.
     ``missing``, once started, says what of it is not recorded, as sentences. ``sampled``: STACKS are samples, not calls.
+    ``worker_of``: this process is a worker of a data loader: of which process, and its number.
     """
 
     def __init__(
@@ -55,18 +59,24 @@ class Recording:
         with_ops: bool = True,
         with_devices: bool = False,
         sampled: bool = False,
+        worker_of: tuple[int, int] | None = None,
     ) -> None:
         global being_made
+        if being_made is not None and being_made.open and being_made.gives_way:
+            close(being_made)
         if being_made is not None and being_made.open:
             raise ProfilerError("another profiler is recording in this process; stop it first, then start this one")
         plugin = torch_observer() if with_ops else None
         self._file = File(path or scratch() / f"{socket.gethostname()}_{os.getpid()}.{time.time_ns()}.stepscope", path is None)
+        self._file.gives_way = worker_of is not None
         if path is not None:
             make_way(path)
         try:
             _collect.open(self.path, megabytes, flags)
         except OSError as error:
             raise Error(f"{self.path}: {error}; name another place by profile(path=…)") from None
+        if worker_of is not None:
+            _collect.worker_of(*worker_of)
         self.dropped = 0
         self.missing: list[str] = []
         stacks = SAMPLED_STACKS if sampled else ALL_CALLS
@@ -154,7 +164,8 @@ def leave(file: File) -> None:
     if not file.is_temporary:
         return
     if file.stopped:
-        file.path.unlink(missing_ok=True)
+        for path in (file.path, *beside(file.path)):
+            path.unlink(missing_ok=True)
     else:
         print(f"stepscope: a profiler was never stopped; what it recorded is in {file.path}", file=sys.stderr)
 
@@ -192,10 +203,20 @@ def make_way(path: Path) -> None:
     """An earlier recording at the path goes; anything else stays."""
     if not path.exists():
         return
+    if not is_recording(path):
+        raise Error(f"{path} exists and is no recording, so it is not replaced; name another path")
+    for old in (path, *beside(path)):
+        old.unlink(missing_ok=True)
+
+
+def is_recording(path: Path) -> bool:
     with open(path, "rb") as file:
-        if file.read(len(MAGIC)) != MAGIC:
-            raise Error(f"{path} exists and is no recording, so it is not replaced; name another path")
-    path.unlink()
+        return file.read(len(MAGIC)) == MAGIC
+
+
+def beside(path: Path) -> list[Path]:
+    """The recordings of the workers of its data loaders."""
+    return [found for found in path.parent.glob(f"{glob.escape(path.stem)}.worker*_*.stepscope") if is_recording(found)]
 
 
 def scratch() -> Path:
