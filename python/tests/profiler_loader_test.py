@@ -115,7 +115,7 @@ def linked(events):
     return sorted(pairs, key=lambda pair: pair[1]["ts"])
 
 
-def agrees(events, batches):
+def agrees(events, batches, epochs=1):
     """Each batch that the loop got is linked to the fetch of the process that it says it is from, in its place there."""
     pairs = linked(events)
     assert [made["pid"] for made, _ in pairs] == [int(batch[0][1]) for batch in batches]
@@ -123,7 +123,7 @@ def agrees(events, batches):
     for pid in {made["pid"] for made, _ in pairs}:
         fetches = [made for made, _ in pairs if made["pid"] == pid]
         order = [int(batch[0][0]) for batch in batches if int(batch[0][1]) == pid]
-        assert fetches == sorted(fetches, key=lambda e: e["ts"]) and order == sorted(order)
+        assert fetches == sorted(fetches, key=lambda e: e["ts"]) and order == sorted(set(order)) * epochs
     return pairs
 
 
@@ -171,7 +171,7 @@ def test_workers_that_stay(tmp_path):
     with profile() as prof:
         batches = [batch for _ in range(3) for batch in loader]
     events = exported(prof, tmp_path)
-    assert len(agrees(events, batches)) == 12
+    assert len(agrees(events, batches, epochs=3)) == 12
     assert len(named(events, "init 0")) == len(named(events, "init 1")) == 1
 
 
@@ -202,8 +202,8 @@ def export(path, folder):
 
 def test_a_worker_that_is_killed_leaves_what_it_did(tmp_path):
     path = tmp_path / "run.stepscope"
-    with profile(path=path):
-        with pytest.raises(RuntimeError, match="worker"):
+    with pytest.raises(RuntimeError, match="worker"):
+        with profile(path=path):
             for _ in DataLoader(Killed(16), batch_size=1, num_workers=1):
                 pass
     (worker,) = tmp_path.glob("run.worker0_*.stepscope")
@@ -334,12 +334,29 @@ def test_a_loader_that_marks_nothing_is_marked(tmp_path, monkeypatch):
     assert len(named(events, SEVERAL)) == 4 and len(linked(events)) == 3
 
 
-def test_waits_and_findings(tmp_path):
-    """Twelve steps that wait for two workers; each batch takes 60 ms, so one comes every 30 ms."""
+@pytest.mark.parametrize(("workers", "finding"), [(0, "I01"), (1, "I02")])
+def test_waits_and_findings(tmp_path, workers, finding):
+    """Ten steps that do nearly nothing but wait for their batch, which takes 60 ms."""
+    path = tmp_path / "run.stepscope"
+    with profile(path=path, schedule=schedule(wait=0, warmup=1, active=10, repeat=1)) as prof:
+        for batch in DataLoader(Slow(13, 0.06), num_workers=workers):
+            torch.relu(batch.float())
+            prof.step()
+    trace = stepscope.open(path)
+    steps = trace.analyze("input_wait").tables[0]
+    assert steps["step"].to_list() == [str(number) for number in range(1, 11)]
+    assert set(steps["loader"].to_list()) == {"multi-process" if workers else "single-process"}
+    assert all(45e6 < total < 200e6 for total in steps["total"].to_list()[1:])
+    assert finding in trace.report().findings["id"].to_list()
+
+
+def test_two_workers_take_turns(tmp_path):
+    """A batch takes 60 ms and two are made at a time: a step waits 30 ms on average."""
     path = tmp_path / "run.stepscope"
     with profile(path=path, schedule=schedule(wait=0, warmup=1, active=12, repeat=1)) as prof:
         for batch in DataLoader(Slow(15, 0.06), num_workers=2):
             torch.relu(batch.float())
             prof.step()
-    waits = stepscope.open(path).input_wait()
-    print(waits)
+    (loader,) = stepscope.open(path).analyze("input_wait").tables[1]
+    assert (loader["kind"], loader["count"]) == ("multi-process", 12)
+    assert 20e6 < loader["total"] / 12 < 80e6

@@ -10,10 +10,16 @@ What differs, and why:
   ends in that of its parent, loses its parent. There names, counts and shapes are compared, and parents are not; and not the ops that
   call themselves (`TWICE`): of the two one is left where the inner one has kept its parent.
 - Times are different runs', and are not compared.
+- A loader's batches are put together in a range `DataLoader.collate`, which torch.profiler does not have (`OURS`). It does not see
+  worker processes, and events() has none of them here either.
+- Of two processes that train together, `gloo:all_reduce` ends on a thread of gloo's a little behind the step, which waits for it.
 - Memory: until a recording knows allocations, nothing is compared.
 """
 
 import collections
+import json
+import subprocess
+import sys
 import warnings
 
 import pytest
@@ -22,6 +28,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     torch = pytest.importorskip("torch", reason="needs PyTorch")
 
+import stepscope  # noqa: E402
 from stepscope.profiler import profile  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -87,6 +94,20 @@ def transformer():
     return step
 
 
+OURS = {"DataLoader.collate"}
+
+
+def loader(workers):
+    data = torch.utils.data.TensorDataset(torch.randn(8, 16), torch.randint(0, 4, (8,)))
+    model = torch.nn.Linear(16, 4)
+
+    def step():
+        for inputs, wanted in torch.utils.data.DataLoader(data, batch_size=2, num_workers=workers):
+            torch.nn.functional.cross_entropy(model(inputs), wanted).backward()
+
+    return step
+
+
 def shapes_of(event):
     return str(event.input_shapes)
 
@@ -104,7 +125,7 @@ TWICE = {"aten::sum", "aten::div", "aten::div_"}
 
 
 def comparable(prof):
-    return [event for event in prof.events() if has_nanoseconds() or event.name not in TWICE]
+    return [event for event in prof.events() if event.name not in OURS and (has_nanoseconds() or event.name not in TWICE)]
 
 
 def has_nanoseconds():
@@ -162,6 +183,72 @@ def test_flops(program):
         key: value for key, value in flops(theirs).items() if key not in BEYOND
     }
     assert all(mine[key] > 0 for key in BEYOND & mine.keys())
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_loaders(workers):
+    """Ops of collating have the range as their parent, whose parent is theirs there."""
+    torch.manual_seed(0)
+    ours, theirs = both(loader(workers))
+
+    def told(events):
+        def parent(event):
+            above = event.cpu_parent
+            while above is not None and above.name in OURS:
+                above = above.cpu_parent
+            return above.name if above is not None and has_nanoseconds() else None
+
+        return collections.Counter((event.name, parent(event), shapes_of(event)) for event in events)
+
+    assert told(comparable(ours)) == told(comparable(theirs))
+    kind = "_MultiProcessing" if workers else "_SingleProcess"
+    assert sum(event.name == f"enumerate(DataLoader)#{kind}DataLoaderIter.__next__" for event in ours.events()) == 5
+    assert sum(event.name == "DataLoader.collate" for event in ours.events()) == (0 if workers else 4)
+
+
+TRAINING = """
+import json, sys, time, torch, torch.profiler
+from stepscope.profiler import profile
+rank, folder = int(sys.argv[1]), sys.argv[2]
+torch.set_num_threads(1)
+torch.manual_seed(0)
+torch.distributed.init_process_group("gloo", init_method=f"file://{folder}/store", rank=rank, world_size=2)
+model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(64, 64))
+def step():
+    model.zero_grad()
+    model(torch.ones(4, 64)).sum().backward()
+    time.sleep(0.2)
+for _ in range(3):
+    step()
+def told(prof):
+    return [[e.name, e.cpu_parent.name if e.cpu_parent else None, str(e.input_shapes)] for e in prof.events()]
+with profile(path=f"{folder}/run.rank{rank}.stepscope", record_shapes=True) as ours:
+    step()
+torch.distributed.barrier()
+with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], record_shapes=True) as theirs:
+    step()
+open(f"{folder}/told{rank}.json", "w").write(json.dumps([told(ours), told(theirs)]))
+torch.distributed.destroy_process_group()
+"""
+
+
+def test_two_processes_that_train_together(tmp_path):
+    if not torch.distributed.is_available():
+        pytest.skip("this PyTorch has no torch.distributed")
+    command = [sys.executable, "-W", "ignore", "-c", TRAINING]
+    ranks = [subprocess.Popen([*command, str(rank), str(tmp_path)]) for rank in (0, 1)]
+    assert [rank.wait(timeout=120) for rank in ranks] == [0, 0]
+    for rank in (0, 1):
+        ours, theirs = json.loads((tmp_path / f"told{rank}.json").read_text())
+        if not has_nanoseconds():
+            ours, theirs = ([[name, shapes] for name, _, shapes in told if name not in TWICE] for told in (ours, theirs))
+        assert collections.Counter(map(tuple, ours)) == collections.Counter(map(tuple, theirs))
+        assert [event[0] for event in ours].count("gloo:all_reduce") == 1
+    trace = stepscope.open(tmp_path)
+    assert [(rank.rank, rank.world_size, rank.backend) for rank in trace.ranks] == [(0, 2, "gloo"), (1, 2, "gloo")]
+    for answer in ("collectives", "communication"):
+        assert "No collective" in trace.analyze(answer).notes[0]  # gloo's have no device, and tell no group
+    assert trace.report().verdict["rank"].to_list()
 
 
 def test_tables_have_the_same_layout():
