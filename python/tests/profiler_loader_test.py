@@ -5,6 +5,8 @@ import json
 import os
 import queue
 import signal
+import subprocess
+import sys
 import time
 import warnings
 
@@ -332,6 +334,43 @@ def test_a_loader_that_marks_nothing_is_marked(tmp_path, monkeypatch):
     assert dataloader._BaseDataLoaderIter.__next__ is quiet
     events = exported(prof, tmp_path)
     assert len(named(events, SEVERAL)) == 4 and len(linked(events)) == 3
+
+
+TRAINING = """
+import sys, torch
+from torch.utils.data import DataLoader, TensorDataset
+if __name__ == "__main__":
+    model = torch.nn.Linear(1, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    data = TensorDataset(torch.ones(16, 1))
+    for (batch,) in DataLoader(data, num_workers=2, multiprocessing_context=sys.argv[1], prefetch_factor=1):
+        optimizer.zero_grad()
+        model(batch).sum().backward()
+        optimizer.step()
+"""
+SITE = """
+import sys
+if "resource_tracker" not in str(sys.orig_argv):  # a helper of multiprocessing, which imports no PyTorch by itself
+    import torch
+    from stepscope.profiler._outside import begin
+    begin(torch)
+"""
+
+
+@pytest.mark.parametrize("start", ["fork", "spawn"])
+@pytest.mark.parametrize("options", [{}, {"steps": "2:12"}])
+def test_workers_of_a_program_that_is_recorded_from_outside(tmp_path, start, options):
+    """As `stepscope record` does it: spawned workers would be recorded as processes of their own."""
+    (tmp_path / "train.py").write_text(TRAINING)
+    (tmp_path / "sitecustomize.py").write_text(SITE)
+    folder = tmp_path / "out"
+    folder.mkdir()
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "STEPSCOPE_RECORD": json.dumps({"folder": str(folder), **options})}
+    subprocess.run([sys.executable, "-W", "ignore", str(tmp_path / "train.py"), start], env=environment, check=True, timeout=120)
+    (parent,) = (path for path in folder.iterdir() if ".worker" not in path.name)
+    assert len(list(folder.glob(f"{parent.stem}.worker[01]_*.stepscope"))) == len(list(folder.iterdir())) - 1 == 2
+    assert len(linked(events_of(export(parent, tmp_path)))) >= 6
+    assert len(stepscope.open(folder).ranks) == 1
 
 
 @pytest.mark.parametrize(("workers", "finding"), [(0, "I01"), (1, "I02")])

@@ -10,6 +10,7 @@
 
 #include "cli/exit.h"
 #include "cli/present.h"
+#include "record/worker_files.h"
 
 namespace stepscope::cli {
 namespace {
@@ -44,7 +45,8 @@ std::vector<std::string> recordings_in(const fs::path& folder) {
   std::vector<std::string> paths;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error))
-    if (entry.path().extension() == ".stepscope") paths.push_back(entry.path().string());
+    if (entry.path().extension() == ".stepscope" && !record::is_workers(entry.path().string()))
+      paths.push_back(entry.path().string());
   std::sort(paths.begin(), paths.end());
   return paths;
 }

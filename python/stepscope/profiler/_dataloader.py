@@ -24,6 +24,8 @@ from stepscope.profiler._recording import FLOPS, SHAPES, Recording, scratch
 
 VARIABLE = "STEPSCOPE_LOADER"
 """Of the environment: what workers have to know."""
+INHERITED = os.environ.get(VARIABLE)
+"""As it was before this process became one that is recorded."""
 MEGABYTES = 32
 """What a worker may record."""
 
@@ -256,6 +258,8 @@ def worker_loop(*args: Any, **named: Any) -> Any:
 def watched(given: dict[str, Any]) -> Worker | None:
     """The arguments become such that the worker sees its batches; None, and nothing changes, where it is not to record."""
     told = json.loads(os.environ[VARIABLE])
+    if told["parent"] == os.getpid() and INHERITED is not None:
+        told = json.loads(INHERITED)
     parent = multiprocessing.parent_process()
     if parent is None or parent.pid != told["parent"]:
         return None
