@@ -21,6 +21,7 @@ using record::Text;
 
 std::mutex control;          // of open, start, stop and close
 Recorder* opened = nullptr;  // guarded by control
+Recorder* newest = nullptr;  // likewise
 int descriptor = -1;         // likewise
 bool fork_is_handled = false;
 
@@ -126,8 +127,9 @@ int stepscope_open(const char* path, std::uint32_t megabytes, std::uint32_t flag
   }
   Header& header = *static_cast<Header*>(mapped);
   fill_header(header, megabytes, flags);
-  opened = new (memory)
-      Recorder{&header, static_cast<char*>(mapped) + record::kHeaderBytes, header.clock, flags, file, 0};
+  opened = new (memory) Recorder{
+      &header, static_cast<char*>(mapped) + record::kHeaderBytes, header.clock, flags, file, 0, newest};
+  newest = opened;
   descriptor = file;
   return 0;
 }

@@ -61,6 +61,7 @@ struct Recorder {
   std::uint32_t flags;
   int file;
   std::atomic<std::int64_t> cpu_bytes;  ///< that were allocated since it began and are not freed
+  Recorder* before;                     ///< the one that was made before it: all stay within reach
 };
 
 #pragma GCC visibility push(default)
