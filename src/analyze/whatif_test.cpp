@@ -77,8 +77,8 @@ TEST(Whatif, LaunchesAndTheirWayToTheDevice) {
   EXPECT_EQ(test::cells(report.tables[1], "step"), (Cells{"296000", "356000", "351000"}));
 }
 
-// The step's mark holds all host time. k is asked for at 57 and ends at 153, sync returns at 153 + 5, n is asked
-// for 7 later, starts at 167 and ends at 227, behind the host (198).
+// The step's mark holds all host time. k is asked for at 57 and ends at 153, sync returns at 153 + 5, n is
+// asked for 7 later, starts at 167 and ends at 227, behind the host (198).
 TEST(Whatif, AllHostWork) {
   const trace::Trace trace = test::open_events(joined(kLoaderAndSync));
   EXPECT_EQ(test::cells(whatif_of(trace, "host=0.5").tables[1], "saving"), Cells{"73000"});
