@@ -32,8 +32,8 @@ struct Library {
   Result (*result_text)(Result, const char** text) = nullptr;
 };
 
-/// The copy that the process has loaded, else one beside the CUDA libraries it has loaded, else the toolkit's.
-/// 0, or an errno with the reason in `why`.
+/// The copy that the process has loaded, else one beside the CUDA libraries it has loaded, else the
+/// toolkit's. 0, or an errno with the reason in `why`.
 int find_library(const Library*& library, std::string& why);
 
 /// What a failure means to who started the recording.
