@@ -43,11 +43,6 @@ struct Memory {
   const MemoryRecords& records;
   std::vector<std::uint32_t> chosen;  ///< indices of the records in the steps
   std::uint32_t peak = MemoryRecords::kNever;
-
-  bool has_totals() const { return !records.allocated.empty() && records.allocated.front() != kNoInt; }
-  std::int64_t level(std::uint32_t i) const {
-    return has_totals() ? records.allocated[i] : records.change[i];
-  }
 };
 
 Memory memory_of(const Rank& rank, const MemoryRecords& records, const StepChoice& choice) {
@@ -55,7 +50,8 @@ Memory memory_of(const Rank& rank, const MemoryRecords& records, const StepChoic
   for (std::uint32_t i = 0; i < records.size(); ++i) {
     if (!choice.includes(rank, records.row[i])) continue;
     memory.chosen.push_back(i);
-    if (memory.peak == MemoryRecords::kNever || memory.level(i) > memory.level(memory.peak)) memory.peak = i;
+    if (memory.peak == MemoryRecords::kNever || memory.records.level(i) > memory.records.level(memory.peak))
+      memory.peak = i;
   }
   return memory;
 }
@@ -108,7 +104,7 @@ void add_peak(PeakTable& out, const Memory& memory, std::int64_t origin) {
   const Row row = records.row[memory.peak];
   out.rank.add(memory.rank);
   out.device.push_back(records.device.name());
-  out.allocated.push_back(memory.has_totals() ? records.allocated[memory.peak] : kNoInt);
+  out.allocated.push_back(memory.records.has_totals() ? records.allocated[memory.peak] : kNoInt);
   out.reserved.push_back(reserved);
   out.capacity.push_back(capacity);
   const bool known = capacity != kNoInt && reserved >= 0 && reserved <= capacity;
@@ -170,8 +166,8 @@ void add_alive(AliveTable& out, const trace::Trace& trace, const Memory& memory)
     report::add_to(sum->bytes, records.bytes[i]);
     report::add_to(known, records.bytes[i]);
   }
-  const std::int64_t whole = memory.has_totals() ? records.allocated[memory.peak] : known;
-  if (memory.has_totals() && whole > known) by_op[std::string(kBefore)] = {kNoInt, whole - known};
+  const std::int64_t whole = memory.records.has_totals() ? records.allocated[memory.peak] : known;
+  if (memory.records.has_totals() && whole > known) by_op[std::string(kBefore)] = {kNoInt, whole - known};
   std::vector<std::pair<std::string, Sum>> order(by_op.begin(), by_op.end());
   std::stable_sort(order.begin(), order.end(),
                    [](const auto& a, const auto& b) { return a.second.bytes > b.second.bytes; });
@@ -360,8 +356,8 @@ void add_steps(StepTable& out, const Memory& memory) {
     const std::int32_t step = memory.rank.events.step[memory.records.row[i]];
     if (step < 0) continue;
     Levels& levels = by_step[step];
-    levels.lowest = std::min(levels.lowest, memory.level(i));
-    levels.highest = std::max(levels.highest, memory.level(i));
+    levels.lowest = std::min(levels.lowest, memory.records.level(i));
+    levels.highest = std::max(levels.highest, memory.records.level(i));
   }
   for (const auto& [step, levels] : by_step) {
     out.rank.add(memory.rank);
@@ -396,7 +392,9 @@ std::vector<std::uint32_t> thinned(const Memory& memory, std::size_t points) {
     const auto end =
         memory.chosen.begin() + static_cast<std::ptrdiff_t>((run + 1) * memory.chosen.size() / runs);
     if (begin == end) continue;
-    const auto lower = [&](std::uint32_t a, std::uint32_t b) { return memory.level(a) < memory.level(b); };
+    const auto lower = [&](std::uint32_t a, std::uint32_t b) {
+      return memory.records.level(a) < memory.records.level(b);
+    };
     const auto less_reserved = [&](std::uint32_t a, std::uint32_t b) {
       return memory.records.reserved[a] < memory.records.reserved[b];
     };
@@ -489,7 +487,7 @@ report::Report memory_events(const trace::Trace& trace, const report::Params& pa
       absurd += records.absurd;
       if (memory.chosen.empty()) continue;
       addressed &= records.addressed;
-      totals &= memory.has_totals();
+      totals &= memory.records.has_totals();
       add_peak(peaks, memory, origin);
       add_alive(alive, trace, memory);
       add_ops(operators, memory, ops);

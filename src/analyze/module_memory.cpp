@@ -74,7 +74,7 @@ class Alive {
     const std::vector<std::int64_t> self = bytes_;
     modules_.paths.add_up(bytes_);
     modules_.paths.add_up(count_);
-    const std::int64_t whole = std::max(level(peak_), known_);
+    const std::int64_t whole = std::max(records_.level(peak_), known_);
     const auto row = [&](std::string_view module, std::int64_t depth, std::int64_t count,
                          std::int64_t bytes) {
       out.rank.add(rank_);
@@ -116,13 +116,10 @@ class Alive {
     std::int64_t bytes = 0, last = 0;  ///< of all its allocations that are alive, and of the last one
   };
 
-  std::int64_t level(std::uint32_t i) const {
-    return records_.allocated[i] != MemoryRecords::kAbsent ? records_.allocated[i] : records_.change[i];
-  }
   bool find_peak(const StepChoice& choice) {
     for (std::uint32_t i = 0; i < records_.size(); ++i)
       if (choice.includes(rank_, records_.row[i]) &&
-          (peak_ == MemoryRecords::kNever || level(i) > level(peak_)))
+          (peak_ == MemoryRecords::kNever || records_.level(i) > records_.level(peak_)))
         peak_ = i;
     return peak_ != MemoryRecords::kNever;
   }

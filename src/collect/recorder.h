@@ -84,7 +84,7 @@ std::uint64_t stepscope_close(void);
 Thread* stepscope_thread(Recorder* recorder);
 /// A new segment for the thread; false: none is left, one record is counted as dropped.
 bool stepscope_next_segment(Thread* thread);
-/// The text in the thread's segment, which has room for it. `stays`: its bytes are never something else.
+/// The text in the thread's segment, which has room for it.
 const record::Text* stepscope_text(Thread* thread, record::Type type, const char* bytes,
                                    std::uint32_t length);
 

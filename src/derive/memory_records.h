@@ -41,6 +41,9 @@ struct MemoryRecords {
   std::int64_t out_of_memory = 0;  ///< failed allocations
   std::int64_t absurd = 0;         ///< records beyond kMostBytes or kMostMoved, left out
   std::size_t size() const { return row.size(); }
+  bool has_totals() const { return !allocated.empty() && allocated.front() != kAbsent; }
+  /// What is in use after record i: as recorded, else the sum of bytes since the first record.
+  std::int64_t level(std::uint32_t i) const { return has_totals() ? allocated[i] : change[i]; }
 };
 
 /// One entry per memory with records, devices before the host. Frees pair with the last allocation at their

@@ -99,11 +99,16 @@ PyObject* attach_torch(PyObject*, PyObject* arguments) {
   const auto attach = reinterpret_cast<int (*)(int)>(::dlsym(observer, "stepscope_torch_attach"));
   const auto memory = reinterpret_cast<int (*)()>(::dlsym(observer, "stepscope_torch_memory"));
   if (version == nullptr || attach == nullptr || memory == nullptr || version() != record::kVersion) {
-    PyErr_SetString(PyExc_ImportError, "the observer of this PyTorch is of another version of stepscope");
+    PyErr_SetString(PyExc_ImportError,
+                    "the observer of this PyTorch is of another version of stepscope; remove the folder "
+                    "stepscope/observers in ~/.cache (or in XDG_CACHE_HOME), and it is compiled anew");
     return nullptr;
   }
   if (attach(with_inputs) != 0) {
-    PyErr_SetString(PyExc_RuntimeError, "PyTorch refused the observer");
+    PyErr_SetString(
+        PyExc_RuntimeError,
+        "PyTorch refused the observer, so no operators can be recorded; activities=[] records ranges "
+        "alone, backend=\"kineto\" leaves recording to torch.profiler");
     return nullptr;
   }
   if (with_memory != 0 && memory() != 0)
