@@ -72,8 +72,11 @@ std::vector<HostScale::Stretch>::const_iterator HostScale::ending_after(Thread& 
 
 Time HostScale::first_start(const trace::Rank& rank) {
   Time first = trace::kNoTime;
-  for (const trace::Row row : rank.host_rows())
-    first = first == trace::kNoTime ? rank.events.start[row] : std::min(first, rank.events.start[row]);
+  for (const trace::Track& track : rank.tracks) {
+    if (track.side != trace::Track::Side::host || track.begin == track.end) continue;
+    const Time start = rank.events.start[track.begin];
+    first = first == trace::kNoTime ? start : std::min(first, start);
+  }
   return first == trace::kNoTime ? 0 : first;
 }
 

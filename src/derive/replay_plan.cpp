@@ -34,6 +34,7 @@ class Planner {
     const TrackId main = main_thread();
     plan_.handoffs = handoffs(rank_, host_threads(main), main, waiting);
     add_things();
+    add_stretches();
   }
 
  private:
@@ -82,13 +83,10 @@ class Planner {
 
   /// The lists are nearly in order by themselves: sorted one by one and merged.
   void add_things() {
-    Column<Thing> launches, returns, events, rest;
-    for (std::size_t i = 0; i < plan_.calls.size(); ++i) {
-      const Row row = plan_.calls[i].row;
-      launches.push_back(thing(e_.start[row], Thing::Kind::launch, i));
+    Column<Thing> returns, events, rest;
+    for (std::size_t i = 0; i < plan_.calls.size(); ++i)
       if (plan_.calls[i].waiting != Waiting::no)
-        returns.push_back(thing(e_.end[row], Thing::Kind::returns, i));
-    }
+        returns.push_back(thing(e_.end[plan_.calls[i].row], Thing::Kind::returns, i));
     for (std::size_t i = 0; i < plan_.events.size(); ++i) {
       const Row row = plan_.events[i].row, launch = e_.launch[row];
       const Time start = launch == kNoRow ? e_.start[row] : std::max(e_.start[row], e_.start[launch]);
@@ -98,10 +96,46 @@ class Planner {
       rest.push_back(thing(plan_.handoffs[i].resumed, Thing::Kind::handoff, i));
     for (std::size_t i = 0; i < plan_.marks.size(); ++i)
       rest.push_back(thing(plan_.marks[i].time, Thing::Kind::mark, i));
-    for (Column<Thing>* list : {&launches, &returns, &events, &rest}) {
+    for (Column<Thing>* list : {&returns, &events, &rest}) {
       sort_runs(*list, earlier);
       plan_.things = merged(plan_.things, *list);
     }
+  }
+  void add_stretches() {
+    for (TrackId t = 0; t < rank_.tracks.size(); ++t) plan_.stretches.push_back(t);
+    const auto begin = [&](TrackId thread) {
+      plan_.stretches.push_back(thread);
+      return static_cast<std::uint32_t>(plan_.stretches.size() - 1);
+    };
+    for (ReplayPlan::Call& call : plan_.calls)
+      if (call.waiting != Waiting::no) call.stretch = begin(e_.track[call.row]);
+    plan_.first_of_handoffs = static_cast<std::uint32_t>(plan_.stretches.size());
+    for (const Handoff& handoff : plan_.handoffs) begin(handoff.thread);
+    const std::vector<std::uint32_t> of_call = stretches_of_calls();
+    for (ReplayPlan::Event& event : plan_.events)
+      if (event.call != ReplayPlan::kNone) event.stretch = of_call[static_cast<std::size_t>(event.call)];
+  }
+  /// By call: the stretch that it launches in; of one that waits for room, that behind it.
+  std::vector<std::uint32_t> stretches_of_calls() const {
+    std::vector<std::vector<std::pair<Time, std::uint32_t>>> begins(rank_.tracks.size());
+    const auto add = [&](Time time, std::uint32_t stretch) {
+      begins[plan_.stretches[stretch]].emplace_back(time, stretch);
+    };
+    for (const Thing& thing : plan_.things)
+      if (thing.kind == Thing::Kind::returns)
+        add(thing.time, plan_.calls[thing.index].stretch);
+      else if (thing.kind == Thing::Kind::handoff)
+        add(thing.time, plan_.first_of_handoffs + thing.index);
+    std::vector<std::uint32_t> of_call;
+    std::vector<std::size_t> begun(rank_.tracks.size());  // by thread, whose calls come in order
+    for (const ReplayPlan::Call& call : plan_.calls) {
+      const TrackId thread = e_.track[call.row];
+      std::size_t& n = begun[thread];
+      while (n < begins[thread].size() && begins[thread][n].first <= e_.start[call.row]) ++n;
+      const std::uint32_t now = n == 0 ? thread : begins[thread][n - 1].second;
+      of_call.push_back(call.waiting == Waiting::queue ? call.stretch : now);
+    }
+    return of_call;
   }
   static Thing thing(Time time, Thing::Kind kind, std::size_t index) {
     return {time, kind, static_cast<std::uint32_t>(index)};

@@ -23,6 +23,7 @@ struct ReplayPlan {
     std::int32_t wait = kNone;    ///< first of its entries in `waits`, which end where another event's begin
     timeline::Time asked = 0;     ///< recorded time at which the host had asked for it
     timeline::Time latency = 0;   ///< from then to its start, ns; at most 20 µs when the call is recorded
+    std::uint32_t stretch = 0;    ///< in which its call launched it
     bool on_idle = false;         ///< what it follows had ended when it was asked for: a launch's whole way
   };
   struct Wait {
@@ -35,6 +36,7 @@ struct ReplayPlan {
     std::int32_t until = kNone;   ///< the event whose end let it return
     bool until_start = false;     ///< its start did: that made room in the launch queue
     timeline::Time epilogue = 0;  ///< from then, or from the call's start if later, to its return
+    std::uint32_t stretch = 0;    ///< of one that waits: which it begins by returning
   };
   /// A host time that is asked for: the same instant of the thread's work in the replay.
   struct Mark {
@@ -42,7 +44,7 @@ struct ReplayPlan {
     timeline::Time time;
   };
   struct Thing {
-    enum class Kind : std::uint8_t { event, returns, handoff, mark, launch };
+    enum class Kind : std::uint8_t { event, returns, handoff, mark };
     timeline::Time time;
     Kind kind;
     std::uint32_t index;
@@ -54,6 +56,11 @@ struct ReplayPlan {
   Column<Wait> waits;                 ///< by event
   Column<Call> calls;
   std::vector<Handoff> handoffs;
+  /// The thread of each stretch: what a thread does from one wait to the next, where all it does is late or
+  /// early by the same. First each track's until its first wait, then those that waiting calls and handoffs
+  /// begin.
+  Column<trace::TrackId> stretches;
+  std::uint32_t first_of_handoffs = 0;  ///< stretch
   std::vector<Mark> marks;
   Column<Thing> things;  ///< by recorded time
 };

@@ -24,9 +24,10 @@ ReplayWalk::ReplayWalk(const trace::Rank& rank, const ReplayPlan& plan, const Ch
       index_(index),
       scale_(rank, std::span(changes.host.data(), plan.things.empty() ? 0 : changes.host.size()), pace),
       shift_(rank.tracks.size()),
-      call_shift_(plan.calls.size(), kNotYet),
+      stretch_shift_(plan.stretches.size(), kNotYet),
       out_{plan.start, plan.end, {}} {
   for (const ReplayPlan::Mark& mark : plan.marks) out_.marks.push_back(mark.time);
+  std::fill_n(stretch_shift_.begin(), std::min(stretch_shift_.size(), shift_.size()), 0);
 }
 
 bool ReplayWalk::run() {
@@ -46,11 +47,6 @@ Replayed ReplayWalk::take() {
 
 void ReplayWalk::act(const Thing& thing) {
   switch (thing.kind) {
-    case Thing::Kind::launch: {
-      const trace::Row row = plan_.calls[thing.index].row;
-      call_shift_[thing.index] = shift_[e_.track[row]];
-      break;
-    }
     case Thing::Kind::event:
       start(thing.index);
       break;
@@ -58,7 +54,7 @@ void ReplayWalk::act(const Thing& thing) {
       come_back(thing.index);
       break;
     case Thing::Kind::handoff:
-      hand_over(plan_.handoffs[thing.index]);
+      hand_over(thing.index);
       break;
     case Thing::Kind::mark:
       out_.marks[thing.index] = clock(plan_.marks[thing.index].thread, plan_.marks[thing.index].time);
@@ -123,10 +119,10 @@ void ReplayWalk::start(std::size_t index) {
   const Time latency = scaled(event.latency, starts);
   Time ready = event.asked, follows = kNotYet;
   if (event.call != ReplayPlan::kNone) {
-    const auto call = static_cast<std::size_t>(event.call);
-    const TrackId thread = e_.track[plan_.calls[call].row];
-    ready = event.asked - scale_.saved_before(thread, event.asked) +
-            (call_shift_[call] == kNotYet ? shift_[thread] : call_shift_[call]);
+    const TrackId thread = plan_.stretches[event.stretch];
+    const Time shift = stretch_shift_[event.stretch];
+    ready =
+        event.asked - scale_.saved_before(thread, event.asked) + (shift == kNotYet ? shift_[thread] : shift);
     ready += std::min<Time>(0, recorded - event.asked);
   }
   if (event.before != ReplayPlan::kNone) follows = after(event.before, recorded);
@@ -166,12 +162,14 @@ void ReplayWalk::come_back(std::size_t index) {
       back = began + scaled(back - began, changes_.waits);
   }
   set_clock(thread, e_.end[call.row], back);
-  if (call.waiting == Waiting::queue) call_shift_[index] = shift_[thread];
+  stretch_shift_[call.stretch] = shift_[thread];
 }
 
-void ReplayWalk::hand_over(const Handoff& handoff) {
+void ReplayWalk::hand_over(std::size_t index) {
+  const Handoff& handoff = plan_.handoffs[index];
   const Time released = clock(handoff.from, handoff.released) + (handoff.resumed - handoff.released);
   set_clock(handoff.thread, handoff.resumed, std::max(clock(handoff.thread, handoff.quiet), released));
+  stretch_shift_[plan_.first_of_handoffs + index] = shift_[handoff.thread];
 }
 
 }  // namespace stepscope::derive

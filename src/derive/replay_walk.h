@@ -36,7 +36,7 @@ class ReplayWalk {
   void start(std::size_t index);
   void end(std::size_t index);
   void come_back(std::size_t index);
-  void hand_over(const Handoff& handoff);
+  void hand_over(std::size_t index);
   double factor_of(std::size_t event) const { return changes_.device.empty() ? 1 : changes_.device[event]; }
   std::int32_t member_of(std::size_t event) const {
     return gathering_ == nullptr ? Meetings::kNone : gathering_->meetings().of_event[index_][event];
@@ -48,8 +48,8 @@ class ReplayWalk {
   Gathering* const gathering_;
   const std::uint32_t index_;
   HostScale scale_;
-  std::vector<timeline::Time> shift_;  // by track: what its waits gained or lost, besides scaled work
-  Column<timeline::Time> call_shift_;  // by call: its thread's shift when it launched
+  std::vector<timeline::Time> shift_;     // by track: what its waits gained or lost, besides scaled work
+  Column<timeline::Time> stretch_shift_;  // by stretch: its thread's shift in it
   Replayed out_;
   std::size_t next_ = 0;  // thing
   std::uint32_t awaited_ = 0;
