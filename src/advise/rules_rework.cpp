@@ -198,9 +198,9 @@ std::optional<Finding> clock_drift(const Evidence& e, Bound bound) {
   f.evidence = fmt::format("kernels: drift of equal kernels, {} per step", drift.number("kernels"));
   f.remedy =
       "<<nvidia-smi -q -d PERFORMANCE,CLOCK||rocm-smi --showperflevel -c||nvidia-smi -q -d PERFORMANCE,CLOCK "
-      "or rocm-smi --showperflevel -c>> while it runs: look for power and "
-      "heat "
-      "limits; mend the cooling or the cap; compare with the other ranks.";
+      "or rocm-smi --showperflevel -c>> while it runs: see what holds the clock down, power or heat; mend "
+      "the "
+      "cooling or the cap; compare with the other ranks.";
   f.verify = "kernels: pace under 1.02.";
   f.effort = Effort::hardware;
   return f;

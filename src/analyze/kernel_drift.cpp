@@ -53,6 +53,16 @@ std::vector<Lengths> groups_of(const Trace& trace, const Rank& rank, const std::
   return groups;
 }
 
+/// What the file's times are multiples of, ns: 1, or 1,000 where all kernels take whole µs.
+std::int64_t grain_of(const std::vector<Lengths>& groups) {
+  constexpr std::int64_t kMicrosecond = 1'000;
+  for (const Lengths& lengths : groups)
+    for (const auto& step : lengths)
+      for (const std::int64_t length : step)
+        if (length % kMicrosecond != 0) return 1;
+  return kMicrosecond;
+}
+
 std::int64_t median_of(const Lengths& lengths, std::size_t from, std::size_t to) {
   std::vector<std::int64_t> all;
   for (std::size_t step = from; step < to; ++step)
@@ -93,6 +103,7 @@ Drift drift_of(const std::vector<Lengths>& groups, std::size_t steps) {
   Drift drift;
   drift.length.resize(steps);
   const std::size_t third = steps / 3;
+  const std::int64_t grain = grain_of(groups);
   for (const Lengths& lengths : groups) {
     const std::int64_t first = median_of(lengths, 0, third), last = median_of(lengths, steps - third, steps);
     std::int64_t kernels = 0;
@@ -101,9 +112,11 @@ Drift drift_of(const std::vector<Lengths>& groups, std::size_t steps) {
       for (const std::int64_t length : lengths[step]) report::add_to(drift.length[step], length);
     }
     const double each = static_cast<double>(kernels) / static_cast<double>(steps);
-    ++drift.groups;
     drift.kernels += kernels;
-    drift.slower += static_cast<double>(last) > kSlower * static_cast<double>(first);
+    if (static_cast<double>(first) * (kSlower - 1) >= static_cast<double>(grain)) {
+      ++drift.groups;
+      drift.slower += static_cast<double>(last) > kSlower * static_cast<double>(first);
+    }
     drift.before += each * static_cast<double>(first);
     drift.after += each * static_cast<double>(last);
   }
@@ -128,8 +141,8 @@ void KernelDrift::add(const Trace& trace, const Rank& rank) {
   const std::vector<std::size_t> steps = steps_of(rank);
   if (steps.size() + 1 < kFewestSteps) return;
   const std::vector<Lengths> groups = groups_of(trace, rank, steps);
-  if (groups.empty()) return;
   const Drift drift = drift_of(groups, steps.size());
+  if (drift.groups == 0) return;
   rank_.add(rank);
   groups_.push_back(drift.groups);
   kernels_.push_back(drift.kernels / static_cast<std::int64_t>(steps.size()));

@@ -10,8 +10,9 @@ namespace stepscope::analyze {
 class KernelDrift {
  public:
   explicit KernelDrift(const trace::Trace& trace);
-  /// Kernels of one name, grid and block that run in every complete step but the first. Nothing with under
-  /// five steps.
+  /// Kernels of one name, grid and block that run in every complete step but the first. Where the file has
+  /// whole µs, groups under 20 µs do not count among the slower ones nor the others: they cannot show 5 %.
+  /// Nothing with under five steps.
   void add(const trace::Trace& trace, const trace::Rank& rank);
   report::Table take() && { return std::move(table_); }
 

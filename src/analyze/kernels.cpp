@@ -459,7 +459,7 @@ kernel (registers, shared memory, block size; NVIDIA's devices). `bandwidth_shar
 once / what the device's memory moves in the kernel's time.
 
 **Drift of equal kernels**: kernels of one name, grid and block that run in every complete step but the first, with five steps and more; whatever
-steps are chosen. `groups` of them, `kernels` a step; `slower_share` of the groups have a median that is over 5 % longer in the last third of the
+steps are chosen. `groups` of them, without those under 20 µs where the file has whole µs, as they cannot show 5 %; `kernels` a step; `slower_share` of the groups have a median that is over 5 % longer in the last third of the
 steps than in the first. `pace`: a step's kernels at the medians of the last third / at those of the first. `since_step`: from there on all
 steps are nearer to the last third's pace, empty when no such step. `excess`: what these steps' kernels take beyond the mean step of the first third, ns; `total` time
 of all these kernels.
