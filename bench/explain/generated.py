@@ -1,5 +1,6 @@
 """Source G: simulated jobs. What is true of them comes from the simulation, never from stepscope."""
 import json
+import math
 import random
 import shutil
 import subprocess
@@ -10,9 +11,11 @@ from tables import options_of, words_of
 
 MAKE_TRACE = ROOT / "build" / "release" / "bench" / "make_trace"
 SHORTEST_MS, LONGEST_MS = 5, 200
+LEAST_PAUSED_MS = 12  # a pause of 22 ms in every 5th of shorter steps leaves most of the recording empty, which nobody can judge
 FEWEST, MOST = 4, 96  # blocks
+CHEAPEST, DEAREST = 0.3, 8.0  # --host-cost
 STEPS, WARMUP = "10", "3"
-HOST_SHARE = {"ahead": 0.35, "close": 0.75, "tight": 0.9, "ranks": 0.35, "four": 0.35, "reduce": 0.35}
+HOST_SHARE = {"ahead": 0.35, "close": 0.75, "paused": 0.75, "tight": 0.9, "ranks": 0.35, "four": 0.35, "reduce": 0.35}
 RANKS = {"ranks": 2, "four": 4, "reduce": 2}
 # What tables may ask of a device: GB/s from pageable memory, FLOP per ms in double precision, GB/s of its memory.
 DEVICES = {"cuda": {"PAGEABLE": 6.5, "FP64": 8.5e9, "MEMORY": 1450}, "rocm": {"PAGEABLE": 9.0, "FP64": 45e9, "MEMORY": 3600}}
@@ -43,11 +46,12 @@ class Job:
     def __init__(self, kind, seed, folder):
         draw = random.Random(f"{kind} {seed}")
         self.seed = seed
-        wanted = SHORTEST_MS * (LONGEST_MS / SHORTEST_MS) ** draw.random()
+        shortest = LEAST_PAUSED_MS if kind == "paused" else SHORTEST_MS
+        wanted = shortest * (LONGEST_MS / shortest) ** draw.random()
         sizes = [(768, 2048), (1024, 2048), (1024, 4096), (1536, 4096), (2048, 4096), (2048, 8192)]
         if kind == "reduce":
             sizes = [(768, 2048), (1024, 2048), (1536, 2048)]
-        if kind in ("close", "tight"):  # not with a host that is slower than hosts are
+        if kind in ("close", "paused", "tight"):  # not with a host that is slower than hosts are
             sizes = sizes[:3]
         fitting = [size for size in sizes if FEWEST <= wanted / per_layer_ms(*size) <= MOST]
         hidden, tokens = draw.choice(fitting or sizes[-1:])
@@ -61,6 +65,10 @@ class Job:
             self.options["--ranks"] = str(RANKS[kind])
         share = HOST_SHARE[kind] * (0.95 + 0.1 * draw.random())
         cost, step_ms = self.host_cost(share, folder)
+        if step_ms < shortest:  # the device is faster than per_layer_ms has it
+            layers = math.ceil(1.02 * layers * shortest / step_ms)
+            self.options["--layers"] = str(layers)
+            cost, step_ms = self.host_cost(share, folder)
         self.options["--host-cost"] = f"{cost:.3g}"
         self.values = {"T": step_ms, "C": cost, "L": layers, "U": 0.9 + 0.2 * draw.random(), "SEED": seed,
                        "TOKENS": tokens, "HIDDEN": hidden, **DEVICES[vendor]}
@@ -68,14 +76,12 @@ class Job:
 
     def host_cost(self, share, folder):
         """The factor with which the host needs `share` of the step, and the step's ms. Runtime calls cost what they cost."""
-        work = []
-        for cost in (1, 2):
-            truth = simulate({**self.options, "--steps": "4", "--host-cost": str(cost)}, folder, "calibration")
-            work.append(truth["steps"][-1]["host_work"])
-            if cost == 1:
-                step = truth["step_ns"]
-        slope = work[1] - work[0]
-        return max(0.3, min(8.0, 1 + (share * step - work[0]) / slope)), step / 1e6
+        quick, slow = (simulate({**self.options, "--steps": "4", "--host-cost": str(cost)}, folder, "calibration")
+                       for cost in (CHEAPEST, DEAREST))
+        work = [truth["steps"][-1]["host_work"] for truth in (quick, slow)]
+        step = quick["step_ns"]  # the device limits
+        slope = (work[1] - work[0]) / (DEAREST - CHEAPEST)
+        return max(CHEAPEST, min(DEAREST, CHEAPEST + (share * step - work[0]) / slope)), step / 1e6
 
     def small_costs(self, rules):
         """None to two costs of at most 2 % of the step, and their rules."""

@@ -113,13 +113,22 @@ def sayings(runs, caught):
     return out
 
 
+def limits(pair, which):
+    """Whether a cause costs 1 % of the step, as it is or once the other is repaired: one that hides behind it costs nothing."""
+    one, other = pair.savings[which], pair.savings[1 - which]
+    return max(one, pair.joint - other) >= 0.01 * pair.step
+
+
 def both_named(pair):
-    places = [pair.answer.where(cause.rules) for cause in pair.causes]
-    return None not in places and max(places) < 3
+    """Those of the two that limit."""
+    places = [pair.answer.where(cause.rules) for which, cause in enumerate(pair.causes) if limits(pair, which)]
+    return None not in places and max(places, default=0) < 3
 
 
 def in_order(pair):
     """Named in the order of what the single repairs give; savings within a tenth of each other have none."""
+    if not all(limits(pair, which) for which in (0, 1)):
+        return True
     places = [pair.answer.where(cause.rules) for cause in pair.causes]
     if None in places:
         return False

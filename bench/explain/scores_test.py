@@ -67,10 +67,19 @@ class Scores(unittest.TestCase):
     def test_pairs(self):
         one, two = SimpleNamespace(rules=("I01",)), SimpleNamespace(rules=("S01",))
         said = answer(found("I01", 10, 20), found("S01", 5, 9))
-        pair = SimpleNamespace(causes=(one, two), answer=said, savings=(15, 7), joint=12 * MS)
+        pair = SimpleNamespace(causes=(one, two), answer=said, savings=(15 * MS, 7 * MS), joint=12 * MS, step=100 * MS)
         self.assertTrue(scores.both_named(pair) and scores.in_order(pair) and scores.modest(pair))
-        self.assertFalse(scores.in_order(SimpleNamespace(causes=(two, one), answer=said, savings=(15, 7))))
+        self.assertFalse(scores.in_order(SimpleNamespace(causes=(two, one), answer=said, savings=(15 * MS, 7 * MS), joint=22 * MS,
+                                                         step=100 * MS)))
         self.assertFalse(scores.modest(SimpleNamespace(answer=said, joint=11 * MS)))  # 15 said, 13.75 allowed
+
+    def test_a_cause_that_hides_behind_the_other_need_not_be_named(self):
+        one, two = SimpleNamespace(rules=("I01",)), SimpleNamespace(rules=("S01",))
+        said = answer(found("S01", 5, 9))
+        hidden = SimpleNamespace(causes=(one, two), answer=said, savings=(0, 7), joint=7, step=100)
+        self.assertTrue(scores.both_named(hidden) and scores.in_order(hidden))
+        shows_later = SimpleNamespace(causes=(one, two), answer=said, savings=(0, 7), joint=9, step=100)
+        self.assertFalse(scores.both_named(shows_later) or scores.in_order(shows_later))
 
     def test_intervals_come_from_whole_seeds(self):
         good, bad = answer(found("I01", 10, 30)), answer()

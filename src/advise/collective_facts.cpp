@@ -30,6 +30,8 @@ std::vector<CollectiveRow> collectives_of(const Evidence& e) {
   return rows;
 }
 
+bool trains(const Evidence& e) { return e.fact("ops_for_backward") > 0; }
+
 namespace {
 /// What one operator reduces for the next cannot wait for others to be sent with it; gradients can.
 bool reduces_gradients(const Evidence& e) {
@@ -44,7 +46,7 @@ std::optional<TinyCollectives> tiny_collectives(const Evidence& e) {
   std::vector<CollectiveRow> rows = collectives_of(e);
   const bool gradients = reduces_gradients(e);
   std::erase_if(rows, [&](const CollectiveRow& row) {
-    const bool brief = row.median < kShortCollective && (gradients || row.bytes < 0);
+    const bool brief = row.median < kShortCollective && (gradients || (row.bytes < 0 && trains(e)));
     return !brief && (row.bytes < 0 || row.bytes >= kSmallMessage);
   });
   std::sort(rows.begin(), rows.end(),

@@ -20,6 +20,9 @@ struct CollectiveRow {
 std::vector<CollectiveRow> collectives_of(const Evidence& evidence);
 
 /// Many small collectives: how many there are in the window, and what they cost, ns.
+/// Operators were recorded while gradients were on.
+bool trains(const Evidence& evidence);
+
 struct TinyCollectives {
   std::int64_t count = 0, median = 0, exposed = 0, host = 0;
   std::int64_t total = 0, brief = 0;  ///< of their time, in those that are all latency

@@ -82,7 +82,7 @@ std::int64_t waited_gathers(const Evidence& e) {
 }
 
 constexpr std::string_view kTinyDoc =
-    R"(Looks for at least `kManyCollectives` collectives per step that are below `kSmallMessage` or, where gradients are reduced or sizes are not recorded, shorter than `kShortCollective` (median), and that
+    R"(Looks for at least `kManyCollectives` collectives per step that are below `kSmallMessage` or, where gradients are reduced or may be (a backward pass, sizes are not recorded), shorter than `kShortCollective` (median), and that
 cost `kCollectiveShare` of the window exposed or on the host (`collectives`). Saving: replay with a tenth to half of the host time in `c10d::` ranges;
 unless the host limits, also with collectives at 0 (buckets hide behind the backward pass) to 0.7 of their length. Latency is claimed, and confidence high, only
 where most of their time is in ones shorter than 50 µs (`brief`). Tensor-parallel inference issues 70 per step by design, of larger
@@ -321,9 +321,13 @@ std::optional<Finding> exposed_communication(const Evidence& e, Bound bound) {
   f.evidence = fmt::format("devices: exposed_communication {} of the window; kernels: collectives by name",
                            percent(e.share(exposed)));
   f.remedy =
-      "Overlap or shrink it: DDP buckets (bucket_cap_mb), bf16 gradients "
-      "(ddp_comm_hooks.default_hooks.bf16_compress_hook), gradient accumulation with no_sync(), larger "
-      "micro-batches.";
+      trains(e)
+          ? "Overlap or shrink it: DDP buckets (bucket_cap_mb), bf16 gradients "
+            "(ddp_comm_hooks.default_hooks.bf16_compress_hook), gradient accumulation with no_sync(), larger "
+            "micro-batches."
+          : "Spread a copy of the model over fewer devices, or let transfers run beside the products they "
+            "wait "
+            "for (asynchronous tensor parallelism of torch.compile); larger batches.";
   f.verify = "Exposed communication under 5 % of the step.";
   f.effort = Effort::code;
   return f;
