@@ -32,7 +32,7 @@ under the verdict; `stepscope explain ID TRACE` shows what a rule looked at.
 | `per` | whose time is saved: a `step`'s, or the whole `recording`'s when no steps are marked |
 | `saving_low`, `saving_high` | ns: the replay without changes minus the replay with the change in its least and its ideal form; where the recording cannot be replayed, the rule's estimate. Empty: a fact without a saving |
 | `after_low`, `after_high` | ns: the same once all findings above are done |
-| `when` | `now`: it limits; `next`: once those above are done; `covered`: it saves alone and nothing once those above are done; `fact`: no saving is known; with `--all` also `hidden`: it saves nothing while something else limits, and `small`: under 1 % of a step or 50 µs |
+| `when` | `now`: it limits; `next`: it saves something, or most of what it does, once those above are done; `covered`: it saves alone and nothing once those above are done; `fact`: no saving is known; with `--all` also `hidden`: it saves nothing while something else limits, and `small`: under 1 % of a step or 50 µs |
 | `aside` | what to know beside the saving: what limits next, and whether its high end is that of a host without what recording cost it (Q05) |
 | `confidence`, `because` | high, medium or low, and why |
 | `evidence` | the analyses, rows and times that show it |

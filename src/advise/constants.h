@@ -182,6 +182,7 @@ namespace stepscope::advise {
   X(double, kExactError, 0.02, "of the replayed length: above it confidence falls", "chosen") \
   X(double, kTwoRecordings, 2.77, "standard errors between the means of two recordings of one program", "1.96 × √2: 95 % of normal differences") \
   X(double, kMostWidening, 0.02, "of a saving: its range is wider by at most this where steps vary", "chosen: beyond, the spread of the steps is what to look at") \
+  X(double, kSavesLater, 2, "times what a change saves as it is: what it must save once others are done to stand behind them", "chosen") \
   X(double, kNearLimit, 0.9, "of the step: who needs as much limits it, or nearly does", "chosen") \
   X(double, kMostUnlinked, 0.10, "of the window's device events without their launch: above it no replay", "chosen: such work cannot move") \
   X(double, kMemoryShare, 0.90, "of device memory", "the TensorBoard plugin's limit")

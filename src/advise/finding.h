@@ -29,9 +29,9 @@ struct Finding {
   std::int64_t after_low = report::kNoInt,
                after_high = report::kNoInt;  ///< the same once the findings above are done; absent: not known
   bool next = false;                         ///< does not limit now
-  bool covered = false;                      ///< saves alone, and nothing more once those that limit are done
-  double least_after = 0;             ///< share of the step as it is then: what a `next` one has to save
-  bool small = false;                 ///< not worth showing
+  bool covered = false;    ///< saves alone, and nothing more, or most of it, once those that limit are done
+  double least_after = 0;  ///< share of the step as it is then: what a `next` one has to save
+  bool small = false;      ///< not worth showing
   std::vector<analyze::Scale> ideal;  ///< the change, for replay; none: the saving is the rule's estimate
   std::vector<analyze::Scale> mild;   ///< its least form; none: `pessimism` times what the change saves
   std::vector<analyze::Scale>

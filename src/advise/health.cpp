@@ -55,6 +55,13 @@ std::optional<Health> launches_without_device(const Evidence& e) {
 std::optional<Health> device_without_launch(const Evidence& e) {
   const double share = ratio(e.fact("device_without_launch"), device_rows(e));
   if (share <= 0.01) return std::nullopt;
+  if (e.fact("unlinked_in_window") == 0)
+    return row(
+        e, "Q03", HealthClass::C,
+        fmt::format("{} of {} device events were launched before the recording began; they ended before "
+                    "the steps that are judged.",
+                    count(e.fact("device_without_launch")), count(device_rows(e))),
+        "", "");
   return row(e, "Q03", share > 0.1 ? HealthClass::B : HealthClass::C,
              fmt::format(
                  "{} of {} device events were launched before the recording began, or their call is missing.",

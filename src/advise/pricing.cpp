@@ -209,10 +209,10 @@ class Pricing {
     if (!of_device || saved <= 0 || f.saving_high / 2 < saved) return;
     const std::string limit = limit_behind(
         replayed_, priced.ideal, replayed_.identity(without_first_) / steps() - saved, without_first_);
-    f.because += fmt::format("; it takes {} of the step, but {}",
+    f.because += fmt::format("; it takes {} off the device's work, but {}",
                              report::format_value(f.saving_high, report::Unit::ns),
-                             limit.empty() ? "without it something else limits" : "after it " + limit);
-    if (!limit.empty()) f.aside = "after it " + limit;
+                             limit.empty() ? "then something else limits" : limit);
+    f.aside = limit;
   }
   /// Where the host's pace decides what is saved and recording itself changes that.
   void say_recording(Finding& f, const Saved& saved) const {
@@ -227,9 +227,8 @@ class Pricing {
   static void say_aside(Finding& f) {
     if (f.next) f.aside.clear();
     if (f.next || !f.unrecorded) return;
-    f.aside +=
-        fmt::format("{}up to {} without the profiler, which slows the host", f.aside.empty() ? "" : "; ",
-                    report::format_rough(static_cast<double>(f.saving_high), report::Unit::ns));
+    f.aside += fmt::format("{}up to {} where no profiler slows the host", f.aside.empty() ? "" : "; ",
+                           report::format_rough(static_cast<double>(f.saving_high), report::Unit::ns));
   }
   /// An estimate of a part of something is no more than all of it.
   void keep_to_removed(Finding& f) const {
@@ -263,13 +262,20 @@ class Pricing {
   /// Whether what it saves once others are done has a low end of its own.
   static bool ranges_later(const Finding& f) { return f.next && !f.mild.empty(); }
 
-  /// Savings once the findings above are done. What then adds nothing goes behind what does.
+  /// Whether it saves little while those above limit, and much once they are done.
+  bool waits_for_others(const Finding& f) const {
+    return part(f.after_high, 1 / kSavesLater) > f.saving_high &&
+           f.after_high - f.saving_high >= least_saving(evidence_);
+  }
+
+  /// Savings once the findings above are done. What then adds nothing goes behind what does, and so does what
+  /// only then saves most.
   void after() {
     totals_.resize(findings_.size());
     chain(0);
     for (std::size_t i = first_replayed() + 1; i < findings_.size(); ++i) {
       Finding& f = findings_[i];
-      f.covered = !f.next && by_replay(f) && f.after_high < least_saving(evidence_);
+      f.covered = !f.next && by_replay(f) && (f.after_high < least_saving(evidence_) || waits_for_others(f));
     }
     chain(put_covered_last());
     for (Finding& f : findings_) f.next |= f.covered && f.after_high >= least_saving(evidence_);

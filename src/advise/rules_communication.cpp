@@ -45,15 +45,14 @@ std::optional<Finding> bucket_copies(const Evidence& e, Bound bound) {
 
 constexpr std::string_view kBroadcastDoc =
     R"(Looks for `unflatten_dense_tensors` in a program that calls DistributedDataParallel.forward, at least once per step: DDP broadcasts buffers from rank 0 and
-unpacks them one by one. Saving: replay without them, at least `kBroadcastPessimism` of it; 23 ms of 222 where the host limits, 0.1 ms
-where the device does, with the same code. Where the recording cannot be replayed, the idle time inside these ranges.)";
+unpacks them one by one. Saving: replay without them, at least `kBroadcastPessimism` of it: much where the host limits, next to nothing where the device does. Where the recording cannot be replayed, the idle time inside these ranges.)";
 
 std::optional<Finding> buffer_broadcast(const Evidence& e, Bound) {
   if (e.fact("ddp_calls") == 0) return std::nullopt;
   const analyze::Launched copies = e.launched_in("unflatten_dense_tensors");
   if (copies.ranges < e.steps()) return std::nullopt;
   Finding f = finding(e, "N10", "communication",
-                      "Every forward broadcasts the buffers of the model, one by one into place");
+                      "Every forward broadcasts the buffers of the model and copies them back one by one");
   save(f, copies.idle / e.steps(), kBroadcastPessimism, 1);
   change(f, "op:/flatten_dense_tensors|c10d::broadcast_/=0", kBroadcastPessimism);
   f.confidence = Confidence::high;
@@ -172,7 +171,7 @@ std::optional<Finding> slow_transfers(const Evidence& e, Bound bound) {
   const CollectiveRow& row = slow->dearest;
   Finding f = finding(
       e, "N03", "communication",
-      fmt::format("{} of {} among {} ranks moves {} per link at its fastest, {} expected",
+      fmt::format("{} of {} among {} ranks has a bus rate of {} at its fastest, {} expected",
                   row.what == "all-reduce" ? "All-reduce" : row.what, format_value(row.bytes, Unit::bytes),
                   format_value(row.ranks, Unit::count), format_value(row.bus_rate, Unit::bytes_per_s),
                   format_value(slow->expected, Unit::bytes_per_s)));

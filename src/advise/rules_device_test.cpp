@@ -178,10 +178,10 @@ TEST(DeviceRules, SlowLinks) {
                  {60, kGemm}}};
   };
   EXPECT_EQ(cell(reduce(4000), "N03", "saving_high"), "3600000");
-  EXPECT_EQ(
-      cell(reduce(4000), "N03", "title"),
-      "All-reduce of 38.1 MiB among 2 ranks moves 10.0 GB/s per link at its fastest, 100 GB/s expected: slow "
-      "links, or a rank that is late in every step");
+  EXPECT_EQ(cell(reduce(4000), "N03", "title"),
+            "All-reduce of 38.1 MiB among 2 ranks has a bus rate of 10.0 GB/s at its fastest, 100 GB/s "
+            "expected: slow "
+            "links, or a rank that is late in every step");
   EXPECT_EQ(cell(reduce(4000), "N03", "saving_low"), "1080000");
   EXPECT_EQ(cell(reduce(4000), "N03", "confidence"), "low");
   EXPECT_TRUE(

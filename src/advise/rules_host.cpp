@@ -70,7 +70,7 @@ Finding late_finding(const Evidence& e, const char* id, const char* category, st
                (e.fact("complete_steps") > 0 ? " per step" : " in the recording") + longest_idle(e, "") +
                "; launches: by stream" + room_for_more(e);
   f.verify =
-      "Idle time under 10 %, graph launches appear, kernels start later than 10 µs after their launch.";
+      "The idle share falls, graph launches appear, kernels start later than 10 µs after their launch.";
   f.effort = Effort::one_line;
   return f;
 }
@@ -81,7 +81,8 @@ std::optional<Finding> launch_bound(const Evidence& e, Bound bound) {
   const std::int64_t mean = e.fact("kernels") > 0 ? e.fact("busy") / e.fact("kernels") : 0;
   Finding f = late_finding(
       e, "H01", "host", late,
-      fmt::format("The host issues its {} kernels{} (mean {}) too slowly: the device idles {} of the time",
+      fmt::format("The host issues its {} kernels{} ({} of device work each) too slowly: late launches leave "
+                  "the device idle {} of the time",
                   format_value(e.fact("kernels") / e.steps(), Unit::count),
                   e.fact("complete_steps") > 0 ? " per step" : "", ns(mean), percent(e.share(late))));
   f.remedy = "torch.compile(model, mode=\"reduce-overhead\"); " + device_graphs(e) +
@@ -96,7 +97,7 @@ std::optional<Finding> not_captured(const Evidence& e, Bound bound) {
   Finding f = late_finding(
       e, "G03", "graph", late,
       fmt::format("The program is compiled, and still its {} kernels per step are launched one by one: the "
-                  "device idles {} of the time",
+                  "device idles {} of the time for that",
                   format_value(e.fact("kernels") / e.steps(), Unit::count), percent(e.share(late))));
   f.remedy = fmt::format(
       "torch.compile(model, mode=\"reduce-overhead\") captures {}. TORCH_LOGS=perf_hints,cudagraphs says "

@@ -43,7 +43,7 @@ std::optional<Finding> pointwise_chain(const Evidence& e, Bound bound) {
   f.remedy =
       "torch.compile(model) on the blocks; or fused norms, rotary embeddings and gates (F.rms_norm, "
       "F.layer_norm, Liger kernels, <<Apex||aiter||Apex; aiter on ROCm>>); keep one type through the chain.";
-  f.verify = "triton_poi_fused kernels appear; kinds pointwise and cast fall under 15 %.";
+  f.verify = "triton_poi_fused kernels appear; the share of kinds pointwise and cast falls.";
   f.effort = Effort::one_line;
   return f;
 }

@@ -246,18 +246,19 @@ std::optional<Finding> cpu_contention(const Evidence& e, Bound bound) {
   }
   if (slow == 0) return std::nullopt;
   const std::size_t row = steps.rows[worst];
-  Finding f =
-      finding(e, "I06", "input",
-              fmt::format("Host operators run {:.2g} times slower in {} of {} steps and kernels do not: "
-                          "the CPU is shared with something",
-                          host[row], slow, count));
+  Finding f = finding(
+      e, "I06", "input",
+      fmt::format("In {} of {} steps host operators take {:.2g} times as long (median) and kernels do "
+                  "not: the CPU is shared with something",
+                  slow, count, host[row]));
   save(f, lost / count, kContentionPessimism, 1);
   f.confidence = Confidence::medium;
   f.because = "one slow operator would not be it: most of them slow down together";
   f.evidence = fmt::format(
-      "steps: in step {} {} of operator time is in names that took 1.3 times as long and more "
-      "(slower_ops), device_pace {:.3f}",
-      steps.name(worst), percent(slower[row]), std::isnan(device[row]) ? 1 : device[row]);
+      "steps: step {} took {} longer; {} of its operator time is in names that took 1.3 times as long and "
+      "more (slower_ops), device_pace {:.3f}",
+      steps.name(worst), ns(steps.excess(worst)), percent(slower[row]),
+      std::isnan(device[row]) ? 1 : device[row]);
   f.remedy =
       "Fewer DataLoader workers than cores − 2 per rank; torch.set_num_threads() and OMP_NUM_THREADS; pin "
       "ranks to their NUMA node (numactl); look for CPU quotas (cgroup cpu.max) and for other jobs.";

@@ -44,8 +44,8 @@ std::string six_steps(int slower, int pause, int kernel = 20) {
 TEST(StepRules, SharedCpu) {
   const Advice findings(six_steps(5, 0));
   EXPECT_EQ(findings.cell("I06", "title"),
-            "Host operators run 1.5 times slower in 1 of 6 steps and kernels do not: the CPU is shared with "
-            "something");
+            "In 1 of 6 steps host operators take 1.5 times as long (median) and kernels do not: the CPU is "
+            "shared with something");
   EXPECT_EQ(findings.cell("I06", "saving_high"), "83333");  // of 500 µs over six steps
   EXPECT_EQ(findings.cell("H09", "id"), "none");            // the symptom is told by its cause
   EXPECT_NE(findings.cell("I06", "evidence").find("H09: Step 4 took 2.10 ms against 1.60 ms"),
@@ -98,7 +98,7 @@ TEST(StepRules, SavingsAreOfTheStepsBehindASlowFirst) {
   EXPECT_EQ(advice.cell("I01", "saving_high"), saving);
   EXPECT_NE(advice.verdict("headline")
                 .find("The first step took 3.45 ms, the median step 1.40 ms: savings are of the "
-                      "steps behind it."),
+                      "other steps, 1.40 ms each."),
             std::string::npos)
       << advice.verdict("headline");
 }

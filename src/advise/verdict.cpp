@@ -270,13 +270,20 @@ std::int64_t host_beside(Bound bound, const analyze::ReplayedRank& replayed) {
              : 0;
 }
 
+/// The mean step that savings are taken off: without a slow first one; ns.
+std::int64_t savings_of(const Evidence& evidence, const analyze::ReplayedRank& replayed) {
+  if (!replayable(replayed) || !slow_first_step(evidence, replayed)) return evidence.step_length();
+  return replayed.identity(true) / (replayed.steps() - 1);
+}
+
 /// That savings are of the other steps.
 std::string first_step(const Evidence& evidence, const analyze::ReplayedRank& replayed) {
   const auto slow = replayable(replayed) ? slow_first_step(evidence, replayed) : std::nullopt;
   if (!slow) return "";
-  return fmt::format(" The first step took {}, the median step {}: savings are of the steps behind it.",
+  return fmt::format(" The first step took {}, the median step {}: savings are of the other steps, {} each.",
                      report::format_value(slow->length, Unit::ns),
-                     report::format_value(slow->median, Unit::ns));
+                     report::format_value(slow->median, Unit::ns),
+                     report::format_value(savings_of(evidence, replayed), Unit::ns));
 }
 
 }  // namespace
@@ -295,6 +302,7 @@ RankVerdict verdict_of(const analyze::Derived& derived, const Reports& reports, 
   of.findings = std::move(judged.findings);
   of.steps = evidence.fact("complete_steps");
   if (of.steps > 0) of.step = evidence.step_length();
+  if (of.steps > 0) of.saved_from = savings_of(evidence, derived.replayed(rank));
   const bool shown =
       std::any_of(of.findings.begin(), of.findings.end(), [](const Finding& f) { return !f.small; });
   const Outcome outcome =
@@ -317,6 +325,7 @@ report::Report verdict(std::vector<RankVerdict> ranks, bool several, std::vector
   auto& outcome_column = tables.verdict.texts("outcome", Role::detail);
   auto& headline_column = tables.verdict.texts("headline", Role::value);
   auto& step_column = tables.verdict.ints("step", Unit::ns);
+  auto& saved_from = tables.verdict.ints("saved_from", Unit::ns, Role::detail);
   auto& steps_column = tables.verdict.ints("steps", Unit::count);
   auto& together_low = tables.verdict.ints("together_low", Unit::ns, Role::detail);
   auto& together_high = tables.verdict.ints("together_high", Unit::ns, Role::detail);
@@ -327,6 +336,7 @@ report::Report verdict(std::vector<RankVerdict> ranks, bool several, std::vector
     outcome_column.push_back(std::move(of.outcome));
     headline_column.push_back(std::move(of.headline));
     step_column.push_back(of.step);
+    saved_from.push_back(of.saved_from);
     steps_column.push_back(of.steps);
     together_low.push_back(of.together.low);
     together_high.push_back(of.together.high);

@@ -33,6 +33,7 @@ struct RankVerdict {
   Bound bound{};
   std::string outcome, headline;
   std::int64_t step = report::kNoInt, steps = 0;
+  std::int64_t saved_from = report::kNoInt;  ///< the step that savings are taken off, ns
   Together together;
   std::vector<Finding> findings;
   std::vector<Health> health;

@@ -96,6 +96,7 @@ void count(Facts& out, const Rank& rank, const Capture& c, std::int64_t complete
   out.add(rank, "launches", c.launches);
   out.add(rank, "launches_without_device", c.launches_without_device);
   out.add(rank, "device_without_launch", c.device_without_launch);
+  out.add(rank, "unlinked_in_window", c.unlinked_in_window);
   out.add(rank, "device_before_launch", c.device_before_launch);
   out.add(rank, "data_parallel_calls", c.data_parallel_calls);
   out.add(rank, "ddp_calls", c.ddp_calls);
@@ -225,6 +226,7 @@ Python calls of an `nn.Module`.
 | `launches` | calls that start device work |
 | `launches_without_device` | of them, those whose correlation no device event has; fills that returned within 1 µs had nothing to fill and do not count |
 | `device_without_launch` | device events whose call is not in the file |
+| `unlinked_in_window` | of those, the ones in the window |
 | `device_before_launch` | device events over 5 µs before their launch |
 | `data_parallel_calls`, `ddp_calls` | `DataParallel.forward`, `DistributedDataParallel.forward` |
 | `graph_launches` | launches of a captured graph |

@@ -157,8 +157,9 @@ int run_whatif(const Call& call) {
     const int printed = print(call, report);
     return printed == kDone ? answered : printed;
   }
-  std::string out = as_text(report, asked, width(call.environment));
+  std::string out;
   for (const std::string& note : report.notes) out += note + '\n';
+  out += as_text(report, asked, width(call.environment));
   if (!asked)
     out += "Ask for changes of your own: --scale 'kernel:/gemm/=0.5'; `stepscope whatif --help` has more.\n";
   const int printed = put(call, out);

@@ -110,7 +110,7 @@ void count_kinds(const trace::Trace& trace, const Rank& rank, Capture& c) {
   c.profiler = c.python_calls * cost.python + c.ops * cost.op;
 }
 
-void count_links(Calls& calls, const Rank& rank, Capture& c) {
+void count_links(Calls& calls, const Rank& rank, timeline::Interval window, Capture& c) {
   const EventTable& e = rank.events;
   std::vector<bool> has_device(e.size());
   for (const Row row : rank.device_rows()) {
@@ -118,6 +118,7 @@ void count_links(Calls& calls, const Rank& rank, Capture& c) {
     const Row launch = e.launch[row];
     if (launch == kNoRow) {
       ++c.device_without_launch;
+      c.unlinked_in_window += e.start[row] < window.end && e.end[row] > window.begin;
       continue;
     }
     has_device[launch] = true;
@@ -182,7 +183,7 @@ Capture capture_of(const trace::Trace& trace, const Rank& rank, const std::vecto
   const timeline::MeasuredSet measured(busy_time(devices));
   const IntervalSet& busy = measured.set();
   count_kinds(trace, rank, c);
-  count_links(calls, rank, c);
+  count_links(calls, rank, window, c);
   measure_calls(calls, rank, measured, window, c);
   c.host_data_loading = loading_time(trace, rank).length_in(window);
   const IntervalSet host = host_activity(trace, rank);

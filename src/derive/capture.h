@@ -31,6 +31,7 @@ struct Capture {
   std::int64_t launches_without_device =
       0;  ///< … no device event has their correlation, fills of nothing aside
   std::int64_t device_without_launch = 0;  ///< device events whose call is not in the file
+  std::int64_t unlinked_in_window = 0;     ///< of those, in the window
   std::int64_t device_before_launch = 0;   ///< device events that start > 5 µs before their launch
   std::int64_t largest_lead = 0;           ///< of those, ns
   std::int64_t graph_launches = 0;

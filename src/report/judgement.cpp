@@ -280,7 +280,7 @@ Sum together(const Judgement& judgement) {
   const std::vector<Card> cards = cards_of(judgement);
   Sum sum{(several ? "job, " : "") + members_of(cards) + " together", range_text(least, most, high->unit),
           ""};
-  const Column* step = verdict->column("step");
+  const Column* step = verdict->column("saved_from");
   if (step == nullptr || step->missing(row)) return sum;
   const double now = number_at(*step, row);
   sum.steps =

@@ -70,7 +70,7 @@ TEST(Judgement, WhatDoesNotLimitNowAndWhatAllGiveTogether) {
   table.ints("after_high", Unit::ns, Role::detail) = {59000000, 13000000};
   table.texts("when", Role::detail) = {"now", "next"};
   Table ranks = verdict({"host-bound"}, {6});
-  ranks.ints("step", Unit::ns) = {178000000};
+  ranks.ints("saved_from", Unit::ns) = {178000000};
   ranks.ints("together_low", Unit::ns, Role::detail) = {45000000};
   ranks.ints("together_high", Unit::ns, Role::detail) = {65000000};
   const std::vector<Card> cards = cards_of({&ranks, &table, nullptr});
@@ -122,7 +122,7 @@ TEST(Judgement, WhoIsMadeTogether) {
 // Ranks wait for each other: what one of them gains the job gains.
 TEST(Judgement, WhatAllGiveIsTheJobs) {
   Table ranks = verdict({"host-bound", "device-bound", "host-bound"}, {4, 4, 4});
-  ranks.ints("step", Unit::ns) = {14700000, 14700000, 14700000};
+  ranks.ints("saved_from", Unit::ns) = {14700000, 14700000, 14700000};
   ranks.ints("together_low", Unit::ns, Role::detail) = {2900000, kNoInt, 2700000};
   ranks.ints("together_high", Unit::ns, Role::detail) = {4500000, kNoInt, 4400000};
   const Sum sum = together({&ranks, nullptr, nullptr});

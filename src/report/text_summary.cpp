@@ -14,9 +14,10 @@ constexpr std::size_t kWarnings = 3;
 constexpr std::size_t kTitleLines = 2, kAsideLines = 2, kRemedyLines = 3, kWarningLines = 2, kSumLines = 2;
 constexpr std::size_t kWhole = 2;  // findings that are told whole before others get a line
 
-/// A finding in its line: with what it leaves when those above it are done.
+/// A finding in its line: with what it leaves when those above it are done, and that it is doubtful.
 std::string title_of(const Card& card) {
-  const std::string caveat = caveat_of(card);
+  std::string caveat = caveat_of(card);
+  if (card.confidence == "low") caveat += caveat.empty() ? "low confidence" : "; low confidence";
   return caveat.empty() ? card.said : "(" + caveat + ") " + card.said;
 }
 
