@@ -226,7 +226,8 @@ TEST(RecordedAdvice, WhatLimitsNextAndWhatTheProfilerHides) {
 TEST(RecordedAdvice, WhatSavesMostOnceOthersAreDoneComesNext) {
   const std::string path = path_of("tb_samples/resnet50_num_workers_4/");
   if (path.empty()) GTEST_SKIP() << "no recorded traces: ../shared/traces is absent";
-  const report::Table& findings = advice(path).tables[1];
+  const report::Report report = advice(path);
+  const report::Table& findings = report.tables[1];
   const Cells ids = test::cells(findings, "id");
   const auto at = static_cast<std::size_t>(std::ranges::find(ids, "P01") - ids.begin());
   ASSERT_LT(at, ids.size());
