@@ -49,8 +49,8 @@ lint:  ## clang-format, clang-tidy and the ladder; changes nothing
 
 fuzz:  ## fuzz every reader for SECONDS (60) each, from test/corpus
 	@tools/install-deps.sh dev
-	@cmake --preset fuzz >/dev/null
-	@cmake --build --preset fuzz -j $(JOBS)
+	@cmake --preset asan >/dev/null
+	@cmake --build --preset asan -j $(JOBS) --target fuzzers
 	@SECONDS_EACH=$(SECONDS) tools/run-fuzzers.sh
 
 docs: dev  ## write docs/analyses.md and docs/advice.md from the program's own lists
