@@ -96,6 +96,11 @@ Columns columns_of(const Recorded& recorded) {
           {"device_bytes", e.device_bytes},
           {"self_cpu_bytes", e.self_cpu_bytes},
           {"self_device_bytes", e.self_device_bytes},
+          {"device", e.device},
+          {"stream", e.stream},
+          {"launcher", e.launcher},
+          {"device_ns", e.device_ns},
+          {"self_device_ns", e.self_device_ns},
           {"flops", recorded.flops.empty() ? std::vector<std::int64_t>(e.size()) : recorded.flops}};
 }
 
@@ -107,14 +112,16 @@ Columns averages_of(const Recorded& recorded, bool by_shapes, std::int64_t stack
                  {"count", a.count},
                  {"total_ns", a.total_ns},
                  {"self_ns", a.self_ns},
+                 {"device_ns", a.device_ns},
+                 {"self_device_ns", a.self_device_ns},
                  {"cpu_bytes", a.cpu_bytes},
                  {"device_bytes", a.device_bytes},
                  {"self_cpu_bytes", a.self_cpu_bytes},
                  {"self_device_bytes", a.self_device_bytes},
                  {"flops", a.flops}};
   const std::pair<const char*, const std::vector<std::int64_t>*> told[] = {
-      {"name", &e.name},   {"parent", &e.parent},     {"inputs", &e.inputs},
-      {"stack", &e.stack}, {"is_async", &e.is_async}, {"scope", &e.scope}};
+      {"name", &e.name},         {"parent", &e.parent}, {"inputs", &e.inputs}, {"stack", &e.stack},
+      {"is_async", &e.is_async}, {"scope", &e.scope},   {"device", &e.device}};
   for (const auto& [name, column] : told) {
     auto& firsts = out[name];
     for (const std::int64_t first : a.first) firsts.push_back((*column)[static_cast<std::size_t>(first)]);
@@ -145,6 +152,7 @@ void bind_recorded(nb::module_& module) {
   nb::class_<Recorded>(module, "Recorded")
       .def("__len__", [](const Recorded& r) { return r.events.size(); })
       .def_prop_ro("notes", [](const Recorded& r) { return texts(r.notes); })
+      .def_prop_ro("has_devices", [](const Recorded& r) { return r.events.has_devices; })
       .def("texts", [](const Recorded& r) { return texts(r.events.texts); })
       .def("shapes", inputs_of<&record::InputTexts::tensor_dims>)
       .def("concrete_inputs", inputs_of<&record::InputTexts::concrete>)

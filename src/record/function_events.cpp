@@ -7,6 +7,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "record/device_events.h"
 #include "record/interned.h"
 #include "record/python_stacks.h"
 
@@ -36,15 +37,18 @@ bool copy_to(T& value, std::span<const char> bytes) {
 
 struct Row {
   std::int64_t begin, end;
-  std::uint32_t order;   // in which it was written: what ends at the same instant ends from the inside out
+  std::int64_t order;    // in which it was written: what ends at the same instant ends from the inside out
   std::uint32_t thread;  // of Reader::threads_
   std::uint32_t name, inputs;
   std::int64_t sequence = -1;
   std::uint64_t forward_thread = 0;
   std::uint8_t scope = 0, flags = 0;
   std::int64_t cpu_bytes = 0, device_bytes = 0;  // of memory that no event covers
+  std::int64_t device = -1, stream = -1;         // of work
+  std::int64_t launcher = -1;                    // of work: order of the op that started it
 
   bool is_call() const { return scope >= kPythonScope; }
+  bool is_work() const { return device >= 0; }
   bool is_async() const { return (flags & kAsync) != 0; }
 };
 
@@ -80,9 +84,11 @@ class Reader {
     rows_.clear();
     allocations_.clear();
     threads_.clear();
+    kernel_threads_.clear();
     thread_of_.clear();
     base_ = recording.begin_ns();
     for (const Segment& segment : recording.segments()) read(recording, segment);
+    add_devices(recording);
     std::sort(rows_.begin(), rows_.end(), before);
     std::stable_sort(allocations_.begin(), allocations_.end(),
                      [](const Allocation& a, const Allocation& b) { return a.ns < b.ns; });
@@ -92,6 +98,7 @@ class Reader {
     merge_repeated(first);
     add_memory(first);
     subtract_children(first);
+    add_device_times(first);
     set_sequences(first);
     set_backward_stacks(first);
   }
@@ -128,7 +135,7 @@ class Reader {
       Row row{
           recording.times().ns(op.begin) - base_,
           recording.times().ns(op.end) - base_,
-          static_cast<std::uint32_t>(rows_.size()),
+          static_cast<std::int64_t>(rows_.size()),
           thread,
           number(names, texts_, op.value),
           op.signature == 0 || op.scope >= kPythonScope ? 0 : number(signatures, signatures_, op.signature)};
@@ -149,8 +156,37 @@ class Reader {
 
   std::uint32_t number_of_thread(std::uint32_t id) {
     const auto [at, added] = thread_of_.try_emplace(id, static_cast<std::uint32_t>(threads_.size()));
-    if (added) threads_.push_back(id);
+    if (added) {
+      threads_.push_back(id);
+      kernel_threads_.push_back(id);
+    }
     return at->second;
+  }
+
+  /// Calls of CUDA as events of their threads, work as events of its device.
+  void add_devices(const Recording& recording) {
+    std::vector<HostRange> ranges;
+    std::vector<std::string_view> annotations;
+    for (const Row& row : rows_) {
+      if (row.is_call() || (row.flags & (kAsync | kOtherThread)) != 0) continue;
+      HostRange range{kernel_threads_[row.thread], base_ + row.begin, base_ + row.end, row.order + 1};
+      if (row.scope == kUserScope) {
+        range.name = static_cast<std::int64_t>(annotations.size());
+        annotations.push_back(texts_[row.name]);
+      }
+      ranges.push_back(range);
+    }
+    std::int64_t order = 0;  // below those of ops: a call is inside of what begins and ends with it
+    for (const DeviceEvent& event : device_events(recording, std::move(ranges), annotations, texts_)) {
+      Row row{event.begin_ns - base_,         event.end_ns - base_, --order,
+              number_of_thread(event.thread), event.name,           0};
+      row.device = event.device;
+      row.stream = event.stream;
+      row.launcher = event.launcher - 1;
+      if (event.kind == DeviceEvent::Kind::annotation) row.scope = kUserScope;
+      events_.has_devices = true;
+      rows_.push_back(row);
+    }
   }
 
   /// Memory outside of all events becomes events of no length.
@@ -160,7 +196,7 @@ class Reader {
     std::size_t at = 0;
     for (const Allocation& allocation : allocations_) {
       for (; at < rows_.size() && rows_[at].begin <= allocation.ns; ++at)
-        if (!rows_[at].is_call()) covered = std::max(covered, rows_[at].end);
+        if (!rows_[at].is_call() && !rows_[at].is_work()) covered = std::max(covered, rows_[at].end);
       if (covered >= allocation.ns) continue;
       Row row{allocation.ns, allocation.ns, 0, allocation.thread, texts_.id("[memory]"), 0};
       row.cpu_bytes = allocation.cpu_bytes;
@@ -174,7 +210,13 @@ class Reader {
 
   void add_events() {
     std::vector<Open> events(threads_.size()), calls(threads_.size());
+    std::unordered_map<std::int64_t, std::int64_t> by_order;
+    const std::size_t first = events_.size();
     for (const Row& row : rows_) {
+      if (row.is_work()) {
+        add(row, kNone, kNone);
+        continue;
+      }
       const std::uint32_t call = calls[row.thread].around(row);
       if (row.is_call()) {
         calls[row.thread].levels.push_back({row.end, stacks_.call(call == kNone ? 0 : call, row.name)});
@@ -183,7 +225,12 @@ class Reader {
       const std::uint32_t parent = row.is_async() ? kNone : events[row.thread].around(row);
       if (!row.is_async())
         events[row.thread].levels.push_back({row.end, static_cast<std::uint32_t>(events_.size())});
+      if (events_.has_devices) by_order.emplace(row.order, static_cast<std::int64_t>(events_.size()));
       add(row, parent, call);
+    }
+    for (std::size_t i = first; i < events_.size(); ++i) {
+      std::int64_t& launcher = events_.launcher[i];
+      if (launcher >= 0) launcher = by_order.at(launcher);
     }
   }
 
@@ -203,6 +250,9 @@ class Reader {
     e.is_async.push_back(row.is_async());
     e.cpu_bytes.push_back(row.cpu_bytes);
     e.device_bytes.push_back(row.device_bytes);
+    e.device.push_back(row.device);
+    e.stream.push_back(row.stream);
+    e.launcher.push_back(row.launcher);
   }
 
   /// An only child of its parent's name goes; its children become the parent's. Parents stand before their
@@ -230,13 +280,15 @@ class Reader {
       ++kept;
     }
     for (auto* column : columns()) column->resize(kept);
+    for (std::size_t i = first; i < kept; ++i)
+      if (e.launcher[i] >= 0) e.launcher[i] = place[static_cast<std::size_t>(e.launcher[i])];
   }
 
-  std::array<std::vector<std::int64_t>*, 14> columns() {
+  std::array<std::vector<std::int64_t>*, 17> columns() {
     FunctionEvents& e = events_;
-    return {&e.begin_ns, &e.end_ns,   &e.parent,    &e.name,           &e.trace_name,
-            &e.inputs,   &e.stack,    &e.thread,    &e.forward_thread, &e.sequence,
-            &e.scope,    &e.is_async, &e.cpu_bytes, &e.device_bytes};
+    return {&e.begin_ns,  &e.end_ns,       &e.parent,         &e.name,     &e.trace_name, &e.inputs,
+            &e.stack,     &e.thread,       &e.forward_thread, &e.sequence, &e.scope,      &e.is_async,
+            &e.cpu_bytes, &e.device_bytes, &e.device,         &e.stream,   &e.launcher};
   }
 
   void add_memory(std::size_t first) {
@@ -250,7 +302,7 @@ class Reader {
     const auto memory = texts_.id("[memory]");
     FunctionEvents& e = events_;
     for (std::size_t i = first; i < e.size(); ++i) {
-      if (e.name[i] == memory) continue;
+      if (e.name[i] == memory || e.device[i] >= 0) continue;
       const auto from = std::ranges::lower_bound(times, e.begin_ns[i]) - times.begin();
       const auto to = std::ranges::upper_bound(times, e.end_ns[i]) - times.begin();
       e.cpu_bytes[i] = difference(cpu, from, to);
@@ -273,9 +325,30 @@ class Reader {
       above = difference_of(above, total);
     };
     for (std::size_t i = first; i < e.size(); ++i) {
+      if (e.device[i] >= 0) continue;
       own(i, e.self_ns, e.end_ns[i] - e.begin_ns[i]);
       own(i, e.self_cpu_bytes, e.cpu_bytes[i]);
       own(i, e.self_device_bytes, e.device_bytes[i]);
+    }
+  }
+
+  /// An op has the time of the work that it started as its own, and that of its children.
+  void add_device_times(std::size_t first) {
+    FunctionEvents& e = events_;
+    for (auto* column : {&e.device_ns, &e.self_device_ns}) column->resize(e.size());
+    if (!e.has_devices) return;
+    for (std::size_t i = first; i < e.size(); ++i) {
+      if (e.device[i] < 0) continue;
+      e.self_device_ns[i] = e.end_ns[i] - e.begin_ns[i];
+      if (e.launcher[i] < 0) continue;
+      std::int64_t& own = e.self_device_ns[static_cast<std::size_t>(e.launcher[i])];
+      own = sum_of(own, e.self_device_ns[i]);
+    }
+    for (std::size_t i = e.size(); i-- > first;) {
+      e.device_ns[i] = sum_of(e.device_ns[i], e.self_device_ns[i]);
+      if (e.parent[i] < 0) continue;
+      std::int64_t& above = e.device_ns[static_cast<std::size_t>(e.parent[i])];
+      above = sum_of(above, e.device_ns[i]);
     }
   }
 
@@ -303,7 +376,7 @@ class Reader {
         above = static_cast<std::int64_t>(i);
       else if (e.parent[i] >= 0)
         above = backward[static_cast<std::size_t>(e.parent[i]) - first];
-      if (above < 0) forward.try_emplace({e.sequence[i], e.thread[i]}, e.stack[i]);
+      if (above < 0 && e.device[i] < 0) forward.try_emplace({e.sequence[i], e.thread[i]}, e.stack[i]);
     }
     for (std::size_t i = first; i < e.size(); ++i) {
       if (backward[i - first] < 0) continue;
@@ -321,6 +394,7 @@ class Reader {
   std::vector<Row> rows_;
   std::vector<Allocation> allocations_;
   std::vector<std::uint64_t> threads_;
+  std::vector<std::uint32_t> kernel_threads_;
   std::unordered_map<std::uint32_t, std::uint32_t> thread_of_;  // by the kernel's id
 
   static Interned with_none() {
