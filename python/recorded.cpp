@@ -146,6 +146,13 @@ std::vector<std::string> export_recording(const nb::bytes& recording, const nb::
   return std::move(written->notes);
 }
 
+void export_execution_trace(const nb::bytes& recording, const nb::bytes& output,
+                            const std::string& process_groups) {
+  const std::string from = path_of(recording), to = path_of(output);
+  const nb::gil_scoped_release unlocked;
+  if (auto error = write::execution_trace(from, to, process_groups)) throw Refusal("Error", error->text());
+}
+
 }  // namespace
 
 void bind_recorded(nb::module_& module) {
@@ -162,6 +169,8 @@ void bind_recorded(nb::module_& module) {
   module.def("read_recordings", read_recordings, nb::arg("paths"));
   module.def("export_recording", export_recording, nb::arg("recording"), nb::arg("output"),
              nb::arg("metadata"));
+  module.def("export_execution_trace", export_execution_trace, nb::arg("recording"), nb::arg("output"),
+             nb::arg("process_groups"));
 }
 
 }  // namespace stepscope::python

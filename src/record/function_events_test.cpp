@@ -6,6 +6,7 @@
 #include <random>
 
 #include "record/device_format.h"
+#include "record/execution_trace.h"
 #include "record/function_averages.h"
 #include "record/signature.h"
 
@@ -386,6 +387,8 @@ TEST(FunctionEvents, NothingInTheFileIsBelieved) {
     }
     const auto e = events_of(file);
     (void)function_averages(e, {}, {.by_shapes = true, .stack_depth = 2});
+    if (const auto recording = Recording::open(file))
+      write_execution_trace(*recording, "", [](std::string_view) { return true; });
   }
 }
 

@@ -17,6 +17,7 @@ from stepscope._errors import ProfilerError
 from stepscope.profiler import _dataloader
 from stepscope.profiler._activities import ProfilerActivity, chosen, supported_activities, wait_for_devices
 from stepscope.profiler._config import warn_of_ignored
+from stepscope.profiler._execution_trace import ExecutionTraceObserver
 from stepscope.profiler._kineto import kineto_profile
 from stepscope.profiler._metadata import checked_json, distributed_info
 from stepscope.profiler._recording import FLOPS, MEMORY, MODULES, SHAPES, STACKS, Recording
@@ -59,8 +60,10 @@ class _KinetoProfile(Results):
             raise ProfilerError(f'with_stack is True, False or "sampled", not {with_stack!r}')
         if not 1 <= megabytes <= 1 << 20:
             raise ProfilerError(f"megabytes is how much a recording may hold, from 1 to 1048576, not {megabytes!r}")
+        if execution_trace_observer is None:
+            execution_trace_observer = ExecutionTraceObserver.build_execution_trace_obs_from_env()
         super().__init__(
-            SHAPES * bool(record_shapes)
+            SHAPES * bool(record_shapes or isinstance(execution_trace_observer, ExecutionTraceObserver))
             | MEMORY * bool(profile_memory)
             | STACKS * bool(with_stack)
             | FLOPS * bool(with_flops)
@@ -122,6 +125,8 @@ class _KinetoProfile(Results):
         """Events are recorded from here on."""
         recording = self._recording_of_ours("start_trace")
         began = time.perf_counter()
+        if isinstance(self.execution_trace_observer, ExecutionTraceObserver):
+            self.execution_trace_observer.borrow(recording)
         if self.execution_trace_observer is not None:
             self.execution_trace_observer.start()
         recording.start()
