@@ -17,6 +17,7 @@
 #include "python/describe.h"
 #include "record/function_averages.h"
 #include "record/function_events.h"
+#include "record/memory_blocks.h"
 #include "record/recording_file.h"
 #include "write/kineto.h"
 
@@ -153,6 +154,21 @@ void export_execution_trace(const nb::bytes& recording, const nb::bytes& output,
   if (auto error = write::execution_trace(from, to, process_groups)) throw Refusal("Error", error->text());
 }
 
+Columns memory_blocks(const nb::bytes& recording) {
+  const std::string path = path_of(recording);
+  const nb::gil_scoped_release unlocked;
+  const auto file = record::RecordingFile::open(path);
+  if (!file) throw Refusal("Error", file.error().text());
+  record::MemoryBlocks b = record::memory_blocks(file->recording());
+  return {{"begin_ns", std::move(b.begin_ns)},
+          {"end_ns", std::move(b.end_ns)},
+          {"address", std::move(b.address)},
+          {"bytes", std::move(b.bytes)},
+          {"device_type", std::move(b.device_type)},
+          {"device_index", std::move(b.device_index)},
+          {"use", std::move(b.use)}};
+}
+
 }  // namespace
 
 void bind_recorded(nb::module_& module) {
@@ -169,6 +185,7 @@ void bind_recorded(nb::module_& module) {
   module.def("read_recordings", read_recordings, nb::arg("paths"));
   module.def("export_recording", export_recording, nb::arg("recording"), nb::arg("output"),
              nb::arg("metadata"));
+  module.def("memory_blocks", memory_blocks, nb::arg("recording"));
   module.def("export_execution_trace", export_execution_trace, nb::arg("recording"), nb::arg("output"),
              nb::arg("process_groups"));
 }
