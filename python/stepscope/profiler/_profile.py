@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import time
 import uuid
 import warnings
@@ -254,6 +255,8 @@ class profile(_KinetoProfile):  # noqa: N801 (the name that it replaces)
         if self._on is not None and self._on.is_foreign:
             return  # a forked child leaves its parent's block
         self.stop()
+        if (tracker := step_tracker()) is not None:
+            tracker.erase_step_count(STEP_NAME)
         cleanup = getattr(self.execution_trace_observer, "cleanup", None)
         if cleanup is not None:
             cleanup()
@@ -288,6 +291,8 @@ class profile(_KinetoProfile):  # noqa: N801 (the name that it replaces)
         self.step_num += 1
         self.current_action = self._action(self.step_num)
         self._transit(before, self.current_action)
+        if (tracker := step_tracker()) is not None:
+            tracker.increment_step(STEP_NAME)
         self._begin_step()
 
     def _must_be_on(self, what: str) -> None:
@@ -354,6 +359,17 @@ TRANSITIONS: dict[tuple[ProfilerAction, ProfilerAction | None], tuple[str, ...]]
     (SAVE, None): (T, R),
 }
 """Section by section what a change of the action does; None is the end."""
+
+
+STEP_NAME = "ProfilerStep"
+
+
+def step_tracker() -> Any:
+    """What tells Kineto of steps, where a daemon may ask it to trace some; else None."""
+    torch = sys.modules.get("torch")
+    if torch is None or not os.environ.get("KINETO_USE_DAEMON"):
+        return None
+    return getattr(torch.autograd.profiler, "KinetoStepTracker", None)
 
 
 def since(began: float) -> int:
