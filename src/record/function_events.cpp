@@ -86,6 +86,7 @@ class Reader {
     threads_.clear();
     kernel_threads_.clear();
     thread_of_.clear();
+    tells_of_devices_ = false;
     base_ = recording.begin_ns();
     for (const Segment& segment : recording.segments()) read(recording, segment);
     add_devices(recording);
@@ -124,6 +125,7 @@ class Reader {
       return known[id];
     };
     for_each_record(segment, [&](const Record& record, std::span<const char> bytes) {
+      tells_of_devices_ |= record.type >= Type::device_session;
       Memory memory;
       if (record.type == Type::memory && copy_to(memory, bytes)) {
         const bool host = is_host(memory.device_type);
@@ -165,6 +167,7 @@ class Reader {
 
   /// Calls of CUDA as events of their threads, work as events of its device.
   void add_devices(const Recording& recording) {
+    if (!tells_of_devices_) return;
     std::vector<HostRange> ranges;
     std::vector<std::string_view> annotations;
     for (const Row& row : rows_) {
@@ -391,6 +394,7 @@ class Reader {
   PythonStacks stacks_;
   // Of the recording that is being read.
   std::int64_t base_ = 0;
+  bool tells_of_devices_ = false;
   std::vector<Row> rows_;
   std::vector<Allocation> allocations_;
   std::vector<std::uint64_t> threads_;
