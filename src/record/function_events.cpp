@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <map>
 #include <tuple>
 #include <unordered_map>
 
 #include "record/device_events.h"
+#include "record/function_tree.h"
 #include "record/interned.h"
 #include "record/python_stacks.h"
 
@@ -96,12 +96,12 @@ class Reader {
     add_uncovered();
     const std::size_t first = events_.size();
     add_events();
-    merge_repeated(first);
+    merge_repeated(events_, first);
     add_memory(first);
-    subtract_children(first);
-    add_device_times(first);
+    subtract_children(events_, first);
+    add_device_times(events_, first);
     set_sequences(first);
-    set_backward_stacks(first);
+    set_backward_stacks(events_, first);
   }
 
   FunctionEvents take() {
@@ -201,7 +201,7 @@ class Reader {
       for (; at < rows_.size() && rows_[at].begin <= allocation.ns; ++at)
         if (!rows_[at].is_call() && !rows_[at].is_work()) covered = std::max(covered, rows_[at].end);
       if (covered >= allocation.ns) continue;
-      Row row{allocation.ns, allocation.ns, 0, allocation.thread, texts_.id("[memory]"), 0};
+      Row row{allocation.ns, allocation.ns, -1, allocation.thread, texts_.id("[memory]"), 0};
       row.cpu_bytes = allocation.cpu_bytes;
       row.device_bytes = allocation.device_bytes;
       added.push_back(row);
@@ -258,42 +258,6 @@ class Reader {
     e.launcher.push_back(row.launcher);
   }
 
-  /// An only child of its parent's name goes; its children become the parent's. Parents stand before their
-  /// children, so one pass is enough.
-  void merge_repeated(std::size_t first) {
-    FunctionEvents& e = events_;
-    std::vector<std::uint32_t> children(e.size());
-    std::vector<std::uint32_t> place(e.size());  // where the event is from now on, or where it went
-    for (std::size_t i = first; i < e.size(); ++i)
-      if (e.parent[i] >= 0) ++children[static_cast<std::size_t>(e.parent[i])];
-    std::size_t kept = first;
-    for (std::size_t i = first; i < e.size(); ++i) {
-      if (e.parent[i] >= 0) {
-        const std::size_t parent = place[static_cast<std::size_t>(e.parent[i])];
-        e.parent[i] = static_cast<std::int64_t>(parent);
-        if (e.name[parent] == e.name[i] && children[parent] == 1) {
-          children[parent] = children[i];
-          place[i] = static_cast<std::uint32_t>(parent);
-          continue;
-        }
-      }
-      place[i] = static_cast<std::uint32_t>(kept);
-      children[kept] = children[i];
-      for (auto* column : columns()) (*column)[kept] = (*column)[i];
-      ++kept;
-    }
-    for (auto* column : columns()) column->resize(kept);
-    for (std::size_t i = first; i < kept; ++i)
-      if (e.launcher[i] >= 0) e.launcher[i] = place[static_cast<std::size_t>(e.launcher[i])];
-  }
-
-  std::array<std::vector<std::int64_t>*, 17> columns() {
-    FunctionEvents& e = events_;
-    return {&e.begin_ns,  &e.end_ns,       &e.parent,         &e.name,     &e.trace_name, &e.inputs,
-            &e.stack,     &e.thread,       &e.forward_thread, &e.sequence, &e.scope,      &e.is_async,
-            &e.cpu_bytes, &e.device_bytes, &e.device,         &e.stream,   &e.launcher};
-  }
-
   void add_memory(std::size_t first) {
     if (allocations_.empty()) return;
     std::vector<std::int64_t> times, cpu{0}, device{0};
@@ -318,43 +282,6 @@ class Reader {
     return difference_of(sums[static_cast<std::size_t>(to)], sums[static_cast<std::size_t>(from)]);
   }
 
-  void subtract_children(std::size_t first) {
-    FunctionEvents& e = events_;
-    for (auto* column : {&e.self_ns, &e.self_cpu_bytes, &e.self_device_bytes}) column->resize(e.size());
-    const auto own = [&](std::size_t i, std::vector<std::int64_t>& self, std::int64_t total) {
-      if (e.is_async[i] == 0) self[i] = sum_of(self[i], total);
-      if (e.parent[i] < 0) return;
-      std::int64_t& above = self[static_cast<std::size_t>(e.parent[i])];
-      above = difference_of(above, total);
-    };
-    for (std::size_t i = first; i < e.size(); ++i) {
-      if (e.device[i] >= 0) continue;
-      own(i, e.self_ns, e.end_ns[i] - e.begin_ns[i]);
-      own(i, e.self_cpu_bytes, e.cpu_bytes[i]);
-      own(i, e.self_device_bytes, e.device_bytes[i]);
-    }
-  }
-
-  /// An op has the time of the work that it started as its own, and that of its children.
-  void add_device_times(std::size_t first) {
-    FunctionEvents& e = events_;
-    for (auto* column : {&e.device_ns, &e.self_device_ns}) column->resize(e.size());
-    if (!e.has_devices) return;
-    for (std::size_t i = first; i < e.size(); ++i) {
-      if (e.device[i] < 0) continue;
-      e.self_device_ns[i] = e.end_ns[i] - e.begin_ns[i];
-      if (e.launcher[i] < 0) continue;
-      std::int64_t& own = e.self_device_ns[static_cast<std::size_t>(e.launcher[i])];
-      own = sum_of(own, e.self_device_ns[i]);
-    }
-    for (std::size_t i = e.size(); i-- > first;) {
-      e.device_ns[i] = sum_of(e.device_ns[i], e.self_device_ns[i]);
-      if (e.parent[i] < 0) continue;
-      std::int64_t& above = e.device_ns[static_cast<std::size_t>(e.parent[i])];
-      above = sum_of(above, e.device_ns[i]);
-    }
-  }
-
   /// The engine's own op has the sequence number of the backward op that it runs first.
   void set_sequences(std::size_t first) {
     FunctionEvents& e = events_;
@@ -365,27 +292,6 @@ class Reader {
         continue;
       e.sequence[above] = e.sequence[i];
       e.forward_thread[above] = e.forward_thread[i];
-    }
-  }
-
-  /// What runs below a backward op has the stack of the forward op: that of its thread and sequence number.
-  void set_backward_stacks(std::size_t first) {
-    FunctionEvents& e = events_;
-    std::vector<std::int64_t> backward(e.size() - first, -1);
-    std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> forward;  // sequence, thread
-    for (std::size_t i = first; i < e.size(); ++i) {
-      auto& above = backward[i - first];
-      if (e.scope[i] == kBackwardScope)
-        above = static_cast<std::int64_t>(i);
-      else if (e.parent[i] >= 0)
-        above = backward[static_cast<std::size_t>(e.parent[i]) - first];
-      if (above < 0 && e.device[i] < 0) forward.try_emplace({e.sequence[i], e.thread[i]}, e.stack[i]);
-    }
-    for (std::size_t i = first; i < e.size(); ++i) {
-      if (backward[i - first] < 0) continue;
-      const auto above = static_cast<std::size_t>(backward[i - first]);
-      const auto found = forward.find({e.sequence[above], e.forward_thread[above]});
-      e.stack[i] = found == forward.end() ? 0 : found->second;
     }
   }
 

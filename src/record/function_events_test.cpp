@@ -325,14 +325,15 @@ TEST(FunctionEvents, TheKernelOfAnOnlyChildIsItsParents) {
   const auto e = events_of(Made()
                                .thread(7, 1)
                                .op("x", 5, 50)
-                               .op("x", 0, 60)
+                               .op("x", 2, 60)
+                               .memory(1, 8)
                                .thread(99, 0)
                                .kernel("k", 30, 130, 7, 1)
                                .call("launch", 15, 20, 7, 1)
                                .file());
-  EXPECT_EQ(all_names(e), "x launch k");
-  EXPECT_EQ(e.launcher, (std::vector<std::int64_t>{-1, -1, 0}));
-  EXPECT_EQ(e.device_ns, (std::vector<std::int64_t>{100, 0, 100}));
+  EXPECT_EQ(all_names(e), "[memory] x launch k");
+  EXPECT_EQ(e.launcher, (std::vector<std::int64_t>{-1, -1, -1, 1}));
+  EXPECT_EQ(e.device_ns, (std::vector<std::int64_t>{0, 100, 0, 100}));
 }
 
 TEST(FunctionAverages, HostAndDeviceAreTwoGroups) {
