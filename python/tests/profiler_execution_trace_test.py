@@ -2,6 +2,7 @@
 
 import collections
 import gzip
+import inspect
 import json
 import struct
 import subprocess
@@ -11,7 +12,7 @@ import pytest
 from made_recording import BACKWARD, PYTHON, USER, MadeThread, tensor, write
 
 from stepscope import _core
-from stepscope.profiler import ExecutionTraceObserver, ProfilerError
+from stepscope.profiler import ExecutionTraceObserver, ProfilerError, profile
 
 
 def nodes_of(path):
@@ -72,6 +73,9 @@ def test_wrong_use(tmp_path):
     assert observer.register_callback("elsewhere.json").get_output_file_path() == str(tmp_path / "et.json")
     observer.cleanup()
     assert not observer.is_registered and not (tmp_path / "et.json").exists()  # nothing was recorded
+    observer.register_callback(str(tmp_path / "et.json"))
+    with profile(activities=[]), pytest.raises(ProfilerError, match="hand it this observer by profile"):
+        observer.start()
     with pytest.warns(UserWarning, match="not collected"):
         observer.set_extra_resource_collection(True)
 
@@ -167,6 +171,14 @@ def test_it_is_as_pytorchs(torch, tmp_path):
     run(THEIRS + ALONE, tmp_path / "theirs.json")
     ours, theirs = told(tmp_path / "ours.json"), told(tmp_path / "theirs.json")
     assert ours == theirs and sum(ours.values()) > 50
+
+
+def test_under_pytorchs_profiler(torch, tmp_path):
+    more = "import torch.profiler\nwith torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], execution_trace_observer=observer): torch.ones(2) + 1"
+    if "execution_trace_observer" not in inspect.signature(torch.profiler.profile.__init__).parameters:
+        pytest.skip(f"PyTorch {torch.__version__} takes no observer")
+    run(OURS + more, tmp_path / "et.json")
+    assert "aten::add" in [node["name"] for node in nodes_of(tmp_path / "et.json")]
 
 
 def test_alone_it_records_between_start_and_stop(torch, tmp_path):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from stepscope import _core
 from stepscope._errors import ProfilerError
-from stepscope.profiler._recording import SHAPES, Recording
+from stepscope.profiler._recording import SHAPES, Recording, is_recorded
 
 VARIABLE = "ENABLE_PYTORCH_EXECUTION_TRACE"
 
@@ -99,6 +99,8 @@ class ExecutionTraceObserver:
         if not self._is_registered or self._is_running:
             return
         if self._recording is None:
+            if is_recorded():
+                raise ProfilerError("a profiler records already; hand it this observer by profile(execution_trace_observer=…)")
             self._recording, self._is_borrowed = Recording(SHAPES), False
         if not self._is_borrowed:
             self._recording.start()
