@@ -19,7 +19,7 @@ constexpr std::string_view kSchema = "1.1.1-chakra.0.0.4";
 constexpr std::string_view kProcess = "[pytorch|profiler|execution_trace|process]",
                            kThread = "[pytorch|profiler|execution_trace|thread]";
 constexpr std::int64_t kRoot = 1;
-constexpr std::size_t kPiece = 256 * 1024;
+constexpr std::size_t kPiece = std::size_t{256} * 1024;
 
 template <class T>
 bool copy_to(T& value, std::span<const char> bytes) {

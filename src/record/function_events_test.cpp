@@ -8,6 +8,7 @@
 #include "record/device_format.h"
 #include "record/execution_trace.h"
 #include "record/function_averages.h"
+#include "record/memory_blocks.h"
 #include "record/signature.h"
 
 namespace stepscope::record {
@@ -388,8 +389,10 @@ TEST(FunctionEvents, NothingInTheFileIsBelieved) {
     }
     const auto e = events_of(file);
     (void)function_averages(e, {}, {.by_shapes = true, .stack_depth = 2});
-    if (const auto recording = Recording::open(file))
-      write_execution_trace(*recording, "", [](std::string_view) { return true; });
+    const auto recording = Recording::open(file);
+    if (!recording) continue;
+    write_execution_trace(*recording, "", [](std::string_view) { return true; });
+    (void)memory_blocks(*recording);
   }
 }
 
