@@ -1,7 +1,7 @@
 """Times of devices in events and tables, of recordings made by hand. Nothing here needs PyTorch."""
 
 import pytest
-from made_recording import USER, MadeThread, tensor, write
+from made_recording import PYTHON, USER, MadeThread, tensor, write
 
 from stepscope.profiler._event_list import all_events, key_averages
 from stepscope.profiler._rows import Rows
@@ -87,9 +87,13 @@ def test_averages_by_shape(rows):
     assert total.self_device_time_total == pytest.approx(2 * 180 + 5 + 180.002)  # ops, work and the range of a stream, as there
 
 
-def test_stacks_by_device_time(rows, tmp_path):
-    all_events(rows).export_stacks(tmp_path / "stacks.txt", metric="self_cuda_time_total")
-    assert (tmp_path / "stacks.txt").read_text() == ""  # no event has a stack
+def test_stacks_by_device_time(tmp_path):
+    """The launch has the stack too, and no time on the device."""
+    main = MadeThread(7, 1).op("aten::mm", *us(10, 20)).op("a.py(3): f", *us(0, 50), scope=PYTHON)
+    device = MadeThread(99, 0).kernel("gemm", *us(20, 120), 1).call("cudaLaunchKernel", *us(12, 14), 7, 1)
+    events = all_events(Rows([write(tmp_path / "made.stepscope", [main, device])]))
+    events.export_stacks(tmp_path / "stacks.txt", metric="self_cuda_time_total")
+    assert (tmp_path / "stacks.txt").read_text() == "a.py(3):_f 100\n"
 
 
 def test_no_device(tmp_path):
