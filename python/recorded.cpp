@@ -17,6 +17,7 @@
 #include "python/describe.h"
 #include "record/function_averages.h"
 #include "record/function_events.h"
+#include "record/memory_blocks.h"
 #include "record/recording_file.h"
 #include "write/kineto.h"
 
@@ -96,6 +97,11 @@ Columns columns_of(const Recorded& recorded) {
           {"device_bytes", e.device_bytes},
           {"self_cpu_bytes", e.self_cpu_bytes},
           {"self_device_bytes", e.self_device_bytes},
+          {"device", e.device},
+          {"stream", e.stream},
+          {"launcher", e.launcher},
+          {"device_ns", e.device_ns},
+          {"self_device_ns", e.self_device_ns},
           {"flops", recorded.flops.empty() ? std::vector<std::int64_t>(e.size()) : recorded.flops}};
 }
 
@@ -107,14 +113,16 @@ Columns averages_of(const Recorded& recorded, bool by_shapes, std::int64_t stack
                  {"count", a.count},
                  {"total_ns", a.total_ns},
                  {"self_ns", a.self_ns},
+                 {"device_ns", a.device_ns},
+                 {"self_device_ns", a.self_device_ns},
                  {"cpu_bytes", a.cpu_bytes},
                  {"device_bytes", a.device_bytes},
                  {"self_cpu_bytes", a.self_cpu_bytes},
                  {"self_device_bytes", a.self_device_bytes},
                  {"flops", a.flops}};
   const std::pair<const char*, const std::vector<std::int64_t>*> told[] = {
-      {"name", &e.name},   {"parent", &e.parent},     {"inputs", &e.inputs},
-      {"stack", &e.stack}, {"is_async", &e.is_async}, {"scope", &e.scope}};
+      {"name", &e.name},         {"parent", &e.parent}, {"inputs", &e.inputs}, {"stack", &e.stack},
+      {"is_async", &e.is_async}, {"scope", &e.scope},   {"device", &e.device}};
   for (const auto& [name, column] : told) {
     auto& firsts = out[name];
     for (const std::int64_t first : a.first) firsts.push_back((*column)[static_cast<std::size_t>(first)]);
@@ -139,12 +147,35 @@ std::vector<std::string> export_recording(const nb::bytes& recording, const nb::
   return std::move(written->notes);
 }
 
+void export_execution_trace(const nb::bytes& recording, const nb::bytes& output,
+                            const std::string& process_groups) {
+  const std::string from = path_of(recording), to = path_of(output);
+  const nb::gil_scoped_release unlocked;
+  if (auto error = write::execution_trace(from, to, process_groups)) throw Refusal("Error", error->text());
+}
+
+Columns memory_blocks(const nb::bytes& recording) {
+  const std::string path = path_of(recording);
+  const nb::gil_scoped_release unlocked;
+  const auto file = record::RecordingFile::open(path);
+  if (!file) throw Refusal("Error", file.error().text());
+  record::MemoryBlocks b = record::memory_blocks(file->recording());
+  return {{"begin_ns", std::move(b.begin_ns)},
+          {"end_ns", std::move(b.end_ns)},
+          {"address", std::move(b.address)},
+          {"bytes", std::move(b.bytes)},
+          {"device_type", std::move(b.device_type)},
+          {"device_index", std::move(b.device_index)},
+          {"use", std::move(b.use)}};
+}
+
 }  // namespace
 
 void bind_recorded(nb::module_& module) {
   nb::class_<Recorded>(module, "Recorded")
       .def("__len__", [](const Recorded& r) { return r.events.size(); })
       .def_prop_ro("notes", [](const Recorded& r) { return texts(r.notes); })
+      .def_prop_ro("has_devices", [](const Recorded& r) { return r.events.has_devices; })
       .def("texts", [](const Recorded& r) { return texts(r.events.texts); })
       .def("shapes", inputs_of<&record::InputTexts::tensor_dims>)
       .def("concrete_inputs", inputs_of<&record::InputTexts::concrete>)
@@ -154,6 +185,9 @@ void bind_recorded(nb::module_& module) {
   module.def("read_recordings", read_recordings, nb::arg("paths"));
   module.def("export_recording", export_recording, nb::arg("recording"), nb::arg("output"),
              nb::arg("metadata"));
+  module.def("memory_blocks", memory_blocks, nb::arg("recording"));
+  module.def("export_execution_trace", export_execution_trace, nb::arg("recording"), nb::arg("output"),
+             nb::arg("process_groups"));
 }
 
 }  // namespace stepscope::python

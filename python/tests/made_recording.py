@@ -4,6 +4,7 @@ import struct
 
 HEADER, SEGMENT, BEGIN = 4096, 1 << 20, 1000
 TEXT, SIGNATURE, OP, MEMORY = 1, 2, 3, 4
+SESSION, KERNEL, API_CALL = 32, 36, 39
 SHAPES, MEMORY_FLAG, STACKS, FLOPS = 1, 2, 4, 8
 USER, BACKWARD, PYTHON = 7, 1, 100
 
@@ -35,6 +36,18 @@ class MadeThread:
 
     def memory(self, at, size, address=0, device_type=0):
         self.records += struct.pack("<HHIQQqqqbb6x", MEMORY, 7, 0, BEGIN + at, address, size, -1, -1, device_type, -1)
+        return self
+
+
+    def kernel(self, name, begin, end, correlation, stream=7, device=0):
+        work = struct.pack("<qqIIIIQII", BEGIN + begin, BEGIN + end, device, 1, stream, correlation, 0, 0, 0)
+        name = self.text(name)
+        self.records += struct.pack("<HHI", KERNEL, 13, name) + work + struct.pack("<6IIIIIq", 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0)
+        return self
+
+    def call(self, name, begin, end, thread, correlation):
+        name = self.text(name)
+        self.records += struct.pack("<HHIqqIIIIII", API_CALL, 6, name, BEGIN + begin, BEGIN + end, thread, correlation, 0, 0, 0, 0)
         return self
 
 

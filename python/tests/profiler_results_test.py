@@ -45,7 +45,7 @@ def test_events(tmp_path):
     assert backward.cpu_parent is engine and engine.cpu_children == [backward]
     assert (forward.cpu_memory_usage, forward.self_cpu_memory_usage, first.cpu_memory_usage) == (2144, 2048, 96)
     assert first.stack == backward.stack == ["a.py(2): product", "a.py(9): <module>"]
-    assert (first.cuda_time_total, first.kernels, first.device_memory_usage, first.count, first.node_id) == (0, [], 0, 1, -1)
+    assert (first.device_time_total, first.kernels, first.device_memory_usage, first.count, first.node_id) == (0, [], 0, 1, -1)
     assert first.cpu_time_str == "1.000ms" and "aten::mm" in repr(first)
 
 

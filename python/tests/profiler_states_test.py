@@ -154,7 +154,7 @@ def misused():
     yield "before anything was recorded", lambda: profile(activities=[]).key_averages()
     yield "before anything was recorded", lambda: profile(activities=[]).export_chrome_trace("never.json")
     yield "needs stacks", lambda: profile(activities=[]).export_stacks("never.txt")
-    yield "no memory timeline", lambda: profile(activities=[]).export_memory_timeline("never.html")
+    yield "needs memory", lambda: profile(activities=[]).export_memory_timeline("never.html")
     yield "start_trace() of a profiler that is not on", lambda: sp._KinetoProfile(activities=[]).start_trace()
     yield "no backend 'cupti'", lambda: profile(backend="cupti")
     yield "with_stack is True, False", lambda: profile(with_stack="always")

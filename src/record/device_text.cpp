@@ -10,7 +10,6 @@ namespace stepscope::record {
 namespace {
 
 constexpr std::uint32_t kEventWait = 1, kStreamWait = 2;
-constexpr std::int64_t kFarthest = 4'000'000'000'000'000'000;  // ns
 
 template <class T>
 bool copy_to(T& value, std::span<const char> bytes) {
@@ -36,39 +35,15 @@ void DeviceText::for_each(Take take) const {
     if (wrote(segment)) for_each_record(segment, take);
 }
 
-DeviceText::DeviceText(const Recording& recording) : recording_(recording) {
-  std::vector<ClockPair> pairs;
-  for (const Segment& segment : recording.segments()) {
-    bool of_devices = false;
-    for_each_record(segment, [&](const Record& record, std::span<const char> bytes) {
-      of_devices |= record.type >= Type::device_session;
-      DeviceClockPair pair;
-      if (record.type != Type::device_clock || !copy_to(pair, bytes)) return;
-      const std::int64_t monotonic = std::clamp<std::int64_t>(pair.monotonic_ns, 0, kFarthest / 4);
-      pairs.push_back({static_cast<std::uint64_t>(std::clamp<std::int64_t>(pair.library_ns, 0, kFarthest)),
-                       monotonic, recording.times().of_monotonic(monotonic)});
-    });
-    if (!of_devices) continue;
-    segments_.insert(segment.records.data());
-    look_at(segment);
-  }
-  library_times_ = Times(Clock::tsc, std::move(pairs));
-  if (has_calls_)
-    for_each([&](const Record& record, std::span<const char> bytes) {
-      ApiCall call;
-      if (record.type == Type::api_call && copy_to(call, bytes)) add_call(call);
-    });
+DeviceText::DeviceText(const Recording& recording) : recording_(recording), calls_(recording) {
+  for (const Segment& segment : recording.segments())
+    if (wrote(segment)) look_at(segment);
 }
 
 /// What has to be known before the first event is written.
 void DeviceText::look_at(const Segment& segment) {
   const Texts texts(segment);
   for_each_record(segment, [&](const Record& record, std::span<const char> bytes) {
-    has_calls_ |= record.type == Type::api_call;
-    if (DeviceSession session; record.type == Type::device_session && copy_to(session, bytes)) {
-      clock_ = static_cast<DeviceClock>(session.value);
-      library_version_ = session.library_version;
-    }
     if (DeviceAttributes device; record.type == Type::device_attributes && copy_to(device, bytes))
       devices_.try_emplace(device.device, Device{std::string(texts[device.value]), device});
     if (DeviceContext context; record.type == Type::device_context && copy_to(context, bytes))
@@ -82,21 +57,6 @@ void DeviceText::look_at(const Segment& segment) {
       work_streams_.emplace(work.device, or_none(work.stream));
     }
   });
-}
-
-std::int64_t DeviceText::ns(std::int64_t device_ns) const {
-  if (clock_ == DeviceClock::library)
-    return library_times_.ns(static_cast<std::uint64_t>(std::clamp<std::int64_t>(device_ns, 0, kFarthest)));
-  return recording_.times().of_monotonic(device_ns);
-}
-
-void DeviceText::add_call(const ApiCall& call) {
-  LaunchCall launch;
-  launch.correlation = call.correlation;
-  launch.thread = call.thread;
-  launch.begin_ns = ns(call.begin);
-  launch.end_ns = std::max(launch.begin_ns, ns(call.end));
-  links_.add(launch);
 }
 
 void DeviceText::add(HostRange range, bool is_annotation, std::string_view name) {
@@ -138,13 +98,13 @@ void DeviceText::properties(std::string& out) const {
 }
 
 void DeviceText::metadata(std::string& out) const {
-  if (library_version_ == 0) return;
+  if (calls_.library_version() == 0) return;
   out += R"(, "cupti_version": )";
-  put(out, library_version_);
+  put(out, calls_.library_version());
 }
 
 void DeviceText::events(EventText& text) {
-  links_.join(ranges_);
+  calls_.join(ranges_);
   ranges_ = {};
   mark_calls_with_work();
   for (const Segment& segment : recording_.segments())
@@ -185,10 +145,6 @@ void DeviceText::write(EventText& text, const Segment& segment) {
     if (Overhead spent; record.type == Type::overhead && copy_to(spent, bytes)) overhead(text, spent);
     text.pass_on_if_long();
   });
-}
-
-LaunchCall* DeviceText::call_of(std::uint32_t correlation, std::int64_t begin_ns) {
-  return correlation == 0 ? nullptr : links_.find(correlation, begin_ns);
 }
 
 /// From a call to each thing that it started.
@@ -363,7 +319,7 @@ void DeviceText::overhead(EventText& text, const Overhead& overhead) const {
 void DeviceText::annotations(EventText& text) const {
   for (const auto& [key, span] : spans_) {
     const auto& [annotation, device, stream] = key;
-    const HostRange& range = links_.annotations()[static_cast<std::size_t>(annotation)];
+    const HostRange& range = calls_.annotations()[static_cast<std::size_t>(annotation)];
     text.begin("X", "gpu_user_annotation", range_names_[static_cast<std::size_t>(range.name)], device,
                or_none(stream), span.begin_ns - 1);
     text.duration(span.end_ns - span.begin_ns + 2);

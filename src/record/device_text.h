@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "record/device_calls.h"
 #include "record/device_format.h"
-#include "record/device_links.h"
 #include "record/event_text.h"
 #include "record/recording.h"
 
@@ -26,14 +26,14 @@ class DeviceText {
   void metadata(std::string& out) const;
 
   /// Ops and ranges in which calls may stand; all are added before `events`.
-  bool wants(const Op& op) const { return has_calls_ && (op.flags & (kAsync | kOtherThread)) == 0; }
+  bool wants(const Op& op) const { return calls_.stands_in(op); }
   void add(HostRange range, bool is_annotation, std::string_view name);
 
   /// Calls, work of devices, arrows between them, and what devices and streams are called.
   void events(EventText& text);
 
   /// The segment is of the thread that reads what devices tell, which does no work of the program.
-  bool wrote(const Segment& segment) const { return segments_.contains(segment.records.data()); }
+  bool wrote(const Segment& segment) const { return calls_.wrote(segment); }
 
  private:
   struct Device {
@@ -47,8 +47,7 @@ class DeviceText {
   template <class Take>
   void for_each(Take take) const;
   void look_at(const Segment& segment);
-  std::int64_t ns(std::int64_t device_ns) const;
-  void add_call(const ApiCall& call);
+  std::int64_t ns(std::int64_t device_ns) const { return calls_.ns(device_ns); }
   void mark_calls_with_work();
   void write(EventText& text, const Segment& segment);
   void api_call(EventText& text, const ApiCall& call, std::string_view name);
@@ -60,7 +59,9 @@ class DeviceText {
   void overhead(EventText& text, const Overhead& overhead) const;
   /// Begins an event of a device; false: it has no times. Its args begin with the op.
   bool begin_work(EventText& text, const DeviceWork& work, std::string_view category, std::string_view name);
-  LaunchCall* call_of(std::uint32_t correlation, std::int64_t begin_ns);
+  LaunchCall* call_of(std::uint32_t correlation, std::int64_t begin_ns) {
+    return calls_.of(correlation, begin_ns);
+  }
   void place_args(EventArgs& args, const DeviceWork& work, const LaunchCall* call, bool peer = false) const;
   void amount(EventText& text, EventArgs& args, const DeviceWork& work, std::uint64_t bytes) const;
   void arrow(EventText& text, const LaunchCall* call, bool starts, std::int64_t pid, std::int64_t tid,
@@ -70,11 +71,7 @@ class DeviceText {
   std::int64_t device_of(std::uint32_t context) const;
 
   const Recording& recording_;
-  bool has_calls_ = false;
-  DeviceClock clock_ = DeviceClock::monotonic;
-  Times library_times_;
-  std::uint32_t library_version_ = 0;
-  std::set<const char*> segments_;  // their records
+  DeviceCalls calls_;
   std::map<std::uint32_t, Device> devices_;
   std::map<std::uint32_t, std::uint32_t> contexts_;               // to devices
   std::set<std::pair<std::int64_t, std::int64_t>> streams_;       // of devices; -1: all of the device
@@ -83,7 +80,6 @@ class DeviceText {
       event_records_;  // of a context's event, by correlation
   std::vector<HostRange> ranges_;
   std::vector<std::string> range_names_;
-  DeviceLinks links_;
   std::map<std::tuple<std::int64_t, std::uint32_t, std::uint32_t>, Span>
       spans_;  // annotation, device, stream
 };

@@ -43,16 +43,19 @@ class Pairs {
 FunctionAverages function_averages(const FunctionEvents& events, std::span<const std::int64_t> flops,
                                    Grouping grouping) {
   FunctionAverages out;
-  const auto columns = {&out.first,     &out.count,        &out.total_ns,       &out.self_ns,
-                        &out.cpu_bytes, &out.device_bytes, &out.self_cpu_bytes, &out.self_device_bytes,
-                        &out.flops};
+  const auto columns = {
+      &out.first,          &out.count,     &out.total_ns,     &out.self_ns,        &out.device_ns,
+      &out.self_device_ns, &out.cpu_bytes, &out.device_bytes, &out.self_cpu_bytes, &out.self_device_bytes,
+      &out.flops};
   const auto shapes = grouping.by_shapes ? shapes_of(events) : std::vector<std::uint64_t>();
   const auto stacks =
       grouping.stack_depth > 0 ? cut_stacks(events, grouping.stack_depth) : std::vector<std::uint64_t>();
   Pairs by_shapes, by_stack;
   std::unordered_map<std::uint64_t, std::size_t> groups;
   for (std::size_t i = 0; i < events.size(); ++i) {
-    std::uint64_t key = static_cast<std::uint64_t>(events.name[i]) * 2 + (events.scope[i] == kUserScope);
+    const bool on_device = events.device[i] >= 0;
+    std::uint64_t key =
+        static_cast<std::uint64_t>(events.name[i]) * 4 + on_device * 2U + (events.scope[i] == kUserScope);
     if (!shapes.empty()) key = by_shapes.id(key, shapes[static_cast<std::size_t>(events.inputs[i])]);
     if (!stacks.empty()) key = by_stack.id(key, stacks[static_cast<std::size_t>(events.stack[i])]);
     const auto [at, added] = groups.try_emplace(key, out.first.size());
@@ -65,8 +68,10 @@ FunctionAverages function_averages(const FunctionEvents& events, std::span<const
     const auto add = [&](std::vector<std::int64_t>& column, std::int64_t value) {
       column[g] = sum_of(column[g], value);
     };
-    add(out.total_ns, difference_of(events.end_ns[i], events.begin_ns[i]));
+    if (!on_device) add(out.total_ns, difference_of(events.end_ns[i], events.begin_ns[i]));
     add(out.self_ns, events.self_ns[i]);
+    add(out.device_ns, events.device_ns[i]);
+    add(out.self_device_ns, events.self_device_ns[i]);
     add(out.cpu_bytes, events.cpu_bytes[i]);
     add(out.device_bytes, events.device_bytes[i]);
     add(out.self_cpu_bytes, events.self_cpu_bytes[i]);

@@ -18,10 +18,12 @@ struct Grouping {
 struct FunctionAverages {
   std::vector<std::int64_t> first;  ///< event
   std::vector<std::int64_t> count, total_ns, self_ns;
+  std::vector<std::int64_t> device_ns, self_device_ns;
   std::vector<std::int64_t> cpu_bytes, device_bytes, self_cpu_bytes, self_device_bytes, flops;
 };
 
-/// `flops`: per event, or empty. A range and an op of one name are two groups.
+/// `flops`: per event, or empty. A range and an op of one name are two groups, and
+/// so are what runs on the host and on a device.
 FunctionAverages function_averages(const FunctionEvents& events, std::span<const std::int64_t> flops,
                                    Grouping grouping);
 

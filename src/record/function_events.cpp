@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <map>
 #include <tuple>
 #include <unordered_map>
 
+#include "record/device_events.h"
+#include "record/function_tree.h"
 #include "record/interned.h"
 #include "record/python_stacks.h"
 
@@ -36,15 +37,18 @@ bool copy_to(T& value, std::span<const char> bytes) {
 
 struct Row {
   std::int64_t begin, end;
-  std::uint32_t order;   // in which it was written: what ends at the same instant ends from the inside out
+  std::int64_t order;    // in which it was written: what ends at the same instant ends from the inside out
   std::uint32_t thread;  // of Reader::threads_
   std::uint32_t name, inputs;
   std::int64_t sequence = -1;
   std::uint64_t forward_thread = 0;
   std::uint8_t scope = 0, flags = 0;
   std::int64_t cpu_bytes = 0, device_bytes = 0;  // of memory that no event covers
+  std::int64_t device = -1, stream = -1;         // of work
+  std::int64_t launcher = -1;                    // of work: order of the op that started it
 
   bool is_call() const { return scope >= kPythonScope; }
+  bool is_work() const { return device >= 0; }
   bool is_async() const { return (flags & kAsync) != 0; }
 };
 
@@ -80,20 +84,24 @@ class Reader {
     rows_.clear();
     allocations_.clear();
     threads_.clear();
+    kernel_threads_.clear();
     thread_of_.clear();
+    tells_of_devices_ = false;
     base_ = recording.begin_ns();
     for (const Segment& segment : recording.segments()) read(recording, segment);
+    add_devices(recording);
     std::sort(rows_.begin(), rows_.end(), before);
     std::stable_sort(allocations_.begin(), allocations_.end(),
                      [](const Allocation& a, const Allocation& b) { return a.ns < b.ns; });
     add_uncovered();
     const std::size_t first = events_.size();
     add_events();
-    merge_repeated(first);
+    merge_repeated(events_, first);
     add_memory(first);
-    subtract_children(first);
+    subtract_children(events_, first);
+    add_device_times(events_, first);
     set_sequences(first);
-    set_backward_stacks(first);
+    set_backward_stacks(events_, first);
   }
 
   FunctionEvents take() {
@@ -117,6 +125,7 @@ class Reader {
       return known[id];
     };
     for_each_record(segment, [&](const Record& record, std::span<const char> bytes) {
+      tells_of_devices_ |= record.type >= Type::device_session;
       Memory memory;
       if (record.type == Type::memory && copy_to(memory, bytes)) {
         const bool host = is_host(memory.device_type);
@@ -128,7 +137,7 @@ class Reader {
       Row row{
           recording.times().ns(op.begin) - base_,
           recording.times().ns(op.end) - base_,
-          static_cast<std::uint32_t>(rows_.size()),
+          static_cast<std::int64_t>(rows_.size()),
           thread,
           number(names, texts_, op.value),
           op.signature == 0 || op.scope >= kPythonScope ? 0 : number(signatures, signatures_, op.signature)};
@@ -149,8 +158,38 @@ class Reader {
 
   std::uint32_t number_of_thread(std::uint32_t id) {
     const auto [at, added] = thread_of_.try_emplace(id, static_cast<std::uint32_t>(threads_.size()));
-    if (added) threads_.push_back(id);
+    if (added) {
+      threads_.push_back(id);
+      kernel_threads_.push_back(id);
+    }
     return at->second;
+  }
+
+  /// Calls of CUDA as events of their threads, work as events of its device.
+  void add_devices(const Recording& recording) {
+    if (!tells_of_devices_) return;
+    std::vector<HostRange> ranges;
+    std::vector<std::string_view> annotations;
+    for (const Row& row : rows_) {
+      if (row.is_call() || (row.flags & (kAsync | kOtherThread)) != 0) continue;
+      HostRange range{kernel_threads_[row.thread], base_ + row.begin, base_ + row.end, row.order + 1};
+      if (row.scope == kUserScope) {
+        range.name = static_cast<std::int64_t>(annotations.size());
+        annotations.push_back(texts_[row.name]);
+      }
+      ranges.push_back(range);
+    }
+    std::int64_t order = 0;  // below those of ops: a call is inside of what begins and ends with it
+    for (const DeviceEvent& event : device_events(recording, std::move(ranges), annotations, texts_)) {
+      Row row{event.begin_ns - base_,         event.end_ns - base_, --order,
+              number_of_thread(event.thread), event.name,           0};
+      row.device = event.device;
+      row.stream = event.stream;
+      row.launcher = event.launcher - 1;
+      if (event.kind == DeviceEvent::Kind::annotation) row.scope = kUserScope;
+      events_.has_devices = true;
+      rows_.push_back(row);
+    }
   }
 
   /// Memory outside of all events becomes events of no length.
@@ -160,9 +199,9 @@ class Reader {
     std::size_t at = 0;
     for (const Allocation& allocation : allocations_) {
       for (; at < rows_.size() && rows_[at].begin <= allocation.ns; ++at)
-        if (!rows_[at].is_call()) covered = std::max(covered, rows_[at].end);
+        if (!rows_[at].is_call() && !rows_[at].is_work()) covered = std::max(covered, rows_[at].end);
       if (covered >= allocation.ns) continue;
-      Row row{allocation.ns, allocation.ns, 0, allocation.thread, texts_.id("[memory]"), 0};
+      Row row{allocation.ns, allocation.ns, -1, allocation.thread, texts_.id("[memory]"), 0};
       row.cpu_bytes = allocation.cpu_bytes;
       row.device_bytes = allocation.device_bytes;
       added.push_back(row);
@@ -174,7 +213,13 @@ class Reader {
 
   void add_events() {
     std::vector<Open> events(threads_.size()), calls(threads_.size());
+    std::unordered_map<std::int64_t, std::int64_t> by_order;
+    const std::size_t first = events_.size();
     for (const Row& row : rows_) {
+      if (row.is_work()) {
+        add(row, kNone, kNone);
+        continue;
+      }
       const std::uint32_t call = calls[row.thread].around(row);
       if (row.is_call()) {
         calls[row.thread].levels.push_back({row.end, stacks_.call(call == kNone ? 0 : call, row.name)});
@@ -183,7 +228,12 @@ class Reader {
       const std::uint32_t parent = row.is_async() ? kNone : events[row.thread].around(row);
       if (!row.is_async())
         events[row.thread].levels.push_back({row.end, static_cast<std::uint32_t>(events_.size())});
+      if (events_.has_devices) by_order.emplace(row.order, static_cast<std::int64_t>(events_.size()));
       add(row, parent, call);
+    }
+    for (std::size_t i = first; i < events_.size(); ++i) {
+      std::int64_t& launcher = events_.launcher[i];
+      if (launcher >= 0) launcher = by_order.at(launcher);
     }
   }
 
@@ -203,40 +253,9 @@ class Reader {
     e.is_async.push_back(row.is_async());
     e.cpu_bytes.push_back(row.cpu_bytes);
     e.device_bytes.push_back(row.device_bytes);
-  }
-
-  /// An only child of its parent's name goes; its children become the parent's. Parents stand before their
-  /// children, so one pass is enough.
-  void merge_repeated(std::size_t first) {
-    FunctionEvents& e = events_;
-    std::vector<std::uint32_t> children(e.size());
-    std::vector<std::uint32_t> place(e.size());  // where the event is from now on, or where it went
-    for (std::size_t i = first; i < e.size(); ++i)
-      if (e.parent[i] >= 0) ++children[static_cast<std::size_t>(e.parent[i])];
-    std::size_t kept = first;
-    for (std::size_t i = first; i < e.size(); ++i) {
-      if (e.parent[i] >= 0) {
-        const std::size_t parent = place[static_cast<std::size_t>(e.parent[i])];
-        e.parent[i] = static_cast<std::int64_t>(parent);
-        if (e.name[parent] == e.name[i] && children[parent] == 1) {
-          children[parent] = children[i];
-          place[i] = static_cast<std::uint32_t>(parent);
-          continue;
-        }
-      }
-      place[i] = static_cast<std::uint32_t>(kept);
-      children[kept] = children[i];
-      for (auto* column : columns()) (*column)[kept] = (*column)[i];
-      ++kept;
-    }
-    for (auto* column : columns()) column->resize(kept);
-  }
-
-  std::array<std::vector<std::int64_t>*, 14> columns() {
-    FunctionEvents& e = events_;
-    return {&e.begin_ns, &e.end_ns,   &e.parent,    &e.name,           &e.trace_name,
-            &e.inputs,   &e.stack,    &e.thread,    &e.forward_thread, &e.sequence,
-            &e.scope,    &e.is_async, &e.cpu_bytes, &e.device_bytes};
+    e.device.push_back(row.device);
+    e.stream.push_back(row.stream);
+    e.launcher.push_back(row.launcher);
   }
 
   void add_memory(std::size_t first) {
@@ -250,7 +269,7 @@ class Reader {
     const auto memory = texts_.id("[memory]");
     FunctionEvents& e = events_;
     for (std::size_t i = first; i < e.size(); ++i) {
-      if (e.name[i] == memory) continue;
+      if (e.name[i] == memory || e.device[i] >= 0) continue;
       const auto from = std::ranges::lower_bound(times, e.begin_ns[i]) - times.begin();
       const auto to = std::ranges::upper_bound(times, e.end_ns[i]) - times.begin();
       e.cpu_bytes[i] = difference(cpu, from, to);
@@ -261,22 +280,6 @@ class Reader {
   static std::int64_t difference(const std::vector<std::int64_t>& sums, std::ptrdiff_t from,
                                  std::ptrdiff_t to) {
     return difference_of(sums[static_cast<std::size_t>(to)], sums[static_cast<std::size_t>(from)]);
-  }
-
-  void subtract_children(std::size_t first) {
-    FunctionEvents& e = events_;
-    for (auto* column : {&e.self_ns, &e.self_cpu_bytes, &e.self_device_bytes}) column->resize(e.size());
-    const auto own = [&](std::size_t i, std::vector<std::int64_t>& self, std::int64_t total) {
-      if (e.is_async[i] == 0) self[i] = sum_of(self[i], total);
-      if (e.parent[i] < 0) return;
-      std::int64_t& above = self[static_cast<std::size_t>(e.parent[i])];
-      above = difference_of(above, total);
-    };
-    for (std::size_t i = first; i < e.size(); ++i) {
-      own(i, e.self_ns, e.end_ns[i] - e.begin_ns[i]);
-      own(i, e.self_cpu_bytes, e.cpu_bytes[i]);
-      own(i, e.self_device_bytes, e.device_bytes[i]);
-    }
   }
 
   /// The engine's own op has the sequence number of the backward op that it runs first.
@@ -292,35 +295,16 @@ class Reader {
     }
   }
 
-  /// What runs below a backward op has the stack of the forward op: that of its thread and sequence number.
-  void set_backward_stacks(std::size_t first) {
-    FunctionEvents& e = events_;
-    std::vector<std::int64_t> backward(e.size() - first, -1);
-    std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> forward;  // sequence, thread
-    for (std::size_t i = first; i < e.size(); ++i) {
-      auto& above = backward[i - first];
-      if (e.scope[i] == kBackwardScope)
-        above = static_cast<std::int64_t>(i);
-      else if (e.parent[i] >= 0)
-        above = backward[static_cast<std::size_t>(e.parent[i]) - first];
-      if (above < 0) forward.try_emplace({e.sequence[i], e.thread[i]}, e.stack[i]);
-    }
-    for (std::size_t i = first; i < e.size(); ++i) {
-      if (backward[i - first] < 0) continue;
-      const auto above = static_cast<std::size_t>(backward[i - first]);
-      const auto found = forward.find({e.sequence[above], e.forward_thread[above]});
-      e.stack[i] = found == forward.end() ? 0 : found->second;
-    }
-  }
-
   FunctionEvents events_;
   Interned texts_, signatures_ = with_none();
   PythonStacks stacks_;
   // Of the recording that is being read.
   std::int64_t base_ = 0;
+  bool tells_of_devices_ = false;
   std::vector<Row> rows_;
   std::vector<Allocation> allocations_;
   std::vector<std::uint64_t> threads_;
+  std::vector<std::uint32_t> kernel_threads_;
   std::unordered_map<std::uint32_t, std::uint32_t> thread_of_;  // by the kernel's id
 
   static Interned with_none() {

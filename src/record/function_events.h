@@ -5,6 +5,9 @@
 // and ends no later is inside. Of a parent and its only child of the same name one event is left. Memory is
 // that of all threads between an event's two ends. Calls of Python functions are no events but the stack of
 // what runs in them.
+//
+// Calls of CUDA are events of their threads. Kernels, copies, fills and the ranges of streams are events of
+// their device, which nest in nothing; an op has the time of what it started, as its launches say.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +30,10 @@ struct FunctionEvents {
   std::vector<std::int64_t> thread, forward_thread;  ///< PyTorch's numbers; the kernel's where it has none
   std::vector<std::int64_t> sequence, scope, is_async;
   std::vector<std::int64_t> cpu_bytes, device_bytes, self_cpu_bytes, self_device_bytes;
+  std::vector<std::int64_t> device, stream;             ///< -1: on the host; no stream
+  std::vector<std::int64_t> launcher;                   ///< of work: the op that started it, -1: none
+  std::vector<std::int64_t> device_ns, self_device_ns;  ///< of an op: of what it and its children started
+  bool has_devices = false;
 
   std::vector<std::string> texts;
   std::vector<InputTexts> inputs_told;

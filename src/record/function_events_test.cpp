@@ -5,7 +5,10 @@
 #include <cstring>
 #include <random>
 
+#include "record/device_format.h"
+#include "record/execution_trace.h"
 #include "record/function_averages.h"
+#include "record/memory_blocks.h"
 #include "record/signature.h"
 
 namespace stepscope::record {
@@ -59,6 +62,34 @@ class Made {
     memory.device_type = device_type;
     records_.append(reinterpret_cast<const char*>(&memory), sizeof memory);
     return *this;
+  }
+  /// Times of devices are the monotonic clock's, which is 1000 at the recording's begin.
+  template <class R>
+  Made& device(R record, Type type) {
+    record.type = type;
+    record.units = sizeof record / 8;
+    records_.append(reinterpret_cast<const char*>(&record), sizeof record);
+    return *this;
+  }
+  Made& call(const std::string& name, std::int64_t from, std::int64_t to, std::uint32_t thread,
+             std::uint32_t correlation) {
+    ApiCall call{};
+    call.value = text(name);
+    call.begin = 1000 + from;
+    call.end = 1000 + to;
+    call.thread = thread;
+    call.correlation = correlation;
+    return device(call, Type::api_call);
+  }
+  Made& kernel(const std::string& name, std::int64_t from, std::int64_t to, std::uint32_t stream,
+               std::uint32_t correlation) {
+    Kernel kernel{};
+    kernel.value = text(name);
+    kernel.begin = 1000 + from;
+    kernel.end = 1000 + to;
+    kernel.stream = stream;
+    kernel.correlation = correlation;
+    return device(kernel, Type::kernel);
   }
   std::string file() {
     close();
@@ -243,6 +274,84 @@ TEST(FunctionEvents, RecordingsFollowEachOther) {
   EXPECT_EQ(e.self_ns, (std::vector<std::int64_t>{20, 10, 20, 10}));
 }
 
+/// A step on thread 7 with two ops; mm's launch started two kernels, copy_'s a copy. A third launch stands
+/// outside. Thread 99 reads what the device tells.
+Made a_step_with_a_device() {
+  Made made;
+  made.thread(7, 1)
+      .op("aten::mm", 10, 40)
+      .op("aten::copy_", 50, 90)
+      .op("step", 0, 100, kUserScope)
+      .memory(120, 64)
+      .thread(99, 0)
+      .device(DeviceSession{}, Type::device_session)
+      .kernel("_Z4gemmPf", 30, 130, 7, 1)
+      .kernel("after", 130, 150, 7, 1)
+      .kernel("alone", 300, 310, 7, 3)
+      .kernel("unmeasured", -1000, -1000, 7, 1)
+      .call("cudaLaunchKernel", 15, 20, 7, 1)
+      .call("cudaMemcpyAsync", 60, 65, 7, 2)
+      .call("cudaLaunchKernel", 150, 160, 7, 3);
+  Memcpy copy{};
+  copy.begin = 1200;
+  copy.end = 1230;
+  copy.stream = 9;
+  copy.correlation = 2;
+  copy.kind = 1;
+  copy.from = 1;
+  copy.to = 3;
+  return made.device(copy, Type::memcpy);
+}
+
+TEST(FunctionEvents, AnOpHasTheTimeOfWhatItStarted) {
+  const auto e = events_of(a_step_with_a_device().file());
+  EXPECT_EQ(all_names(e),
+            "step aten::mm cudaLaunchKernel step gemm(float*) aten::copy_ cudaMemcpyAsync [memory] after "
+            "cudaLaunchKernel step Memcpy HtoD (Pageable -> Device) alone");
+  using Column = std::vector<std::int64_t>;
+  EXPECT_EQ(e.parent, (Column{-1, 0, 1, -1, -1, 0, 5, -1, -1, -1, -1, -1, -1}));
+  EXPECT_EQ(e.launcher, (Column{-1, -1, -1, -1, 1, -1, -1, -1, 1, -1, -1, 5, -1}));
+  EXPECT_EQ(e.self_ns, (Column{30, 25, 5, 0, 0, 35, 5, 0, 0, 10, 0, 0, 0}));
+  EXPECT_EQ(e.device_ns, (Column{150, 120, 0, 122, 100, 30, 0, 0, 20, 0, 32, 30, 10}));
+  EXPECT_EQ(e.self_device_ns, (Column{0, 120, 0, 122, 100, 30, 0, 0, 20, 0, 32, 30, 10}));
+  EXPECT_EQ(e.device, (Column{-1, -1, -1, 0, 0, -1, -1, -1, 0, -1, 0, 0, 0}));
+  EXPECT_EQ(e.stream, (Column{-1, -1, -1, 7, 7, -1, -1, -1, 7, -1, 9, 9, 7}));
+  EXPECT_EQ(e.thread, (Column{1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 0, 1, 1}));
+  EXPECT_EQ(e.begin_ns[3], 29);  // the step on stream 7: a ns wider than what is in it
+  EXPECT_TRUE(e.has_devices);
+  EXPECT_FALSE(events_of(Made().thread(7, 1).op("in", 10, 20).file()).has_devices);
+}
+
+TEST(FunctionEvents, TheKernelOfAnOnlyChildIsItsParents) {
+  const auto e = events_of(Made()
+                               .thread(7, 1)
+                               .op("x", 5, 50)
+                               .op("x", 2, 60)
+                               .memory(1, 8)
+                               .thread(99, 0)
+                               .kernel("k", 30, 130, 7, 1)
+                               .call("launch", 15, 20, 7, 1)
+                               .file());
+  EXPECT_EQ(all_names(e), "[memory] x launch k");
+  EXPECT_EQ(e.launcher, (std::vector<std::int64_t>{-1, -1, -1, 1}));
+  EXPECT_EQ(e.device_ns, (std::vector<std::int64_t>{0, 100, 0, 100}));
+}
+
+TEST(FunctionAverages, HostAndDeviceAreTwoGroups) {
+  const auto e = events_of(a_step_with_a_device().file());
+  const auto a = function_averages(e, {}, {});
+  std::string names;
+  for (const std::int64_t first : a.first) names += name(e, static_cast<std::size_t>(first)) + ";";
+  EXPECT_EQ(names,
+            "step;aten::mm;cudaLaunchKernel;step;gemm(float*);aten::copy_;cudaMemcpyAsync;[memory];after;"
+            "Memcpy HtoD (Pageable -> Device);alone;");
+  using Column = std::vector<std::int64_t>;
+  EXPECT_EQ(a.count, (Column{1, 1, 2, 2, 1, 1, 1, 1, 1, 1, 1}));
+  EXPECT_EQ(a.total_ns, (Column{100, 30, 15, 0, 0, 40, 5, 0, 0, 0, 0}));
+  EXPECT_EQ(a.device_ns, (Column{150, 120, 0, 154, 100, 30, 0, 0, 20, 30, 10}));
+  EXPECT_EQ(a.self_device_ns, (Column{0, 120, 0, 154, 100, 30, 0, 0, 20, 30, 10}));
+}
+
 TEST(FunctionAverages, ByNameShapesAndStack) {
   const auto e = events_of(Made()
                                .thread(7, 1)
@@ -266,7 +375,11 @@ TEST(FunctionAverages, ByNameShapesAndStack) {
 TEST(FunctionEvents, NothingInTheFileIsBelieved) {
   Made made;
   made.thread(7, 1).memory(15, 64).op("in", 10, 20, 0, 0, 3, 1, tensor({2, 3})).op("f", 0, 90, 100);
-  std::string whole = made.op("out", 0, 30, kUserScope).thread(8, 2).op("other", 0, 30).file();
+  std::string whole = made.op("out", 0, 30, kUserScope)
+                          .thread(8, 2)
+                          .call("launch", 5, 6, 7, 1)
+                          .kernel("k", 30, 130, 7, 1)
+                          .file();
   std::mt19937 random(7);
   for (int round = 0; round < 300; ++round) {
     std::string file = whole;
@@ -276,6 +389,10 @@ TEST(FunctionEvents, NothingInTheFileIsBelieved) {
     }
     const auto e = events_of(file);
     (void)function_averages(e, {}, {.by_shapes = true, .stack_depth = 2});
+    const auto recording = Recording::open(file);
+    if (!recording) continue;
+    write_execution_trace(*recording, "", [](std::string_view) { return true; });
+    (void)memory_blocks(*recording);
   }
 }
 

@@ -77,7 +77,7 @@ class Reader {
   bool tensor(Told& told) {
     std::uint8_t type = 0, dimensions = 0, strided = 0;
     if (!take(type) || !take(dimensions) || !take(strided)) return false;
-    told.type = type < kTypes.size() ? kTypes[type] : "unknown";
+    told.type = scalar_type_name(type);
     return numbers(dimensions, told.dims) && (strided == 0 || numbers(dimensions, told.strides));
   }
 
@@ -150,6 +150,10 @@ class Reader {
 };
 
 }  // namespace
+
+std::string_view scalar_type_name(std::uint8_t type) {
+  return type < kTypes.size() ? kTypes[type] : "unknown";
+}
 
 InputTexts input_texts(std::string_view signature) {
   InputTexts texts;

@@ -1,6 +1,7 @@
 // What a signature tells of an op's inputs, as the args by which Kineto's JSON has them.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,6 +14,9 @@ struct InputTexts {
   std::string tensor_dims;  ///< as dims, but a list of tensors is `[]`: torch.profiler's input_shapes
 };
 InputTexts input_texts(std::string_view signature);
+
+/// Of a c10::ScalarType, as PyTorch's profiler spells it.
+std::string_view scalar_type_name(std::uint8_t type);
 
 /// `, "Input Dims": …, "Input type": …, "Input Strides": …, "Concrete Inputs": …`; "" of no inputs, or of a
 /// signature that is not whole.

@@ -54,6 +54,7 @@ void ProcessText::op(const Segment& segment, const Texts& texts, std::span<const
   Op op;
   if (!copy_to(op, bytes)) return;
   if (op.scope >= kPythonScope) return call_of(segment, texts, op, bytes);
+  ++ops_;
   const std::int64_t begin = recording_.times().ns(op.begin), end = recording_.times().ns(op.end);
   if (begin < first_ns_ || end > last_ns_) return;
   begin_event("X", op.scope == kUserScope ? "user_annotation" : "cpu_op", texts[op.value], segment.thread,
@@ -64,6 +65,8 @@ void ProcessText::op(const Segment& segment, const Texts& texts, std::span<const
   put(out_, ++written_.events);
   out_ += R"(, "Ev Idx": )";
   put(out_, written_.events - 1);
+  out_ += R"(, "Record function id": )";
+  put(out_, ops_);
   if (devices_.wants(op))
     devices_.add({segment.thread, begin, end, written_.events}, op.scope == kUserScope, texts[op.value]);
   SequencedOp sequenced;

@@ -84,6 +84,7 @@ class ProcessText {
   std::unordered_map<std::uint32_t, std::string> inputs_;  // of the segment's signatures
   std::vector<SequencedEvent> sequenced_;
   std::vector<Other> others_;
+  std::int64_t ops_ = 0;  // of the recording so far, those that are left out too
   PythonIds python_ids_;
   SampledCalls sampled_{[this](const SampledCall& call) { sampled_call(call); }};
   std::set<std::uint32_t> sampled_threads_;

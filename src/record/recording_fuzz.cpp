@@ -1,8 +1,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "record/execution_trace.h"
 #include "record/function_averages.h"
 #include "record/kineto_text.h"
+#include "record/memory_blocks.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace stepscope::record;
@@ -10,6 +12,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!recording.ok()) return 0;
   write_kineto(*recording, [](std::string_view) { return true; });
   const Recording* const all[] = {&*recording};
+  write_execution_trace(*recording, "", [](std::string_view) { return true; });
+  memory_blocks(*recording);
   function_averages(function_events(all), {}, {.by_shapes = true, .stack_depth = 2});
   return 0;
 }

@@ -1,7 +1,9 @@
-// A recording as the file that torch.profiler would have written: Kineto's JSON, gzip where the name says so.
+// A recording as the files that torch.profiler would have written: Kineto's JSON and the execution trace,
+// gzip where the name says so.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,5 +20,9 @@ struct KinetoWritten {
 /// `metadata`: `key=JSON` on top of what the recording holds.
 Result<KinetoWritten> kineto(const std::string& recording, const std::string& output,
                              const std::vector<std::string>& metadata = {});
+
+/// `process_groups`: JSON of torch.distributed's, or "".
+std::optional<Error> execution_trace(const std::string& recording, const std::string& output,
+                                     const std::string& process_groups);
 
 }  // namespace stepscope::write

@@ -6,6 +6,8 @@
 
 #include "cupti/fake_recording.h"
 #include "read/open.h"
+#include "record/function_events.h"
+#include "record/recording_file.h"
 
 namespace stepscope::test {
 namespace {
@@ -152,6 +154,32 @@ class Cupti : public FakeRecording {
     }
   }
 };
+
+TEST_F(Cupti, FunctionEventsHaveTheWork) {
+  start();
+  run_a_step();
+  stop();
+  const auto file = record::RecordingFile::open(path_);
+  ASSERT_TRUE(file.ok()) << file.error().text();
+  const record::Recording* const all[] = {&file->recording()};
+  const record::FunctionEvents e = record::function_events(all);
+  const auto own_and_all = [&](std::string_view name, bool on_device) {
+    std::pair<std::int64_t, std::int64_t> sum;
+    for (std::size_t i = 0; i < e.size(); ++i)
+      if (e.texts[static_cast<std::size_t>(e.name[i])] == name && (e.device[i] >= 0) == on_device) {
+        sum.first += e.self_device_ns[i];
+        sum.second += e.device_ns[i];
+      }
+    return sum;
+  };
+  using Sums = std::pair<std::int64_t, std::int64_t>;
+  EXPECT_EQ(own_and_all("aten::mm", false), Sums(13'000, 13'000));
+  EXPECT_EQ(own_and_all("aten::copy_", false), Sums(3072, 3072));
+  EXPECT_EQ(own_and_all("step", false), Sums(0, 16'072));
+  EXPECT_EQ(own_and_all("cudaLaunchKernel", false), Sums(0, 0));
+  EXPECT_EQ(own_and_all("kern(float*, int)", true), Sums(10'000, 10'000));  // one of them outside of ops
+  EXPECT_EQ(own_and_all("Memset (Device)", true), Sums(1024, 1024));
+}
 
 TEST_F(Cupti, AStepFromLaunchToRows) {
   start();

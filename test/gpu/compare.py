@@ -1,7 +1,7 @@
 """Says in Markdown whether two sets of traces tell the same of a GPU: compare.py TORCH.json… -- STEPSCOPE.json…
 
 Names and counts of kernels, copies and fills must be equal; device time, as the median of the traces of each
-set, within 1 %; and every kernel of stepscope's must have its launch. Exits 1 where they are not.
+set, within 1 %; the tables' rows with device time must be the same; and every kernel of stepscope's must have its launch. Exits 1 where they are not.
 """
 
 import json
@@ -16,11 +16,15 @@ TOLERANCE = 0.01
 def read(path):
     with open(path, encoding="utf-8") as file:
         events = [e for e in json.load(file)["traceEvents"] if e.get("ph") == "X"]
+    with open(path + ".averages", encoding="utf-8") as file:
+        averages = json.load(file)
     work = [e for e in events if e.get("cat") in DEVICE]
     calls = {e["args"]["correlation"] for e in events if e.get("cat") in ("cuda_runtime", "cuda_driver")}
     return {
         "counts": Counter((e["cat"], e["name"]) for e in work),
         "time": Counter({cat: sum(e["dur"] for e in work if e["cat"] == cat) for cat in DEVICE}),
+        "averages": Counter({(a["name"], a["on_device"]): a["count"] for a in averages}),
+        "op time": {a["name"]: a["us"] for a in averages if not a["on_device"]},
         "unlinked": sum(e["args"]["correlation"] not in calls for e in work),
         "without op": sum("External id" not in e["args"] for e in work if e["cat"] == "kernel"),
     }
@@ -36,6 +40,10 @@ def rows(theirs, ours):
         medians = [statistics.median(trace["time"][category] for trace in traces) for traces in (theirs, ours)]
         close = abs(medians[1] - medians[0]) <= TOLERANCE * max(medians)
         yield f"time of {category} (µs, median)", f"{medians[0]:.3f}", f"{medians[1]:.3f}", close
+    tables = theirs[0]["averages"], ours[0]["averages"]
+    yield "rows of the table with time of their own on the device", len(tables[0]), len(tables[1]), tables[0] == tables[1]
+    sums = [statistics.median(sum(trace["op time"].values()) for trace in traces) for traces in (theirs, ours)]
+    yield "device time of ops in the table (µs, median)", f"{sums[0]:.3f}", f"{sums[1]:.3f}", abs(sums[1] - sums[0]) <= TOLERANCE * max(sums)
     yield "without their launch", theirs[0]["unlinked"], ours[0]["unlinked"], ours[0]["unlinked"] <= theirs[0]["unlinked"]
     yield "kernels without an op", theirs[0]["without op"], ours[0]["without op"], ours[0]["without op"] <= theirs[0]["without op"]
     for category, name in differing[:20]:

@@ -3,6 +3,7 @@
 The same work under both: what differs is who records it.
 """
 
+import json
 import sys
 
 import torch
@@ -37,6 +38,13 @@ def main(profiler_name, output):
                 step(model, optimizer, data.cuda(), target)
         torch.cuda.synchronize()
     prof.export_chrome_trace(output)
+    averages = [
+        {"name": a.key, "on_device": int(a.device_type) != 0, "count": a.count, "us": a.device_time_total, "own_us": a.self_device_time_total}
+        for a in prof.key_averages()
+        if a.self_device_time_total > 0 and not a.is_user_annotation
+    ]
+    with open(output + ".averages", "w", encoding="utf-8") as file:
+        json.dump(averages, file)
 
 
 main(*sys.argv[1:])

@@ -18,12 +18,15 @@ from stepscope.profiler._annotations import mark, range_pop, range_push, record_
 from stepscope.profiler._config import _ExperimentalConfig
 from stepscope.profiler._event_list import EventList
 from stepscope.profiler._events import FunctionEvent, FunctionEventAvg
+from stepscope.profiler._execution_trace import ExecutionTraceObserver
 from stepscope.profiler._handler import tensorboard_trace_handler
+from stepscope.profiler._markers import emit_itt, emit_nvtx
 from stepscope.profiler._profile import _KinetoProfile, profile
 from stepscope.profiler._schedule import ProfilerAction, schedule
 
 __all__ = [
     "EventList",
+    "ExecutionTraceObserver",
     "FunctionEvent",
     "FunctionEventAvg",
     "ProfilerAction",
@@ -31,6 +34,8 @@ __all__ = [
     "ProfilerError",
     "_ExperimentalConfig",
     "_KinetoProfile",
+    "emit_itt",
+    "emit_nvtx",
     "itt",
     "mark",
     "profile",

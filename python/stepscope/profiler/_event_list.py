@@ -8,7 +8,7 @@ from typing import Any
 
 from stepscope import _core
 from stepscope._errors import ProfilerError
-from stepscope.profiler._events import FunctionEvent, FunctionEventAvg
+from stepscope.profiler._events import FunctionEvent, FunctionEventAvg, device_type
 from stepscope.profiler._rows import USER_SCOPE, Rows
 from stepscope.profiler._text import Widths, table_text
 
@@ -104,6 +104,10 @@ def key_averages(rows: Rows, by_shapes: bool, stack_depth: int) -> EventList:
         average.count = columns["count"][group]
         average.cpu_time_total = columns["total_ns"][group] / 1000
         average.self_cpu_time_total = columns["self_ns"][group] / 1000
+        average.device_time_total = columns["device_ns"][group] / 1000
+        average.self_device_time_total = columns["self_device_ns"][group] / 1000
+        average.use_device = rows.use_device
+        average.device_type = device_type(columns["device"][group] >= 0)
         average.cpu_memory_usage = columns["cpu_bytes"][group]
         average.self_cpu_memory_usage = columns["self_cpu_bytes"][group]
         average.device_memory_usage = columns["device_bytes"][group]

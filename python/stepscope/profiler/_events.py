@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from typing import Any, NamedTuple
 
 from stepscope.profiler._rows import USER_SCOPE, Rows
 from stepscope.profiler._units import time_text
 
 
-def cpu_device() -> Any:
-    """PyTorch's ``DeviceType.CPU``, or its number where there is no PyTorch."""
+def device_type(on_device: bool) -> Any:
+    """PyTorch's ``DeviceType.CPU`` or ``.CUDA``, or its number where there is no PyTorch."""
     torch = sys.modules.get("torch")
-    return torch.autograd.DeviceType.CPU if torch is not None else 0
+    return torch.autograd.DeviceType(int(on_device)) if torch is not None else int(on_device)
+
+
+def older_name(name: str, now: str) -> Any:
+    def get(self: Any) -> Any:
+        warnings.warn(f"`{name}` is deprecated, take `{now}`", FutureWarning, stacklevel=2)
+        return getattr(self, now)
+
+    return property(get)
 
 
 class Interval(NamedTuple):
@@ -61,15 +70,15 @@ class Measured:
     device_time_total_str = property(lambda self: time_text(self.device_time_total))
     self_device_time_total_str = property(lambda self: time_text(self.self_device_time_total))
 
-    cuda_time = property(lambda self: self.device_time)
-    cuda_time_total = property(lambda self: self.device_time_total)
-    self_cuda_time_total = property(lambda self: self.self_device_time_total)
-    cuda_memory_usage = property(lambda self: self.device_memory_usage)
-    self_cuda_memory_usage = property(lambda self: self.self_device_memory_usage)
+    cuda_time = older_name("cuda_time", "device_time")
+    cuda_time_total = older_name("cuda_time_total", "device_time_total")
+    self_cuda_time_total = older_name("self_cuda_time_total", "self_device_time_total")
+    cuda_memory_usage = older_name("cuda_memory_usage", "device_memory_usage")
+    self_cuda_memory_usage = older_name("self_cuda_memory_usage", "self_device_memory_usage")
 
 
 class FunctionEvent(Measured):
-    """One op or range. Nothing is worked out before it is asked for."""
+    """One op, range, call of CUDA or piece of a device's work. Nothing is worked out before it is asked for."""
 
     __slots__ = ("_events", "_row", "_rows", "self_cpu_percent", "total_cpu_percent", "total_device_percent")
 
@@ -77,10 +86,7 @@ class FunctionEvent(Measured):
     node_id = -1
     overload_name = ""
     is_remote = is_legacy = False
-    use_device: str | None = None
-    device_index = -1
     metadata_json: str | None = None
-    device_time_total = self_device_time_total = 0.0
 
     def __init__(self, rows: Rows, row: int, events: list[FunctionEvent]) -> None:
         self._rows = rows
@@ -116,8 +122,17 @@ class FunctionEvent(Measured):
         return self._of("thread")
 
     @property
+    def use_device(self) -> str | None:
+        return self._rows.use_device
+
+    @property
+    def device_index(self) -> int:
+        return self._of("device")
+
+    @property
     def device_resource_id(self) -> int:
-        return self._of("thread")
+        """The stream, or on the host the thread."""
+        return self._of("stream" if self._on_device else "thread")
 
     @property
     def fwd_thread(self) -> int:
@@ -125,7 +140,9 @@ class FunctionEvent(Measured):
 
     @property
     def kernels(self) -> list[Kernel]:
-        return []
+        """What the op started on devices, copies and fills too."""
+        work = (self._events[row] for row in self._rows.launched.get(self._row, ()))
+        return [Kernel(event.name, event.device_index, event.device_time_total) for event in work]
 
     @property
     def kwinputs(self) -> dict[str, Any]:
@@ -169,8 +186,12 @@ class FunctionEvent(Measured):
         return self._of("sequence")
 
     @property
+    def _on_device(self) -> bool:
+        return self._of("device") >= 0
+
+    @property
     def device_type(self) -> Any:
-        return cpu_device()
+        return device_type(self._on_device)
 
     @property
     def flops(self) -> int:
@@ -178,11 +199,19 @@ class FunctionEvent(Measured):
 
     @property
     def cpu_time_total(self) -> float:  # type: ignore[override]
-        return (self._of("end_ns") - self._of("begin_ns")) / 1000
+        return 0.0 if self._on_device else (self._of("end_ns") - self._of("begin_ns")) / 1000
 
     @property
     def self_cpu_time_total(self) -> float:  # type: ignore[override]
         return self._of("self_ns") / 1000
+
+    @property
+    def device_time_total(self) -> float:  # type: ignore[override]
+        return self._of("device_ns") / 1000
+
+    @property
+    def self_device_time_total(self) -> float:  # type: ignore[override]
+        return self._of("self_device_ns") / 1000
 
     @property
     def cpu_memory_usage(self) -> int:
@@ -204,7 +233,7 @@ class FunctionEvent(Measured):
         times = self.time_range
         return (
             f"<FunctionEvent id={self.id} name={self.name} cpu_time={time_text(self.cpu_time)} start_us={times.start:.3f} "
-            f"end_us={times.end:.3f} cpu_children={[child.id for child in self.cpu_children]} thread={self.thread} "
+            f"end_us={times.end:.3f} device_time={time_text(self.device_time)} cpu_children={[child.id for child in self.cpu_children]} thread={self.thread} "
             f"input_shapes={self.input_shapes} cpu_memory_usage={self.cpu_memory_usage} is_async={self.is_async} "
             f"seq_nr={self.sequence_nr}>"
         )
@@ -231,7 +260,7 @@ class FunctionEventAvg(Measured):
         self.overload_name = ""
         self.stack: list[str] = []
         self.scope: int | None = None
-        self.device_type: Any = cpu_device()
+        self.device_type: Any = device_type(False)
         self.flops = 0
         self.has_parent = False
         self.self_cpu_percent = self.total_cpu_percent = self.total_device_percent = -1.0
@@ -258,5 +287,5 @@ class FunctionEventAvg(Measured):
     def __repr__(self) -> str:
         return (
             f"<FunctionEventAvg key={self.key} self_cpu_time={self.self_cpu_time_total_str} cpu_time={self.cpu_time_str} "
-            f"count={self.count} input_shapes={self.input_shapes} cpu_memory_usage={self.cpu_memory_usage}>"
+            f"self_device_time={self.self_device_time_total_str} device_time={self.device_time_str} count={self.count} input_shapes={self.input_shapes} cpu_memory_usage={self.cpu_memory_usage}>"
         )

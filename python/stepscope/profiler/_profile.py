@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import time
 import uuid
 import warnings
@@ -17,6 +18,7 @@ from stepscope._errors import ProfilerError
 from stepscope.profiler import _dataloader
 from stepscope.profiler._activities import ProfilerActivity, chosen, supported_activities, wait_for_devices
 from stepscope.profiler._config import warn_of_ignored
+from stepscope.profiler._execution_trace import ExecutionTraceObserver
 from stepscope.profiler._kineto import kineto_profile
 from stepscope.profiler._metadata import checked_json, distributed_info
 from stepscope.profiler._recording import FLOPS, MEMORY, MODULES, SHAPES, STACKS, Recording
@@ -59,8 +61,10 @@ class _KinetoProfile(Results):
             raise ProfilerError(f'with_stack is True, False or "sampled", not {with_stack!r}')
         if not 1 <= megabytes <= 1 << 20:
             raise ProfilerError(f"megabytes is how much a recording may hold, from 1 to 1048576, not {megabytes!r}")
+        if execution_trace_observer is None:
+            execution_trace_observer = ExecutionTraceObserver.build_execution_trace_obs_from_env()
         super().__init__(
-            SHAPES * bool(record_shapes)
+            SHAPES * bool(record_shapes or isinstance(execution_trace_observer, ExecutionTraceObserver))
             | MEMORY * bool(profile_memory)
             | STACKS * bool(with_stack)
             | FLOPS * bool(with_flops)
@@ -122,6 +126,8 @@ class _KinetoProfile(Results):
         """Events are recorded from here on."""
         recording = self._recording_of_ours("start_trace")
         began = time.perf_counter()
+        if isinstance(self.execution_trace_observer, ExecutionTraceObserver):
+            self.execution_trace_observer.borrow(recording)
         if self.execution_trace_observer is not None:
             self.execution_trace_observer.start()
         recording.start()
@@ -249,6 +255,8 @@ class profile(_KinetoProfile):  # noqa: N801 (the name that it replaces)
         if self._on is not None and self._on.is_foreign:
             return  # a forked child leaves its parent's block
         self.stop()
+        if (tracker := step_tracker()) is not None:
+            tracker.erase_step_count(STEP_NAME)
         cleanup = getattr(self.execution_trace_observer, "cleanup", None)
         if cleanup is not None:
             cleanup()
@@ -283,6 +291,8 @@ class profile(_KinetoProfile):  # noqa: N801 (the name that it replaces)
         self.step_num += 1
         self.current_action = self._action(self.step_num)
         self._transit(before, self.current_action)
+        if (tracker := step_tracker()) is not None:
+            tracker.increment_step(STEP_NAME)
         self._begin_step()
 
     def _must_be_on(self, what: str) -> None:
@@ -349,6 +359,17 @@ TRANSITIONS: dict[tuple[ProfilerAction, ProfilerAction | None], tuple[str, ...]]
     (SAVE, None): (T, R),
 }
 """Section by section what a change of the action does; None is the end."""
+
+
+STEP_NAME = "ProfilerStep"
+
+
+def step_tracker() -> Any:
+    """What tells Kineto of steps, where a daemon may ask it to trace some; else None."""
+    torch = sys.modules.get("torch")
+    if torch is None or not os.environ.get("KINETO_USE_DAEMON"):
+        return None
+    return getattr(torch.autograd.profiler, "KinetoStepTracker", None)
 
 
 def since(began: float) -> int:

@@ -64,7 +64,7 @@ class Recording:
         global being_made
         if being_made is not None and being_made.open and being_made.gives_way:
             close(being_made)
-        if being_made is not None and being_made.open:
+        if is_recorded():
             raise ProfilerError("another profiler is recording in this process; stop it first, then start this one")
         plugin = torch_observer() if with_ops else None
         self._file = File(path or scratch() / f"{socket.gethostname()}_{os.getpid()}.{time.time_ns()}.stepscope", path is None)
@@ -142,6 +142,11 @@ class Recording:
 
 being_made: File | None = None
 """The recording that is open in this process."""
+
+
+def is_recorded() -> bool:
+    """Whether somebody who was asked to by the program records this process."""
+    return being_made is not None and being_made.open and not being_made.gives_way
 
 
 def close(file: File) -> int:

@@ -11,6 +11,7 @@ from typing import Any
 from stepscope._errors import ProfilerError
 from stepscope.profiler._event_list import EventList, all_events, key_averages
 from stepscope.profiler._events import FunctionEventAvg
+from stepscope.profiler._memory_timeline import MemoryTimeline
 from stepscope.profiler._recording import FLOPS, MEMORY, STACKS, Recording
 from stepscope.profiler._rows import Rows
 
@@ -111,11 +112,16 @@ class Results:
         self.events().export_stacks(path, metric)
 
     def export_memory_timeline(self, path: str | os.PathLike[str], device: str | None = None) -> None:
-        """Not there yet; says what is."""
-        raise ProfilerError(
-            "which tensors are parameters, gradients or activations is not recorded, so there is no memory timeline; tables "
-            "have what each op allocates with profile_memory=True"
-        )
+        """What the memory of a device was for, over time: a page (.html), sums (.json, .json.gz) or changes (raw.json.gz)."""
+        self._memory_timeline("export_memory_timeline", device).write(path)
+
+    def _memory_profile(self) -> MemoryTimeline:
+        return self._memory_timeline("_memory_profile")
+
+    def _memory_timeline(self, what: str, device: str | None = None) -> MemoryTimeline:
+        if not self._flags & MEMORY:
+            raise ProfilerError(f"{what}() needs memory; record with profile_memory=True")
+        return MemoryTimeline(self._last(what).path, device)
 
     def _stats(self) -> ProfilerStats:
         return dataclasses.replace(self._times, number_of_events=len(self._read("_stats")))

@@ -50,6 +50,20 @@ class Rows:
     def stacks(self) -> list[list[str]]:
         return [[self.texts[frame] for frame in stack] for stack in self.recorded.stacks()]
 
+    @property
+    def use_device(self) -> str | None:
+        """The kind of device that was recorded."""
+        return "cuda" if self.recorded.has_devices else None
+
+    @cached_property
+    def launched(self) -> dict[int, list[int]]:
+        """Per op, the work of devices that it started."""
+        out: dict[int, list[int]] = {}
+        for row, launcher in enumerate(self.columns["launcher"]):
+            if launcher >= 0:
+                out.setdefault(launcher, []).append(row)
+        return out
+
     @cached_property
     def children(self) -> dict[int, list[int]]:
         out: dict[int, list[int]] = {}

@@ -51,9 +51,14 @@ def flops_scale(events: Sequence[Any]) -> int:
     return min(max(int(math.log10(least) / 3), 0), len(FLOPS_UNITS) - 1) if least else 0
 
 
+def time_of_devices(events: Sequence[Any]) -> float:
+    """Of work alone: ops have the time of what they started, and ranges of streams that of what is in them."""
+    return float(sum(e.self_device_time_total for e in events if int(e.device_type) != 0 and not e.is_user_annotation))
+
+
 def time_columns(events: Sequence[Any], unit: str | None, device: str) -> list[Column]:
     cpu = sum(event.self_cpu_time_total for event in events)
-    dev = sum(event.self_device_time_total for event in events if not event.is_user_annotation)
+    dev = time_of_devices(events)
 
     def total_share(event: Any) -> str:
         return share_text(0 if event.is_async else event.cpu_time_total, cpu)
@@ -82,7 +87,7 @@ def memory_columns(events: Sequence[Any], device: str) -> list[Column]:
         Column("CPU Mem", lambda e: memory_text(e.cpu_memory_usage)),
         Column("Self CPU Mem", lambda e: memory_text(e.self_cpu_memory_usage)),
     ]
-    if device and any(event.device_memory_usage > 0 for event in events):
+    if device and any(event.self_device_memory_usage > 0 for event in events):
         out += [
             Column(f"{device} Mem", lambda e: memory_text(e.device_memory_usage)),
             Column(f"Self {device} Mem", lambda e: memory_text(e.self_device_memory_usage)),
@@ -155,9 +160,8 @@ def table_text(
                 out.append(line(cells))
     out.append(rule)
     out.append(f"Self CPU time total: {time_text(sum(event.self_cpu_time_total for event in events), time_unit)}")
-    if device:
-        total = sum(event.self_device_time_total for event in events if not event.is_user_annotation)
-        out.append(f"Self {device} time total: {time_text(total, time_unit)}")
+    if any(event.self_device_time_total > 0 for event in events):
+        out.append(f"Self {device} time total: {time_text(time_of_devices(events), time_unit)}")
     return "\n".join(out) + "\n"
 
 

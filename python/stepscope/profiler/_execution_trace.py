@@ -1,0 +1,125 @@
+"""``ExecutionTraceObserver``: PyTorch's execution trace, written from a recording when it is over."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+
+from stepscope import _core
+from stepscope._errors import ProfilerError
+from stepscope.profiler._recording import SHAPES, Recording, is_recorded
+
+VARIABLE = "ENABLE_PYTORCH_EXECUTION_TRACE"
+
+
+class ExecutionTraceObserver:
+    """Writes which op called which, and with what inputs, as PyTorch's JSON.
+
+    Handed to ``profile(execution_trace_observer=…)`` it tells of that profiler's last cycle: a node's ``rf_id`` is the
+    ``Record function id`` of the trace. By itself it records between ``start()`` and ``stop()``. The file is written by
+    ``unregister_callback()``, which ``cleanup()`` and the end of the profiler's block call.
+    """
+
+    def __init__(self) -> None:
+        self.output_file_path = ""
+        self.extra_resources_collection = False
+        self._is_registered = self._is_running = False
+        self._recording: Recording | None = None
+        self._is_borrowed = False
+        self._process_groups = ""
+
+    def __del__(self) -> None:
+        with contextlib.suppress(Exception):
+            self.unregister_callback()
+
+    @staticmethod
+    def build_execution_trace_obs_from_env() -> ExecutionTraceObserver | None:
+        """One that writes to a temporary file, where ``ENABLE_PYTORCH_EXECUTION_TRACE`` is 1."""
+        if os.environ.get(VARIABLE, "0") != "1":
+            return None
+        descriptor, path = tempfile.mkstemp(suffix=".et.json")
+        os.close(descriptor)
+        return ExecutionTraceObserver().register_callback(path)
+
+    def set_extra_resource_collection(self, val: bool) -> None:
+        """Files of generated kernels are not collected."""
+        if val:
+            warnings.warn("files of generated kernels are not collected; the trace alone is written", stacklevel=2)
+
+    def get_resources_dir(self, can_create: bool = False) -> str | None:
+        return None
+
+    def register_callback(self, output_file_path: str | os.PathLike[str]) -> ExecutionTraceObserver:
+        """What is recorded from here on goes to that file, compressed where its name ends in .gz."""
+        if self._is_registered:
+            return self
+        path = Path(output_file_path)
+        if not path.absolute().parent.is_dir():
+            raise ProfilerError(f"{path} cannot be written, as its folder is not there; make the folder first")
+        self.output_file_path = os.fspath(output_file_path)
+        self._is_registered = True
+        return self
+
+    def unregister_callback(self) -> None:
+        """Writes the file; nothing without register_callback(), or if nothing was recorded."""
+        if not self._is_registered:
+            return
+        self.stop()
+        self._is_registered = False
+        recording, self._recording = self._recording, None
+        if recording is None or recording.is_foreign:
+            return
+        if not self._is_borrowed:
+            recording.stop()
+        _core.export_execution_trace(os.fsencode(recording.path), os.fsencode(self.output_file_path), self._process_groups)
+
+    cleanup = unregister_callback
+
+    @property
+    def is_registered(self) -> bool:
+        return self._is_registered
+
+    def is_running(self) -> bool:
+        return self._is_running
+
+    def get_output_file_path(self) -> str | None:
+        return self.output_file_path or None
+
+    def borrow(self, recording: Recording) -> None:
+        """A profiler's recording is the one to tell of."""
+        self._recording, self._is_borrowed = recording, True
+
+    def start(self) -> None:
+        """Nothing without register_callback()."""
+        if not self._is_registered or self._is_running:
+            return
+        if self._recording is None:
+            if is_recorded():
+                raise ProfilerError("a profiler records already; hand it this observer by profile(execution_trace_observer=…)")
+            self._recording, self._is_borrowed = Recording(SHAPES), False
+        if not self._is_borrowed:
+            self._recording.start()
+        self._is_running = True
+        self._process_groups = process_groups()
+
+    def stop(self) -> None:
+        if not self._is_running:
+            return
+        self._is_running = False
+        if self._recording is not None and not self._is_borrowed and not self._recording.is_foreign:
+            self._recording.pause()
+
+
+def process_groups() -> str:
+    """JSON of torch.distributed's, "" where there are none."""
+    torch = sys.modules.get("torch")
+    dist = getattr(torch, "distributed", None)
+    if dist is None or not dist.is_available() or not dist.is_initialized():
+        return ""
+    world = getattr(dist.distributed_c10d, "_world", None)
+    return json.dumps(getattr(world, "pg_config_info", []), default=str)

@@ -1,0 +1,138 @@
+"""What memory was for, over time: torch.profiler's memory timeline, out of allocations and where they were made."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import gzip
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from stepscope import _core
+from stepscope._errors import ProfilerError
+from stepscope.profiler._memory_plot import memory_page
+
+USES = ("parameter", "optimizer state", "input", "temporary", "activation", "gradient", "autograd detail", "unknown")
+"""By torch.profiler's numbers in the files."""
+PARAMETER, OPTIMIZER_STATE, GRADIENT, UNKNOWN = 0, 1, 5, 7
+PREEXISTING, CREATE, DESTROY = 1, 2, 4
+DEVICE_TYPES = {0: "cpu", 1: "cuda"}
+
+
+class MemoryEvent(NamedTuple):
+    """``ns`` is since 1970, -1 for what was there before; ``size`` is below 0 when it goes."""
+
+    ns: int
+    action: int
+    size: int
+    use: int
+
+
+class Held(NamedTuple):
+    """Memory that a tensor of the program has now."""
+
+    size: int
+    use: int
+
+
+class MemoryTimeline:
+    """The memory of one device, in the order in which it came and went."""
+
+    def __init__(self, recording: Path, device: str | None = None) -> None:
+        blocks = dict(_core.memory_blocks(os.fsencode(recording)))
+        devices = [device_name(*block) for block in zip(blocks["device_type"], blocks["device_index"])]
+        known = sorted(set(devices))
+        if not known:
+            raise ProfilerError("no memory was recorded; record with profile_memory=True")
+        self.device = chosen_device(device, known)
+        self.events: list[MemoryEvent] = []
+        held = held_memory(self.device)
+        for name, begin, end, address, size, use in zip(
+            devices, blocks["begin_ns"], blocks["end_ns"], blocks["address"], blocks["bytes"], blocks["use"]
+        ):
+            if name != self.device:
+                continue
+            if end < 0 and address in held:
+                use = held.pop(address).use
+            self.events.append(MemoryEvent(begin, PREEXISTING if begin < 0 else CREATE, size, use))
+            if end >= 0:
+                self.events.append(MemoryEvent(end, DESTROY, -size, use))
+        self.events += [MemoryEvent(-1, PREEXISTING, size, use) for size, use in held.values()]
+        self.events.sort(key=lambda event: event.ns)
+
+    def sums(self) -> tuple[list[int], list[list[int]]]:
+        """Per µs in which something changed: the time in µs, and 0 and the bytes of each use."""
+        times: list[int] = []
+        sizes: list[list[int]] = []
+        for event in self.events:
+            us = event.ns // 1000 if event.ns >= 0 else -1
+            if not times or us != times[-1]:
+                times.append(us)
+                sizes.append(sizes[-1].copy() if sizes else [0] * (1 + len(USES)))
+            sizes[-1][1 + event.use] += event.size
+        first = next((time for time in times if time >= 0), 0)
+        return [first if time < 0 else time for time in times], sizes
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Its form is that of the name's ending."""
+        name = os.fspath(path)
+        if name.endswith(".html"):
+            Path(path).write_text(memory_page(*self.sums(), self.device), encoding="utf-8")
+        elif name.endswith("raw.json.gz"):
+            write_json(path, self.events)
+        else:
+            write_json(path, self.sums())
+
+
+def write_json(path: str | os.PathLike[str], value: Any) -> None:
+    text = json.dumps(value).encode()
+    Path(path).write_bytes(gzip.compress(text) if os.fspath(path).endswith(".gz") else text)
+
+
+def device_name(kind: int, index: int) -> str:
+    name = DEVICE_TYPES.get(kind, f"device{kind}")
+    return name if name == "cpu" else f"{name}:{max(index, 0)}"
+
+
+def chosen_device(device: str | None, known: list[str]) -> str:
+    if device is None:
+        return next((name for name in known if name != "cpu"), "cpu")
+    wanted = device if device == "cpu" or ":" in device else f"{device}:0"
+    if wanted not in known:
+        raise ProfilerError(f"no memory of {device} was recorded; there is that of {', '.join(known)}")
+    return wanted
+
+
+def held_memory(device: str) -> dict[int, Held]:
+    """By address: parameters, gradients and optimizers' states that are alive now, of whatever the program holds."""
+    torch = sys.modules.get("torch")
+    out: dict[int, Held] = {}
+    for tensor, use in tensors_of_models(torch) if torch is not None else ():
+        with contextlib.suppress(Exception):  # one without memory of its own
+            if tensor.device.type + (f":{tensor.device.index or 0}" if tensor.device.type != "cpu" else "") != device:
+                continue
+            storage = tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor.storage().untyped()
+            if storage.nbytes() > 0:
+                out.setdefault(storage.data_ptr(), Held(storage.nbytes(), use))
+    return out
+
+
+def tensors_of_models(torch: Any) -> Iterator[tuple[Any, int]]:
+    for thing in gc.get_objects():
+        kind = type(thing)
+        if issubclass(kind, torch.nn.Module):
+            for parameter in thing.__dict__.get("_parameters", {}).values():
+                if parameter is None:
+                    continue
+                yield parameter, PARAMETER
+                if parameter.grad is not None:
+                    yield parameter.grad, GRADIENT
+        elif issubclass(kind, torch.optim.Optimizer):
+            for state in list(thing.state.values()):
+                for value in state.values() if isinstance(state, dict) else ():
+                    if isinstance(value, torch.Tensor):
+                        yield value, OPTIMIZER_STATE

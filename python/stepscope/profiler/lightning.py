@@ -1,0 +1,54 @@
+"""Lightning's trainer under the profiler.
+
+    from stepscope.profiler.lightning import StepscopeCallback
+
+    Trainer(callbacks=[StepscopeCallback("runs", record_shapes=True)])
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any
+
+from stepscope.profiler._training import TrainingProfiler
+
+PACKAGES = ("lightning.pytorch", "pytorch_lightning")
+
+
+def callback_classes() -> tuple[type, ...]:
+    """Of the packages that the program uses; of the one that is installed where it has loaded none yet."""
+    loaded = [sys.modules[name].Callback for name in PACKAGES if hasattr(sys.modules.get(name), "Callback")]
+    if loaded:
+        return tuple(loaded)
+    for name in PACKAGES:
+        try:
+            return (importlib.import_module(name).Callback,)
+        except ImportError:
+            continue
+    raise ImportError("stepscope.profiler.lightning is for Lightning's Trainer, and there is no Lightning here; install lightning")
+
+
+Callback: Any = type("Callback", callback_classes(), {})
+
+
+class StepscopeCallback(TrainingProfiler, Callback):  # type: ignore[misc]
+    """Records the steps of a fit, a batch each, into ``folder``; ``arguments`` are those of ``profile``."""
+
+    def on_fit_start(self, trainer: Any, pl_module: Any) -> None:
+        self.prepare(trainer.global_rank)
+
+    def on_train_start(self, trainer: Any, pl_module: Any) -> None:
+        self.begin()
+
+    def on_train_batch_end(self, trainer: Any, pl_module: Any, outputs: Any, batch: Any, batch_idx: int, *others: Any) -> None:
+        self.step()
+
+    def on_train_end(self, trainer: Any, pl_module: Any) -> None:
+        self.end()
+
+    def on_exception(self, trainer: Any, pl_module: Any, exception: BaseException) -> None:
+        self.end()
+
+    def teardown(self, trainer: Any, pl_module: Any, stage: str | None = None) -> None:
+        self.end()
