@@ -1,0 +1,100 @@
+"""The sixth program of the parity tests: C++ with libtorch, which records itself through stepscope/collect.h.
+
+libtorch has two profilers that C++ can ask: the one with Kineto has shapes and FLOPs, but before PyTorch 2.4 times in µs, by which
+ops do not nest; the one before it has begins and ends in order, which nest in every version. Neither has what the recording has
+of memory: for C++ programs stepscope records memory where the program tells of it.
+"""
+
+import collections
+import shutil
+import struct
+import subprocess
+import warnings
+
+import pytest
+
+import made_recording
+from conftest import ROOT
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    torch = pytest.importorskip("torch", reason="needs PyTorch")
+
+from parity_programs import HIDDEN, op_rows  # noqa: E402
+from stepscope.profiler import _observer  # noqa: E402
+from stepscope.profiler._event_list import all_events  # noqa: E402
+from stepscope.profiler._rows import Rows  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    """Our events, and the lines that the program prints of theirs."""
+    folder = tmp_path_factory.mktemp("cpp")
+    program, recording = folder / "torch_parity", folder / "run.stepscope"
+    build(program)
+    done = subprocess.run([program, recording], capture_output=True, text=True, timeout=120, check=True)
+    with open(recording, "r+b") as file:  # read as one that was asked for FLOPs, which C++ programs cannot ask for
+        file.seek(36)
+        file.write(struct.pack("<I", made_recording.SHAPES | made_recording.FLOPS))
+    return Recorded(recording), [line.split("\t") for line in done.stdout.splitlines()]
+
+
+class Recorded:
+    def __init__(self, path):
+        self._events = all_events(Rows([path], False, True))
+
+    def events(self):
+        return self._events
+
+
+def build(program):
+    """With the flags of the observer, and linked with it: that is what stepscope_record_torch() of CMake does."""
+    kept = _observer.observer(torch)
+    compiler, *options = [word for word in _observer.compilation(torch) if not word.endswith(".cpp") and word not in ("-shared", "-O2")]
+    headers = [word for word in options if word.startswith("-isystem")]
+    libraries = [word[2:] for word in options if word.startswith("-L")]
+    words = [
+        *[word for word in options if not word.startswith(("-l", "-L"))], "-O0",
+        f"-I{ROOT / 'include'}", f"{headers[0]}/torch/csrc/api/include",
+    ]  # fmt: skip
+    cached = [shutil.which("ccache")] if shutil.which("ccache") else []
+    run([*cached, compiler, *words, "-c", str(ROOT / "test/collect/torch_parity.cpp"), "-o", f"{program}.o"])
+    places = [word for library in libraries for word in (f"-L{library}", f"-Wl,-rpath,{library}")]
+    run([compiler, f"{program}.o", str(kept), *places, "-ltorch", "-ltorch_cpu", "-lc10", "-lstepscope_collect", "-o", str(program)])
+
+
+def run(words):
+    done = subprocess.run(words, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[:2000]
+
+
+ONE_OF_TWO = ("aten::add_", "aten::add_")
+"""BatchNorm's counter: of an op and the same op that is all there is in it, events() has one."""
+
+
+def test_names_counts_shapes_and_flops(recorded):
+    ours, lines = recorded
+    beyond = {"aten::convolution_backward"}
+    mine = collections.Counter(
+        (event.name, "".join(map(str, event.input_shapes)), 0 if event.name in beyond else event.flops or 0) for event in ours.events()
+    )
+    mine[ONE_OF_TWO[0], "[][][]", 0] += 1
+    theirs = collections.Counter((line[1], line[2], int(line[3])) for line in lines if line[0] == "op" and line[1] not in HIDDEN)
+    assert mine == theirs
+    assert mine["aten::conv2d", "[2, 3, 8, 8][4, 3, 3, 3][4][][][][]", 2 * 2 * 8 * 8 * 3 * 3 * 3 * 4] == 1
+
+
+def test_parents(recorded):
+    ours, lines = recorded
+    rows, above = collections.Counter(), []
+    for line in lines:
+        if line[0] == "push":
+            if line[1] not in HIDDEN:
+                rows[line[1], above[-1] if above else None] += 1
+            above.append(line[1])
+        elif line[0] == "pop":
+            above.pop()
+    mine = collections.Counter([ONE_OF_TWO])
+    for (name, parent, _, _), count in op_rows(ours).items():
+        mine[name, parent] += count
+    assert mine == rows and not above
