@@ -50,17 +50,18 @@ class Peers:
         self.missing = {}
         self.versions = {}
 
-    def prepare(self):
+    def prepare(self, only=()):
+        """Installs the peers of these keys, or all."""
+        wanted = [peer for peer in PEERS if peer.package and (not only or peer.key in only)]
         if not self.python.exists():
             done = attempt([sys.executable, "-m", "venv", str(self.cache / "venv")])
             if done:
                 shutil.rmtree(self.cache / "venv", ignore_errors=True)
-                self.missing = {peer.key: done for peer in PEERS if peer.package}
+                self.missing = {peer.key: done for peer in wanted}
                 self.python = Path(sys.executable)
                 return
-        for peer in PEERS:
-            if peer.package:
-                self.install(peer)
+        for peer in wanted:
+            self.install(peer)
         self.versions = self.installed()
 
     def install(self, peer):
@@ -147,3 +148,10 @@ def attempt(argv):
 def without_places(text):
     """Addresses and absolute paths say nothing to a reader on another machine."""
     return re.sub(r"(?<![\w.$])/(?:[^\s/:'\"]+/)+", "…/", re.sub(r"\w+://\S+", "the package index", text))
+
+
+if __name__ == "__main__":  # peer_setup.py CACHE_FOLDER KEY ...
+    peers = Peers(sys.argv[1], print)
+    peers.prepare(sys.argv[2:])
+    for key, reason in peers.missing.items():
+        print(f"  {key} was left out: {reason}")

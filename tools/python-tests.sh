@@ -18,6 +18,8 @@ if ! cmp -s python/requirements-test.txt $venv/installed.txt; then
 fi
 CMAKE_BUILD_PARALLEL_LEVEL=${JOBS:-$(nproc)} $venv/bin/python -m pip install --quiet --no-build-isolation --no-deps --force-reinstall \
   --config-settings=build-dir=build/python --config-settings=cmake.build-type=Debug .
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/stepscope-bench
+python3 bench/peer_setup.py "$cache" hta plugin # what reads exported files; half a minute, once
 PATH="$PWD/$venv/bin:$PATH" $venv/bin/python -m pytest -p no:cacheprovider -q "$@"
 
 built=$($venv/bin/python -c 'import stepscope, pathlib; print(pathlib.Path(stepscope.__file__).parent)')
@@ -44,7 +46,7 @@ torch_tests() {
 if /usr/bin/python3 -c 'import torch' 2>/dev/null; then
   torch_tests debian /usr/bin/python3 /usr/lib/python3/dist-packages
 fi
-bench=${XDG_CACHE_HOME:-$HOME/.cache}/stepscope-bench/explain-venv
+bench=$cache/explain-venv
 if [ -z "${CI:-}" ] && ! "$bench/bin/python" -c 'import torch, numpy' 2>/dev/null; then
   echo "python-tests: installing PyTorch and numpy from PyPI into $bench; some minutes, once" >&2
   { python3 -m venv "$bench" && "$bench/bin/python" -m pip install --quiet torch numpy; } ||
