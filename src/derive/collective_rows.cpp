@@ -7,6 +7,9 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "derive/host_collective.h"
+#include "derive/kernel_class.h"
+
 namespace stepscope::derive {
 namespace {
 
@@ -31,9 +34,11 @@ class Reader {
         description_(trace, rank, "Process Group Description"),
         from_(trace, rank, "Src Rank"),
         to_(trace, rank, "Dst Rank"),
+        host_(trace, rank),
+        only_group_(only_group(rank)),
         trace_(trace) {}
 
-  CollectiveRow row_of(Row row) {
+  CollectiveRow of_device(Row row) {
     const trace::EventTable& e = rank_.events;
     const Row op = e.op[row];
     const auto says = [&](Row at) { return at != kNoRow && size_.has(at); };
@@ -48,11 +53,7 @@ class Reader {
     if (has_root(c.exchange) && c.place >= 0) out.root = member_at(members, c.place);
     out.dtype = element_type(trace_.text(c.dtype)).name;
     out.group = groups_.id(members, std::string(name_.text(said)), description_.text(said));
-    const std::int32_t step = e.step[row];
-    out.step = step < 0 ? -1 : rank_.steps[static_cast<std::size_t>(step)].number;
-    out.start = rank_.base_ns + e.start[row];
-    out.end = rank_.base_ns + e.end[row];
-    out.row = row;
+    place(out, row);
     if (out.exchange == Exchange::point_to_point) {
       const Row ends = to_.has(row) || from_.has(row) || op == kNoRow ? row : op;
       out.sends = to_.has(ends);
@@ -61,7 +62,29 @@ class Reader {
     return out;
   }
 
+  CollectiveRow of_host(Row row) {
+    CollectiveRow out{};
+    out.exchange = exchange_of(trace_.name(rank_, row));
+    out.sequence = -1;
+    out.ranks = only_group_.empty() ? 0 : rank_.world_size;
+    const HostCollectives::Message message = host_.of(row, out.exchange, out.ranks);
+    out.bytes = message.bytes;
+    out.dtype = message.dtype;
+    out.group = groups_.id(only_group_, "");
+    place(out, row);
+    return out;
+  }
+
  private:
+  void place(CollectiveRow& out, Row row) const {
+    const trace::EventTable& e = rank_.events;
+    const std::int32_t step = e.step[row];
+    out.step = step < 0 ? -1 : rank_.steps[static_cast<std::size_t>(step)].number;
+    out.start = rank_.base_ns + e.start[row];
+    out.end = rank_.base_ns + e.end[row];
+    out.row = row;
+  }
+
   /// "[0, 1, ..., 63]" is a list cut by the writer: the first rank, the stride and the size say the same.
   std::string members_of(Row row, std::int64_t size) {
     std::string_view text = members_.text(row);
@@ -88,6 +111,8 @@ class Reader {
   GroupNames& groups_;
   const CollectiveArgs args_;
   trace::ArgReader sequence_, members_, name_, size_, first_, stride_, description_, from_, to_;
+  const HostCollectives host_;
+  const std::string only_group_;
   const trace::Trace& trace_;
   std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, std::string>
       whole_;  // by first, stride, size
@@ -124,12 +149,12 @@ std::vector<CollectiveRow> collective_rows(const trace::Trace& trace, const trac
         continue;
       }
     }
-    rows.push_back(reader.row_of(row));
+    rows.push_back(reader.of_device(row));
   }
   if (rows.empty())
     for (const Row row : rank.host_rows())
-      if (e.kind[row] == trace::Kind::annotation && trace.name(rank, row).starts_with("gloo:"))
-        rows.push_back(reader.row_of(row));
+      if (e.kind[row] == trace::Kind::annotation && is_host_collective(trace.name(rank, row)))
+        rows.push_back(reader.of_host(row));
   std::stable_sort(rows.begin(), rows.end(),
                    [](const CollectiveRow& a, const CollectiveRow& b) { return a.start < b.start; });
   return rows;

@@ -35,6 +35,8 @@ def distributed_info() -> str | None:
         info["pg_count"] = dist.get_pg_count()
     elif hasattr(c10d, "get_pg_count"):
         info["pg_count"] = c10d.get_pg_count()
+    elif hasattr(c10d, "_pg_map"):  # before PyTorch 2.0
+        info["pg_count"] = len(c10d._pg_map)
     if hasattr(c10d, "_get_all_pg_configs"):
         info["pg_config"] = c10d._get_all_pg_configs()
     if backend == "nccl":
