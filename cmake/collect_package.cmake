@@ -2,7 +2,7 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set(STEPSCOPE_OBSERVER_SOURCES collect/clock.h collect/recorder.h collect/torch/memory.cpp collect/torch/observer.cpp
+set(STEPSCOPE_OBSERVER_SOURCES collect/clock.h collect/recorder.h collect/torch/collective.h collect/torch/memory.cpp collect/torch/observer.cpp
                                record/format.h record/signature.h)
 
 target_include_directories(stepscope_collect INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)

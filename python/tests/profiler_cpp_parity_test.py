@@ -6,6 +6,7 @@ of memory: for C++ programs stepscope records memory where the program tells of 
 """
 
 import collections
+import json
 import shutil
 import struct
 import subprocess
@@ -14,6 +15,7 @@ import warnings
 import pytest
 
 import made_recording
+from collecting import exported
 from conftest import ROOT
 
 with warnings.catch_warnings():
@@ -41,6 +43,7 @@ def recorded(tmp_path_factory):
 
 class Recorded:
     def __init__(self, path):
+        self.path = path
         self._events = all_events(Rows([path], False, True))
 
     def events(self):
@@ -98,3 +101,23 @@ def test_parents(recorded):
     for (name, parent, _, _), count in op_rows(ours).items():
         mine[name, parent] += count
     assert mine == rows and not above
+
+
+def test_what_a_collective_says(recorded):
+    """Kineto's file has the same beside a hash of it; before PyTorch 2 less is known."""
+    (ours,) = [event["args"] for event in exported(recorded[0].path) if event["name"] == "record_param_comms"]
+    mine = {key: value for key, value in ours.items() if key in KNOWN}
+    told = recorded[0].path.with_name(recorded[0].path.name + ".json")
+    if told.exists():
+        events = json.loads(told.read_bytes())["traceEvents"]
+        (theirs,) = [event["args"] for event in events if event["name"] == "record_param_comms"]
+        assert mine == {key: value for key, value in theirs.items() if key in KNOWN}
+        assert mine["Process Group Ranks"] == "[0, 1]" and mine["Seq"] == 41
+    assert (mine["Collective name"], mine["In msg nelems"], mine["dtype"], mine["Rank"]) == ("allreduce", 4 * 8 * 8 * 10, "Float", 1)
+
+
+KNOWN = {
+    "Collective name", "In msg nelems", "Out msg nelems", "dtype", "In split size", "Out split size", "Rank", "Group size",
+    "Process Group Name", "Process Group Description", "Process Group Ranks", "Global rank start", "Global rank stride",
+    "Src Rank", "Dst Rank", "Seq", "Is asynchronized op",
+}  # fmt: skip

@@ -37,6 +37,26 @@ constexpr std::array<std::string_view, 25> kTypes = {"unsigned char",
                                                      "c10::Float8_e5m2",
                                                      "c10::Float8_e4m3fn"};
 
+/// By CollectiveField, as Kineto calls them.
+constexpr std::array<std::string_view, 18> kFields = {"",
+                                                      "Collective name",
+                                                      "In msg nelems",
+                                                      "Out msg nelems",
+                                                      "dtype",
+                                                      "In split size",
+                                                      "Out split size",
+                                                      "Rank",
+                                                      "Group size",
+                                                      "Process Group Name",
+                                                      "Process Group Description",
+                                                      "Process Group Ranks",
+                                                      "Global rank start",
+                                                      "Global rank stride",
+                                                      "Src Rank",
+                                                      "Dst Rank",
+                                                      "Seq",
+                                                      "Is asynchronized op"};
+
 /// One input in each of the four lists.
 struct Told {
   std::string dims = "[]", strides = "[]", type, concrete;
@@ -46,6 +66,21 @@ class Reader {
  public:
   explicit Reader(std::string_view signature) : rest_(signature) {}
   bool empty() const { return rest_.empty(); }
+  bool at_collective() const { return !empty() && static_cast<Input>(rest_.front()) == Input::collective; }
+
+  /// False: it is not whole.
+  bool collective(std::string& out) {
+    rest_.remove_prefix(1);
+    for (std::uint8_t field = 0; take(field);) {
+      if (field == 0) return true;
+      if (field >= kFields.size()) return false;
+      out += ", ";
+      put_text(out, kFields[field]);
+      out += ": ";
+      if (!field_value(out)) return false;
+    }
+    return false;
+  }
 
   std::optional<Told> input() {
     Told told;
@@ -59,6 +94,22 @@ class Reader {
     if (rest_.size() < sizeof value) return false;
     std::memcpy(&value, rest_.data(), sizeof value);
     rest_.remove_prefix(sizeof value);
+    return true;
+  }
+
+  /// A list is a text, as in Kineto's files.
+  bool field_value(std::string& out) {
+    const Input kind = empty() ? Input::none : static_cast<Input>(rest_.front());
+    Told told;
+    if (!read(told)) return false;
+    if (kind == Input::text || kind == Input::list)
+      put_text(out, told.concrete);
+    else if (kind == Input::integer)
+      out += told.concrete;
+    else if (kind == Input::boolean)
+      out += told.concrete == "True" ? "true" : "false";
+    else
+      return false;
     return true;
   }
 
@@ -134,6 +185,16 @@ class Reader {
         told.concrete.assign(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
         return true;
       }
+      case Input::text: {
+        std::uint16_t length = 0;
+        if (!take(length) || length > rest_.size()) return false;
+        told.type = "Scalar";
+        told.concrete = rest_.substr(0, length);
+        rest_.remove_prefix(length);
+        return true;
+      }
+      case Input::collective:
+        return false;
       case Input::boolean: {
         std::uint8_t value = 0;
         if (!take(value)) return false;
@@ -158,6 +219,11 @@ std::string_view scalar_type_name(std::uint8_t type) {
 InputTexts input_texts(std::string_view signature) {
   InputTexts texts;
   for (Reader reader(signature); !reader.empty();) {
+    if (reader.at_collective()) {
+      if (reader.collective(texts.collective)) continue;
+      texts.collective.clear();
+      break;
+    }
     const auto told = reader.input();
     if (!told) break;
     const char* between = texts.dims.empty() ? "[" : ", ";
@@ -177,9 +243,9 @@ InputTexts input_texts(std::string_view signature) {
 
 std::string inputs_text(std::string_view signature) {
   const InputTexts texts = input_texts(signature);
-  if (texts.dims.empty()) return "";
-  return R"(, "Input Dims": )" + texts.dims + R"(, "Input type": )" + texts.types + R"(, "Input Strides": )" +
-         texts.strides + R"(, "Concrete Inputs": )" + texts.concrete;
+  if (texts.dims.empty()) return texts.collective;
+  return texts.collective + R"(, "Input Dims": )" + texts.dims + R"(, "Input type": )" + texts.types +
+         R"(, "Input Strides": )" + texts.strides + R"(, "Concrete Inputs": )" + texts.concrete;
 }
 
 }  // namespace stepscope::record

@@ -1,6 +1,7 @@
 // A training step of libtorch, once under stepscope and twice under libtorch's own profilers, of which it
 // prints what they saw: of the one with Kineto `op` lines with name, shapes and FLOPs; of the one before it
-// `push` lines with name and `pop` lines, which nest whatever the times are.
+// `push` lines with name and `pop` lines, which nest whatever the times are. FILE.stepscope.json is what
+// Kineto writes, where there is one.
 //
 //   torch_parity FILE.stepscope
 #include <stepscope/collect.h>
@@ -14,12 +15,29 @@
 #include <torch/optim/sgd.h>
 
 #include <cstdio>
+#include <string>
+#include <torch/csrc/distributed/c10d/ParamCommsUtils.hpp>
 #include <vector>
 
 namespace {
 
 namespace autograd = torch::autograd::profiler;
 namespace impl = torch::profiler::impl;
+
+/// What a backend does around a collective that it starts: of rank 1 of 2, in the group that has all.
+void all_reduce(const torch::Tensor& tensor) {
+  const std::vector<torch::Tensor> tensors = {tensor};
+  const std::vector<std::int64_t> even;
+#ifdef RECORD_PARAM_COMMS_DATA
+  RECORD_PARAM_COMMS_DATA(std::make_tuple(std::int64_t{41}, false),
+                          std::make_tuple(std::string("0"), std::string("default_pg")), tensors, tensors, 1,
+                          "allreduce", tensor.numel(), tensor.numel(), tensor.scalar_type(), even, even, 0, 1,
+                          2);
+#else
+  const int count = static_cast<int>(tensor.numel());
+  RECORD_PARAM_COMMS(1, "allreduce", count, count, tensor.scalar_type(), even, even);
+#endif
+}
 
 struct Program {
   torch::nn::Conv2d conv{torch::nn::Conv2dOptions(3, 4, 3).padding(1)};
@@ -40,6 +58,7 @@ struct Program {
     optimizer.zero_grad();
     const torch::Tensor seen = torch::relu(norm->forward(conv->forward(images))).flatten(1);
     torch::nn::functional::cross_entropy(linear->forward(seen), labels).backward();
+    all_reduce(linear->weight.grad());
     optimizer.step();
   }
 };
@@ -67,13 +86,16 @@ void under_stepscope(Program& program, const char* path) {
   program.step();
 }
 
-void under_kineto(Program& program) {
+void under_kineto(Program& program, const std::string& path) {
   const impl::ProfilerConfig config(impl::ProfilerState::KINETO, true, false, false, true);
   autograd::prepareProfiler(config, {impl::ActivityType::CPU});
   autograd::enableProfiler(config, {impl::ActivityType::CPU});
   program.step();
   const auto result = autograd::disableProfiler();
   for (const autograd::KinetoEvent& event : result->events()) print(event);
+#ifdef RECORD_PARAM_COMMS_DATA  // the other one is of a PyTorch that Debian builds without Kineto
+  result->save(path);
+#endif
 }
 
 void under_the_legacy_one(Program& program) {
@@ -93,6 +115,6 @@ int main(int argc, char** argv) {
   for (int i = 0; i < 3; ++i) program.step();
   under_stepscope(program, argv[1]);
   stepscope_torch_detach();
-  under_kineto(program);
+  under_kineto(program, std::string(argv[1]) + ".json");
   under_the_legacy_one(program);
 }

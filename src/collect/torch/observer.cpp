@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "collect/recorder.h"
+#include "collect/torch/collective.h"
 #include "record/signature.h"
 
 namespace stepscope::collect {
@@ -95,6 +96,17 @@ const record::Text* signature_of(Thread& thread, const RecordFunction& fn) {
   return stepscope_text(&thread, record::Type::signature, bytes, signature.length());
 }
 
+/// Recorded also where shapes are not.
+const record::Text* collective_signature_of(Thread& thread, const RecordFunction& fn, bool with_inputs) {
+  char bytes[kLongestText];
+  Signature signature(bytes);
+  put_collective(signature, fn);
+  if (with_inputs)
+    for (const c10::IValue& input : fn.inputs()) signature.value(input);
+  if (signature.length() == 0) return nullptr;
+  return stepscope_text(&thread, record::Type::signature, bytes, signature.length());
+}
+
 /// Ops that end on another thread than they began on.
 struct Elsewhere {
   static constexpr std::uint32_t kMost = 1024;
@@ -113,7 +125,11 @@ Frame frame_of(Recorder& recorder, Thread& thread, const RecordFunction& fn) {
     frame.flags |= record::kHasSequence;
     frame.forward_thread = fn.forwardThreadId();
   }
-  if ((recorder.flags & record::kShapes) != 0) frame.signature = signature_of(thread, fn);
+  const bool with_inputs = (recorder.flags & record::kShapes) != 0;
+  if (tells_of_collective(fn))
+    frame.signature = collective_signature_of(thread, fn, with_inputs);
+  else if (with_inputs)
+    frame.signature = signature_of(thread, fn);
   return frame;
 }
 
