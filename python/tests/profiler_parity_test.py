@@ -165,8 +165,9 @@ def test_ranges_of_loaders(workers):
 
 
 TRAINING = """
-import json, sys, time, torch, torch.profiler
+import json, os, sys, time, torch, torch.profiler
 sys.path.insert(0, sys.argv[3])
+from stepscope.profiler import profile, schedule
 from parity_programs import op_rows, tree_rows, two_profiles
 rank, folder = int(sys.argv[1]), sys.argv[2]
 torch.set_num_threads(1)
@@ -189,28 +190,51 @@ ours, theirs = two_profiles(
 )
 told = [told(ours, op_rows), told(theirs, tree_rows)]
 open(f"{folder}/told{rank}.json", "w").write(json.dumps(told))
+os.makedirs(f"{folder}/steps", exist_ok=True)
+always = schedule(wait=0, warmup=0, active=4)
+with profile(schedule=always, record_shapes=True, path=f"{folder}/steps/run.rank{rank}.stepscope") as prof:
+    for _ in range(3):
+        step()
+        torch.distributed.broadcast(torch.ones(3, dtype=torch.float64), 0)
+        prof.step()
 torch.distributed.destroy_process_group()
 """
 
 
-def test_two_processes_that_train_together(tmp_path):
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
     if not torch.distributed.is_available():
         pytest.skip("this PyTorch has no torch.distributed")
+    folder = tmp_path_factory.mktemp("ranks")
     command = [sys.executable, "-W", "ignore", "-c", TRAINING]
     here = str(pathlib.Path(__file__).parent)
-    ranks = [subprocess.Popen([*command, str(rank), str(tmp_path), here]) for rank in (0, 1)]
+    ranks = [subprocess.Popen([*command, str(rank), str(folder), here]) for rank in (0, 1)]
     assert [rank.wait(timeout=120) for rank in ranks] == [0, 0]
+    return folder
+
+
+def test_two_processes_that_train_together(trained):
     for rank in (0, 1):
-        ours, theirs = json.loads((tmp_path / f"told{rank}.json").read_text())
+        ours, theirs = json.loads((trained / f"told{rank}.json").read_text())
         assert ours["rows"] == theirs["rows"]
         shapes = [[event for event in told["shapes"] if has_nanoseconds() or event[0] not in TWICE] for told in (ours, theirs)]
         assert shapes[0] == shapes[1]
         assert [event[0] for event in shapes[0]].count("gloo:all_reduce") == 1
-    trace = stepscope.open(tmp_path)
+    trace = stepscope.open(trained)
     assert [(rank.rank, rank.world_size, rank.backend) for rank in trace.ranks] == [(0, 2, "gloo"), (1, 2, "gloo")]
-    for answer in ("collectives", "communication"):
-        assert "No collective" in trace.analyze(answer).notes[0]  # gloo's have no device, and tell no group
+    assert "No collective" in trace.analyze("collectives").notes[0]  # gloo's have no device
     assert trace.report().verdict["rank"].to_list()
+
+
+def test_their_collectives_are_matched(trained):
+    """Each step: the gradients of 64 × 64 weights and 64 biases, and 3 doubles, in the only group."""
+    trace = stepscope.open(trained / "steps")
+    table = trace.analyze("communication").tables[0]
+    columns = ("collective", "dtype", "group_size", "bytes", "count")
+    rows = sorted(zip(*(table[column].to_list() for column in columns), strict=True))
+    assert rows == [("all-reduce", "Float", 2, (64 * 64 + 64) * 4, 3), ("broadcast", "Double", 2, 3 * 8, 3)]
+    waiting = next(table for table in trace.analyze("stragglers").tables if table.title == "Waiting in collectives")
+    assert (waiting["collectives"].to_list(), sum(waiting["last"].to_list())) == ([3, 3], 3)
 
 
 def test_tables_have_the_same_layout():
