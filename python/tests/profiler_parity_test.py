@@ -172,6 +172,8 @@ from parity_programs import op_rows, tree_rows, two_profiles
 rank, folder = int(sys.argv[1]), sys.argv[2]
 torch.set_num_threads(1)
 torch.manual_seed(0)
+for name in ("one", "steps"):
+    os.makedirs(f"{folder}/{name}", exist_ok=True)
 torch.distributed.init_process_group("gloo", init_method=f"file://{folder}/store", rank=rank, world_size=2)
 model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(64, 64))
 def step():
@@ -186,11 +188,10 @@ def told(prof, rows):
         "shapes": sorted([e.name, str(e.input_shapes), e.flops or 0] for e in prof.events() if e.name != "[memory]"),
     }
 ours, theirs = two_profiles(
-    step, [], torch.distributed.barrier, record_shapes=True, profile_memory=True, with_flops=True, path=f"{folder}/run.rank{rank}.stepscope"
+    step, [], torch.distributed.barrier, record_shapes=True, profile_memory=True, with_flops=True, path=f"{folder}/one/run.rank{rank}.stepscope"
 )
 told = [told(ours, op_rows), told(theirs, tree_rows)]
 open(f"{folder}/told{rank}.json", "w").write(json.dumps(told))
-os.makedirs(f"{folder}/steps", exist_ok=True)
 always = schedule(wait=0, warmup=0, active=4)
 with profile(schedule=always, record_shapes=True, path=f"{folder}/steps/run.rank{rank}.stepscope") as prof:
     for _ in range(3):
@@ -220,7 +221,7 @@ def test_two_processes_that_train_together(trained):
         shapes = [[event for event in told["shapes"] if has_nanoseconds() or event[0] not in TWICE] for told in (ours, theirs)]
         assert shapes[0] == shapes[1]
         assert [event[0] for event in shapes[0]].count("gloo:all_reduce") == 1
-    trace = stepscope.open(trained)
+    trace = stepscope.open(trained / "one")
     assert [(rank.rank, rank.world_size, rank.backend) for rank in trace.ranks] == [(0, 2, "gloo"), (1, 2, "gloo")]
     assert "No collective" in trace.analyze("collectives").notes[0]  # gloo's have no device
     assert trace.report().verdict["rank"].to_list()
