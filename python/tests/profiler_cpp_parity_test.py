@@ -53,17 +53,18 @@ class Recorded:
 def build(program):
     """With the flags of the observer, and linked with it: that is what stepscope_record_torch() of CMake does."""
     kept = _observer.observer(torch)
-    compiler, *options = [word for word in _observer.compilation(torch) if not word.endswith(".cpp") and word not in ("-shared", "-O2")]
-    headers = [word for word in options if word.startswith("-isystem")]
+    command = [word for word in _observer.compilation(torch) if not word.endswith(".cpp") and word not in ("-shared", "-O2")]
+    first = next(at for at, word in enumerate(command) if word.startswith("-"))
+    compiler, options = command[:first], command[first:]
+    if shutil.which("ccache") and "ccache" not in compiler[0]:
+        compiler.insert(0, "ccache")
+    headers = next(word for word in options if word.startswith("-isystem"))
     libraries = [word[2:] for word in options if word.startswith("-L")]
-    words = [
-        *[word for word in options if not word.startswith(("-l", "-L"))], "-O0",
-        f"-I{ROOT / 'include'}", f"{headers[0]}/torch/csrc/api/include",
-    ]  # fmt: skip
-    cached = [shutil.which("ccache")] if shutil.which("ccache") else []
-    run([*cached, compiler, *words, "-c", str(ROOT / "test/collect/torch_parity.cpp"), "-o", f"{program}.o"])
+    words = [word for word in options if not word.startswith(("-l", "-L"))]
+    words += ["-O0", f"-I{ROOT / 'include'}", f"{headers}/torch/csrc/api/include"]
+    run([*compiler, *words, "-c", str(ROOT / "test/collect/torch_parity.cpp"), "-o", f"{program}.o"])
     places = [word for library in libraries for word in (f"-L{library}", f"-Wl,-rpath,{library}")]
-    run([compiler, f"{program}.o", str(kept), *places, "-ltorch", "-ltorch_cpu", "-lc10", "-lstepscope_collect", "-o", str(program)])
+    run([*compiler, f"{program}.o", str(kept), *places, "-ltorch", "-ltorch_cpu", "-lc10", "-lstepscope_collect", "-o", str(program)])
 
 
 def run(words):
