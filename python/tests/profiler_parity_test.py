@@ -7,8 +7,8 @@ The sixth program, in C++, is in parity_cpp_test.py. What differs, and why:
 - stepscope sees the ops of all threads, torch.profiler those of the thread that it was started on and of what that one asks to
   work for it: an op that attention runs on a thread of OpenMP is one more. The programs here have one thread.
 - Before PyTorch 2.4 the events of torch.profiler had times in whole µs, so that an op that begins in the µs in which the one before
-  ended, or ends in that of its parent, loses its parent, and memory goes to its neighbour; of ops that call themselves (`TWICE`) one is
-  left only where the inner one has kept its parent. The tree that torch.profiler makes them from has ns: parents and memory are
+  ended, or ends in that of its parent, loses its parent, and memory goes to its neighbour; of ops that call themselves (`TWICE`)
+  one is left only where the inner one has kept its parent. The tree that torch.profiler makes them from has ns: parents and memory are
   compared with that one.
 - Times are different runs', and are not compared.
 - FLOPs: stepscope has them of more ops (`BEYOND`).
@@ -188,7 +188,8 @@ def told(prof, rows):
         "shapes": sorted([e.name, str(e.input_shapes), e.flops or 0] for e in prof.events() if e.name != "[memory]"),
     }
 ours, theirs = two_profiles(
-    step, [], torch.distributed.barrier, record_shapes=True, profile_memory=True, with_flops=True, path=f"{folder}/one/run.rank{rank}.stepscope"
+    step, [], torch.distributed.barrier,
+    record_shapes=True, profile_memory=True, with_flops=True, path=f"{folder}/one/run.rank{rank}.stepscope",
 )
 told = [told(ours, op_rows), told(theirs, tree_rows)]
 open(f"{folder}/told{rank}.json", "w").write(json.dumps(told))
