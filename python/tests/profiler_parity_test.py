@@ -14,9 +14,9 @@ The sixth program, in C++, is in parity_cpp_test.py. What differs, and why:
 - FLOPs: stepscope has them of more ops (`BEYOND`).
 - A loader's batches are put together in a range `DataLoader.collate`, which torch.profiler does not have (`OURS`). It does not see
   worker processes, and events() has none of them here either.
-- Of two processes that train together, `gloo:all_reduce` ends on a thread of gloo's a little behind the step, which waits for it, so the bytes
-  that were allocated meanwhile are not its own; and a thread of
-  gloo's frees the 8 bytes of a barrier when the next collective comes, so bytes outside of ops are not compared there.
+- Of two processes that train together, `gloo:all_reduce` ends on a thread of gloo's a little behind the step, which waits for it. So
+  bytes that were allocated meanwhile are not its own; and a thread of gloo's frees the 8 bytes of a barrier when the next collective
+  comes, so bytes outside of ops are not compared there.
 - Memory that a program got before the profiler began, and frees under it: torch.profiler does not know of it. stepscope does where an
   earlier recording saw it come. So each step begins without gradients.
 - Memory that comes from a worker process is shared, and not of the allocator that stepscope is around: torch.profiler counts it.
