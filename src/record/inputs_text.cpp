@@ -66,6 +66,7 @@ class Reader {
  public:
   explicit Reader(std::string_view signature) : rest_(signature) {}
   bool empty() const { return rest_.empty(); }
+  std::string_view rest() const { return rest_; }
   bool at_collective() const { return !empty() && static_cast<Input>(rest_.front()) == Input::collective; }
 
   /// False: it is not whole.
@@ -239,6 +240,13 @@ InputTexts input_texts(std::string_view signature) {
   for (std::string* text : {&texts.dims, &texts.strides, &texts.tensor_dims, &texts.types, &texts.concrete})
     *text += ']';
   return texts;
+}
+
+std::string_view without_collective(std::string_view signature) {
+  Reader reader(signature);
+  std::string unused;
+  if (!reader.at_collective()) return signature;
+  return reader.collective(unused) ? reader.rest() : std::string_view();
 }
 
 std::string inputs_text(std::string_view signature) {

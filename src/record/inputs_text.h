@@ -15,6 +15,8 @@ struct InputTexts {
   std::string collective;   ///< `, "Collective name": …` and what else is known of the op's collective
 };
 InputTexts input_texts(std::string_view signature);
+/// The signature from its first input on.
+std::string_view without_collective(std::string_view signature);
 
 /// Of a c10::ScalarType, as PyTorch's profiler spells it.
 std::string_view scalar_type_name(std::uint8_t type);

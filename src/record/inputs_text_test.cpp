@@ -42,6 +42,8 @@ TEST(InputsText, ACollectiveBesideInputs) {
             R"("Process Group Ranks": "[0, 2, ...]", "Input Dims": [[]], "Input type": ["Scalar"], )"
             R"("Input Strides": [[]], "Concrete Inputs": ["5"])");
   EXPECT_EQ(input_texts(made.all).dims, "[[]]");  // it is no input
+  EXPECT_EQ(without_collective(made.all), std::string_view(made.all).substr(made.all.size() - 9));
+  EXPECT_EQ(without_collective(made.all.substr(0, 20)), "");
 }
 
 TEST(InputsText, AnEmptyListOfACollective) {

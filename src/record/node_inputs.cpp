@@ -56,6 +56,9 @@ class Reader {
         node.value = value != 0 ? "true" : "false";
         return true;
       }
+      case Input::text:
+      case Input::collective:
+        return false;
     }
     return false;
   }
@@ -138,7 +141,7 @@ class Reader {
 
 std::string node_inputs(std::string_view signature) {
   std::string values, shapes, types, strides;
-  for (Reader reader(signature); !reader.empty();) {
+  for (Reader reader(without_collective(signature)); !reader.empty();) {
     Node node;
     if (!reader.read(node)) break;
     if (!types.empty())
