@@ -63,7 +63,7 @@ void tell(Thread& thread, const ThreadStack& stack, std::uint64_t tick) {
 
 void take_samples(Sampler& own) {
   Recorder* recorder = stepscope_recorder.load(std::memory_order_relaxed);
-  Thread* thread = recorder == nullptr ? nullptr : stepscope_thread(recorder);
+  Thread* thread = recorder == nullptr ? nullptr : thread_of(*recorder);
   if (thread == nullptr) return;
   const std::uint64_t tick = ticks(recorder->clock);
   for (const ThreadStack& stack : own.reader.read()) tell(*thread, stack, tick);

@@ -101,18 +101,17 @@ void unlock_all() {
 }
 
 void tell(Recorder& recorder, const void* address, std::int64_t bytes, std::int64_t allocated) {
-  Thread* thread = stepscope_thread(&recorder);
+  Thread* thread = thread_of(recorder);
   if (thread == nullptr || !has_room(*thread)) return;
-  record::Memory memory{};
-  memory.type = record::Type::memory;
-  memory.units = sizeof memory / 8;
+  auto& memory = next<record::Memory>(*thread, record::Type::memory);
   memory.tick = ticks(recorder.clock);
   memory.address = reinterpret_cast<std::uint64_t>(address);
   memory.bytes = bytes;
   memory.allocated = allocated;
   memory.reserved = -1;
+  memory.device_type = 0;
   memory.device_index = -1;
-  append(*thread, memory);
+  commit(*thread, memory);
 }
 
 Recorder* recorder_of_memory() {
@@ -135,29 +134,33 @@ void free_allocation(void* context) {
   allocation.deleter(context);
 }
 
-c10::DataPtr noted(c10::DataPtr data, std::size_t size) {
+void note(c10::DataPtr& data, std::size_t size) {
   Recorder* recorder = recorder_of_memory();
-  if (recorder == nullptr || data.get_context() == nullptr) return data;
-  const auto bytes = static_cast<std::int64_t>(size);
   void* const context = data.get_context();
+  if (recorder == nullptr || context == nullptr) return;
+  const auto bytes = static_cast<std::int64_t>(size);
   const c10::DeleterFnPtr deleter = data.get_deleter();
   if (deleter == free_allocation || !shard_of(context).put({context, deleter, data.get(), bytes, recorder}))
-    return data;
+    return;
   (void)data.compare_exchange_deleter(deleter, free_allocation);
   tell(*recorder, data.get(), bytes, recorder->cpu_bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes);
-  return data;
 }
 
 /// Which of these override something differs between versions: `allocate` lost its const, the last two came
 /// later.
 struct Around : c10::Allocator {
-  c10::DataPtr allocate(std::size_t size) const { return noted(inner->allocate(size), size); }
-  c10::DataPtr allocate(std::size_t size) { return noted(inner->allocate(size), size); }
+  c10::DataPtr allocate(std::size_t size) const { return noted(size); }
+  c10::DataPtr allocate(std::size_t size) { return noted(size); }
   c10::DeleterFnPtr raw_deleter() const override { return inner_raw == nullptr ? nullptr : free_allocation; }
   bool is_simple_data_ptr(const c10::DataPtr& data) const { return simple(*inner, data); }
   void copy_data(void* to, const void* from, std::size_t size) const { copy(*inner, to, from, size); }
 
  private:
+  static c10::DataPtr noted(std::size_t size) {
+    c10::DataPtr data = inner->allocate(size);
+    note(data, size);
+    return data;
+  }
   template <class A>
   static bool simple(const A& allocator, const c10::DataPtr& data) {
     if constexpr (requires { allocator.is_simple_data_ptr(data); }) return allocator.is_simple_data_ptr(data);
