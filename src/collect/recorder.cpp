@@ -76,6 +76,10 @@ std::uint64_t hash_of(const char* bytes, std::uint32_t length, record::Type type
   return hash ^ (hash >> 29);
 }
 
+std::size_t bytes_of(std::uint32_t segments) {
+  return record::kHeaderBytes + std::size_t{segments} * record::kSegmentBytes;
+}
+
 void fill_header(Header& header, std::uint32_t limit, std::uint32_t flags) {
   std::memcpy(header.magic, record::kMagic, sizeof header.magic);
   header.version = record::kVersion;
@@ -116,7 +120,7 @@ int stepscope_open(const char* path, std::uint32_t megabytes, std::uint32_t flag
   fork_is_handled = true;
   const int file = ::open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file < 0) return errno;
-  const std::size_t bytes = record::kHeaderBytes + std::size_t{megabytes} * record::kSegmentBytes;
+  const std::size_t bytes = bytes_of(megabytes);
   void* mapped = MAP_FAILED;
   if (::posix_fallocate(file, 0, record::kHeaderBytes) == 0 &&
       ::ftruncate(file, static_cast<off_t>(bytes)) == 0)
@@ -170,9 +174,12 @@ std::uint64_t stepscope_close() {
   if (opened == nullptr) return 0;
   stepscope_recorder.store(nullptr, std::memory_order_release);
   const std::uint64_t dropped = opened->header->dropped.load(std::memory_order_relaxed);
+  // A thread may still be about to write: that goes nowhere, and claims nothing, from here on.
+  ::mmap(opened->header, bytes_of(opened->header->segment_limit), PROT_READ | PROT_WRITE,
+         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   ::close(descriptor);
   descriptor = -1;
-  opened = nullptr;  // stays mapped: a thread may still write into it
+  opened = nullptr;
   return dropped;
 }
 
