@@ -136,7 +136,7 @@ int stepscope_open(const char* path, std::uint32_t megabytes, std::uint32_t flag
   Header& header = *static_cast<Header*>(mapped);
   fill_header(header, megabytes, flags);
   opened = new (memory) Recorder{
-      &header, static_cast<char*>(mapped) + record::kHeaderBytes, header.clock, flags, file, ++sessions, 0,
+      &header, static_cast<char*>(mapped) + record::kHeaderBytes, header.clock, flags, file, ++sessions,
       newest};
   newest = opened;
   descriptor = file;
@@ -292,16 +292,11 @@ void stepscope_memory(std::uint64_t address, std::int64_t bytes, int device) {
   Recorder* recorder = stepscope_recorder.load(std::memory_order_relaxed);
   Thread* thread = place_in(recorder);
   if (thread == nullptr) return;
-  const bool host = device < 0;
   auto& memory = next<record::Memory>(*thread, record::Type::memory);
   memory.tick = ticks(recorder->clock);
   memory.address = address;
   memory.bytes = bytes;
-  memory.allocated =
-      host ? recorder->cpu_bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes : std::int64_t{-1};
-  memory.reserved = -1;
-  memory.device_type = host ? 0 : 1;
-  memory.device_index = static_cast<std::int8_t>(device);
+  memory.value = device < 0 ? 0 : 1U + (static_cast<std::uint32_t>(device + 1) << 8U);
   commit(*thread, memory);
 }
 

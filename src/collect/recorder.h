@@ -61,9 +61,9 @@ struct Recorder {
   record::Clock clock;
   std::uint32_t flags;
   int file;
-  std::atomic<std::uint64_t> session;   ///< another one from each start on: what was open before is given up
-  std::atomic<std::int64_t> cpu_bytes;  ///< that were allocated since it began and are not freed
-  Recorder* before;                     ///< the one that was made before it: all stay within reach
+  std::atomic<std::uint64_t> session;  ///< another one from each start on: what was open before is given up
+
+  Recorder* before;  ///< the one that was made before it: all stay within reach
 };
 
 #pragma GCC visibility push(default)

@@ -114,17 +114,14 @@ void unlock_all() {
   for (std::size_t i = 0; i < kShards; ++i) shards[i].unlock();
 }
 
-void tell(Recorder& recorder, const void* address, std::int64_t bytes, std::int64_t allocated) {
+void tell(Recorder& recorder, const void* address, std::int64_t bytes, std::uint32_t flags) {
   Thread* thread = thread_of(recorder);
   if (thread == nullptr || !has_room(*thread)) return;
   auto& memory = next<record::Memory>(*thread, record::Type::memory);
   memory.tick = ticks(recorder.clock);
   memory.address = reinterpret_cast<std::uint64_t>(address);
   memory.bytes = bytes;
-  memory.allocated = allocated;
-  memory.reserved = -1;
-  memory.device_type = 0;
-  memory.device_index = -1;
+  memory.value = flags;
   commit(*thread, memory);
 }
 
@@ -139,12 +136,9 @@ c10::DeleterFnPtr inner_raw = nullptr;  // its deleter of bare memory
 void free_allocation(void* context) {
   Allocation allocation;
   if (!shard_of(context).take(context, allocation)) return inner_raw(context);
-  if (Recorder* recorder = recorder_of_memory()) {
-    // What an earlier recording saw is not in this one's total.
-    const std::int64_t bytes = allocation.recorder == recorder ? allocation.bytes : 0;
+  if (Recorder* recorder = recorder_of_memory())
     tell(*recorder, allocation.address, -allocation.bytes,
-         recorder->cpu_bytes.fetch_sub(bytes, std::memory_order_relaxed) - bytes);
-  }
+         allocation.recorder == recorder ? 0 : record::kNotInTotal);
   allocation.deleter(context);
 }
 
@@ -157,7 +151,7 @@ void note(c10::DataPtr& data, std::size_t size) {
   if (deleter == free_allocation || !shard_of(context).put({context, deleter, data.get(), bytes, recorder}))
     return;
   (void)data.compare_exchange_deleter(deleter, free_allocation);
-  tell(*recorder, data.get(), bytes, recorder->cpu_bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes);
+  tell(*recorder, data.get(), bytes, 0);
 }
 
 /// Which of these override something differs between versions: `allocate` lost its const, the last two came
