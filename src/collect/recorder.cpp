@@ -255,7 +255,7 @@ const Text* stepscope_text(Thread* thread, record::Type type, const char* bytes,
 }
 
 void stepscope_range_begin(const char* name, std::uint32_t length) {
-  Recorder* recorder = stepscope_recorder.load(std::memory_order_relaxed);
+  Recorder* recorder = stepscope_recorder.load(std::memory_order_acquire);
   Thread* thread = place_in(recorder);
   Frame* frame = thread == nullptr ? nullptr : next_frame(*thread);
   if (frame == nullptr) return;
@@ -264,7 +264,7 @@ void stepscope_range_begin(const char* name, std::uint32_t length) {
 }
 
 void stepscope_range_end() {
-  Recorder* recorder = stepscope_recorder.load(std::memory_order_relaxed);
+  Recorder* recorder = stepscope_recorder.load(std::memory_order_acquire);
   if (recorder == nullptr) return;
   const std::uint64_t end = ticks(recorder->clock);
   Thread* thread = thread_of(*recorder);
@@ -277,7 +277,7 @@ void stepscope_range_end() {
 }
 
 void stepscope_counter(const char* name, std::uint32_t length, double value) {
-  Recorder* recorder = stepscope_recorder.load(std::memory_order_relaxed);
+  Recorder* recorder = stepscope_recorder.load(std::memory_order_acquire);
   Thread* thread = place_in(recorder);
   if (thread == nullptr) return;
   const record::Text* text = stepscope_text(thread, record::Type::text, name, length);
@@ -289,7 +289,7 @@ void stepscope_counter(const char* name, std::uint32_t length, double value) {
 }
 
 void stepscope_memory(std::uint64_t address, std::int64_t bytes, int device) {
-  Recorder* recorder = stepscope_recorder.load(std::memory_order_relaxed);
+  Recorder* recorder = stepscope_recorder.load(std::memory_order_acquire);
   Thread* thread = place_in(recorder);
   if (thread == nullptr) return;
   auto& memory = next<record::Memory>(*thread, record::Type::memory);
@@ -301,7 +301,7 @@ void stepscope_memory(std::uint64_t address, std::int64_t bytes, int device) {
 }
 
 void stepscope_flow(std::uint64_t id, int begins) {
-  Recorder* recorder = stepscope_recorder.load(std::memory_order_relaxed);
+  Recorder* recorder = stepscope_recorder.load(std::memory_order_acquire);
   Thread* thread = place_in(recorder);
   if (thread == nullptr) return;
   auto& flow = next<record::Flow>(*thread, record::Type::flow);

@@ -68,7 +68,7 @@ struct Recorder {
 
 #pragma GCC visibility push(default)
 extern "C" {
-/// The recording that is on, or null. Read without a fence: a thread sees a change at its next op.
+/// The recording that is on, or null: a thread sees a change at its next event.
 extern std::atomic<Recorder*> stepscope_recorder;
 
 /// Makes the file of a recording. `megabytes`: what it may hold. 0, or an errno; EBUSY: there is one.

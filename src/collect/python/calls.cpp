@@ -174,7 +174,7 @@ void close_open_calls(Recorder& recorder) {
 }  // namespace
 
 void entered(PyCodeObject* code, PyFrameObject* frame) {
-  Recorder* recorder = stepscope_recorder.load(std::memory_order_relaxed);
+  Recorder* recorder = stepscope_recorder.load(std::memory_order_acquire);
   if (recorder == nullptr) return;
   const Called* what = called(code);
   if (!is_wanted(what)) return;
@@ -183,7 +183,7 @@ void entered(PyCodeObject* code, PyFrameObject* frame) {
 }
 
 void left(PyCodeObject* code, PyFrameObject* frame) {
-  Recorder* recorder = stepscope_recorder.load(std::memory_order_relaxed);
+  Recorder* recorder = stepscope_recorder.load(std::memory_order_acquire);
   if (recorder == nullptr) return;
   const std::uint64_t end = ticks(recorder->clock);
   if ((asked_for & kCalls) == 0 && called(code) != module_call()) return;
@@ -191,7 +191,7 @@ void left(PyCodeObject* code, PyFrameObject* frame) {
 }
 
 void entered_builtin(PyObject* function, PyFrameObject* frame) {
-  Recorder* recorder = stepscope_recorder.load(std::memory_order_relaxed);
+  Recorder* recorder = stepscope_recorder.load(std::memory_order_acquire);
   if (recorder == nullptr || !PyCFunction_Check(function)) return;
   Thread* thread = known_place(*recorder, frame, false);
   const void* key = reinterpret_cast<PyCFunctionObject*>(function)->m_ml;
@@ -199,7 +199,7 @@ void entered_builtin(PyObject* function, PyFrameObject* frame) {
 }
 
 void left_builtin(PyObject* function, PyFrameObject* frame) {
-  Recorder* recorder = stepscope_recorder.load(std::memory_order_relaxed);
+  Recorder* recorder = stepscope_recorder.load(std::memory_order_acquire);
   if (recorder == nullptr || !PyCFunction_Check(function)) return;
   const std::uint64_t end = ticks(recorder->clock);
   Thread* thread = known_place(*recorder, frame, false);
@@ -210,7 +210,7 @@ PyObject* python_start(PyObject*, PyObject* asked) {
   const unsigned long wish = PyLong_AsUnsignedLong(asked);
   if (PyErr_Occurred() != nullptr) return nullptr;
   asked_for = static_cast<unsigned>(wish);
-  Recorder* recorder = stepscope_recorder.load(std::memory_order_relaxed);
+  Recorder* recorder = stepscope_recorder.load(std::memory_order_acquire);
   began = recorder == nullptr ? 0 : ticks(recorder->clock);
   std::string reason;
   if ((asked_for & (kCalls | kModuleCalls)) != 0) {
@@ -230,7 +230,7 @@ PyObject* python_start(PyObject*, PyObject* asked) {
 PyObject* python_stop(PyObject*, PyObject*) {
   sampler_stop();
   hook_stop();
-  Recorder* recorder = stepscope_recorder.load(std::memory_order_relaxed);
+  Recorder* recorder = stepscope_recorder.load(std::memory_order_acquire);
   if (recorder != nullptr && (asked_for & (kCalls | kModuleCalls)) != 0) close_open_calls(*recorder);
   asked_for = 0;
   Py_RETURN_NONE;

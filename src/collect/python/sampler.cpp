@@ -62,7 +62,7 @@ void tell(Thread& thread, const ThreadStack& stack, std::uint64_t tick) {
 }
 
 void take_samples(Sampler& own) {
-  Recorder* recorder = stepscope_recorder.load(std::memory_order_relaxed);
+  Recorder* recorder = stepscope_recorder.load(std::memory_order_acquire);
   Thread* thread = recorder == nullptr ? nullptr : thread_of(*recorder);
   if (thread == nullptr) return;
   const std::uint64_t tick = ticks(recorder->clock);

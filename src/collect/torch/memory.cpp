@@ -126,7 +126,7 @@ void tell(Recorder& recorder, const void* address, std::int64_t bytes, std::uint
 }
 
 Recorder* recorder_of_memory() {
-  Recorder* recorder = stepscope_recorder.load(std::memory_order_relaxed);
+  Recorder* recorder = stepscope_recorder.load(std::memory_order_acquire);
   return recorder != nullptr && (recorder->flags & record::kMemory) != 0 ? recorder : nullptr;
 }
 

@@ -158,7 +158,7 @@ void end_elsewhere(Thread& thread, const RecordFunction& fn, std::uint64_t now) 
 }
 
 std::unique_ptr<at::ObserverContext> begin(const RecordFunction& fn) {
-  Recorder* recorder = stepscope_recorder.load(std::memory_order_relaxed);
+  Recorder* recorder = stepscope_recorder.load(std::memory_order_acquire);
   if (recorder == nullptr) return nullptr;
   Thread* thread = thread_of(*recorder);
   if (thread == nullptr || !has_room(*thread)) return nullptr;
@@ -173,7 +173,7 @@ std::unique_ptr<at::ObserverContext> begin(const RecordFunction& fn) {
 }
 
 void end(const RecordFunction& fn, at::ObserverContext*) {
-  Recorder* recorder = stepscope_recorder.load(std::memory_order_relaxed);
+  Recorder* recorder = stepscope_recorder.load(std::memory_order_acquire);
   if (recorder == nullptr) return;
   const std::uint64_t now = ticks(recorder->clock);
   Thread* thread = thread_of(*recorder);
