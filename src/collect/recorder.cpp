@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <mutex>
@@ -18,6 +19,12 @@ namespace {
 using record::Header;
 using record::SegmentHeader;
 using record::Text;
+
+constexpr std::uint32_t kPage = 4096;
+constexpr std::uint32_t kAtOnce = 1U << 17;
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
 
 std::mutex control;          // of open, start, stop and close
 Recorder* opened = nullptr;  // guarded by control
@@ -98,6 +105,34 @@ void tell_clock(Thread& thread, record::Clock clock) {
   auto& now = next<record::ClockRecord>(thread, record::Type::clock);
   now.pair = clock_pair(clock);
   commit(thread, now);
+}
+
+/// A new segment; false: none is left, one record is counted as dropped.
+bool next_segment(Thread& thread) {
+  const Recorder& recorder = *thread.recorder;
+  Header& header = *recorder.header;
+  // The look before the add keeps the counter from wrapping round in a long run.
+  std::uint32_t index = header.claimed.load(std::memory_order_relaxed);
+  if (index < header.segment_limit) index = header.claimed.fetch_add(1, std::memory_order_relaxed);
+  const std::size_t from = std::size_t{index} * record::kSegmentBytes;
+  // Space is taken before the pages are touched: a full disk must not end the program.
+  if (index >= header.segment_limit ||
+      ::posix_fallocate(recorder.file, static_cast<off_t>(record::kHeaderBytes + from),
+                        record::kSegmentBytes) != 0) {
+    header.dropped.fetch_add(1, std::memory_order_relaxed);
+    return false;
+  }
+  thread.segment = recorder.segments + from;
+  thread.used = sizeof(SegmentHeader);
+  thread.mapped = 0;
+  thread.next_text = 1;
+  std::memset(static_cast<void*>(&thread.known), 0, sizeof thread.known);
+  auto* segment = reinterpret_cast<SegmentHeader*>(thread.segment);
+  segment->thread = static_cast<std::uint32_t>(::syscall(SYS_gettid));
+  segment->torch_thread = thread.torch_thread;
+  ::prctl(PR_GET_NAME, segment->thread_name);
+  tell_clock(thread, recorder.clock);
+  return true;
 }
 
 /// Room in the calling thread's segment; null where nothing is recorded.
@@ -197,6 +232,7 @@ Thread* stepscope_thread(Recorder* recorder) {
     thread->recorder = recorder;
     thread->segment = nullptr;
     thread->used = record::kSegmentBytes;
+    thread->mapped = 0;
   }
   thread->session = recorder->session.load(std::memory_order_relaxed);
   thread->depth = thread->python_depth = 0;
@@ -204,29 +240,16 @@ Thread* stepscope_thread(Recorder* recorder) {
   return thread;
 }
 
-bool stepscope_next_segment(Thread* thread) {
-  const Recorder& recorder = *thread->recorder;
-  Header& header = *recorder.header;
-  // The look before the add keeps the counter from wrapping round in a long run.
-  std::uint32_t index = header.claimed.load(std::memory_order_relaxed);
-  if (index < header.segment_limit) index = header.claimed.fetch_add(1, std::memory_order_relaxed);
-  const std::size_t from = std::size_t{index} * record::kSegmentBytes;
-  // Space is taken before the pages are touched: a full disk must not end the program.
-  if (index >= header.segment_limit ||
-      ::posix_fallocate(recorder.file, static_cast<off_t>(record::kHeaderBytes + from),
-                        record::kSegmentBytes) != 0) {
-    header.dropped.fetch_add(1, std::memory_order_relaxed);
+bool stepscope_more_room(Thread* thread, std::uint32_t bytes) {
+  if (bytes > record::kSegmentBytes - kPage) {  // no segment ever has it
+    thread->recorder->header->dropped.fetch_add(1, std::memory_order_relaxed);
     return false;
   }
-  thread->segment = recorder.segments + from;
-  thread->used = sizeof(SegmentHeader);
-  thread->next_text = 1;
-  std::memset(static_cast<void*>(&thread->known), 0, sizeof thread->known);
-  auto* segment = reinterpret_cast<SegmentHeader*>(thread->segment);
-  segment->thread = static_cast<std::uint32_t>(::syscall(SYS_gettid));
-  segment->torch_thread = thread->torch_thread;
-  ::prctl(PR_GET_NAME, segment->thread_name);
-  tell_clock(*thread, recorder.clock);
+  if (thread->used + bytes > record::kSegmentBytes && !next_segment(*thread)) return false;
+  // Some at once cost less than a fault each. A kernel that cannot (before 5.14) faults.
+  const std::uint32_t from = std::max(thread->mapped, thread->used & ~(kPage - 1));
+  thread->mapped = std::min((thread->used + bytes + kAtOnce) & ~(kPage - 1), record::kSegmentBytes);
+  ::madvise(thread->segment + from, thread->mapped - from, MADV_POPULATE_WRITE);
   return true;
 }
 
@@ -316,8 +339,8 @@ int stepscope_metadata(const char* text, std::uint32_t length) {
   if (opened == nullptr) return ENXIO;
   Thread* thread = thread_of(*opened);
   const std::uint32_t size = (record::kTextBytes + length + 1 + 7) & ~7U;
-  if (thread == nullptr || length > record::kLongestMetadata) return ENOSPC;
-  if (thread->used + size + kMargin > record::kSegmentBytes && !stepscope_next_segment(thread)) return ENOSPC;
+  if (thread == nullptr || length > record::kLongestMetadata || !has_room(*thread, size + kMargin))
+    return ENOSPC;
   auto* told = reinterpret_cast<Text*>(thread->segment + thread->used);
   told->type = record::Type::metadata;
   told->units = static_cast<std::uint16_t>(size / 8);

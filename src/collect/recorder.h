@@ -45,6 +45,7 @@ struct Thread {
   std::uint64_t session = 0;  ///< of the recorder, when the thread was last in it; 0: of none
   char* segment = nullptr;
   std::uint32_t used = record::kSegmentBytes;  ///< bytes of the segment
+  std::uint32_t mapped = 0;                    ///< of those, what the kernel has given pages
   std::uint32_t depth = 0, next_text = 1;
   std::uint64_t torch_thread = 0;
   void* python = nullptr;          ///< the Python calls that are open: of collect/python
@@ -85,8 +86,8 @@ std::uint64_t stepscope_close(void);
 /// For thread_of() only. One pointer, as little more than that finds room where a library is loaded late.
 extern __attribute__((tls_model("initial-exec"))) constinit thread_local Thread* stepscope_this_thread;
 Thread* stepscope_thread(Recorder* recorder);
-/// A new segment for the thread; false: none is left, one record is counted as dropped.
-bool stepscope_next_segment(Thread* thread);
+/// For has_room() only. Pages, or a new segment; false: none is left, one record is counted as dropped.
+bool stepscope_more_room(Thread* thread, std::uint32_t bytes);
 /// The text in the thread's segment, which has room for it.
 const record::Text* stepscope_text(Thread* thread, record::Type type, const char* bytes,
                                    std::uint32_t length);
@@ -114,8 +115,8 @@ inline Thread* thread_of(Recorder& recorder) {
   return stepscope_thread(&recorder);
 }
 
-inline bool has_room(Thread& thread) {
-  return thread.used + kMargin <= record::kSegmentBytes || stepscope_next_segment(&thread);
+inline bool has_room(Thread& thread, std::uint32_t bytes = kMargin) {
+  return thread.used + bytes <= thread.mapped || stepscope_more_room(&thread, bytes);
 }
 
 /// The last bytes of what was told become part of the recording.

@@ -36,7 +36,7 @@ bool has_room_for(Thread& thread, const ThreadStack& stack) {
   std::size_t bytes = sizeof(record::Sample) + record::kTextBytes + kMargin;
   for (const std::string* frame : stack.frames)
     bytes += sizeof(std::uint32_t) + record::kTextBytes + 8 + frame->size();
-  return thread.used + bytes <= record::kSegmentBytes || stepscope_next_segment(&thread);
+  return has_room(thread, static_cast<std::uint32_t>(bytes));
 }
 
 void tell(Thread& thread, const ThreadStack& stack, std::uint64_t tick) {
