@@ -27,7 +27,7 @@ test:  ## build with checks on and run every test
 	@cmake --build --preset dev -j $(JOBS)
 	@STEPSCOPE_MUTANTS=$${STEPSCOPE_MUTANTS:-100} STEPSCOPE_CUTS=$${STEPSCOPE_CUTS:-40} ctest --test-dir build/dev -j $(JOBS) --output-on-failure --progress
 
-bench:  ## measure reading and analysing
+bench:  ## measure reading, analysing and recording
 	@test -x bench/run.sh || { echo "make bench: bench/run.sh is missing from this checkout" >&2; exit 1; }
 	@tools/install-deps.sh test
 	@bench/run.sh

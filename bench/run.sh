@@ -1,6 +1,7 @@
 #!/bin/bash
-# Builds stepscope as users get it, measures it beside its peers, and writes bench/RESULTS.md: `make bench`.
-#   bench/run.sh [OPTIONS of bench/measure.py, e.g. --no-peers]
+# Builds stepscope as users get it, measures it beside its peers, and writes bench/RESULTS.md and, where there is a PyTorch,
+# bench/COLLECT.md: `make bench`.
+#   bench/run.sh [OPTIONS of bench/measure.py, e.g. --no-peers; --no-collect leaves bench/COLLECT.md as it is]
 # Inputs (about 6 GB) and peers are kept in ${XDG_CACHE_HOME:-~/.cache}/stepscope-bench; removing that folder is safe.
 # The first run makes them (some minutes); a run takes about a quarter of an hour, most of it in the slow peers.
 # Nothing else should run meanwhile: the document says how much of the machine others used.
@@ -23,4 +24,12 @@ case $build_ninja in *bench_limits*) targets="$targets bench_limits" ;; esac
 # shellcheck disable=SC2086  # a list of targets
 ninja -C build/release $targets >build/release/bench-build.log || { tail -n 20 build/release/bench-build.log >&2; exit 1; }
 
-exec python3 bench/measure.py "$@"
+options=()
+for option in "$@"; do [ "$option" = --no-collect ] || options+=("$option"); done
+status=0
+python3 bench/measure.py "${options[@]}" || status=$?
+case " $* " in
+  *" --no-collect "* | *" --quick "*) ;;
+  *) bench/collect/run.sh || status=$? ;;
+esac
+exit "$status"

@@ -56,7 +56,7 @@ class Recording {
     stepscope_close();
   }
 
-  /// Nothing is recorded from here on, until resume().
+  /// Nothing is recorded from here on, until resume(); ranges that are open now are not, either.
   void pause() { stepscope_stop(); }
   void resume() { stepscope_start(); }
   /// At the top of the trace; `json` is a JSON value. False: no room, or over 512 kB.

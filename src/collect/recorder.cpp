@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <mutex>
@@ -19,20 +20,26 @@ using record::Header;
 using record::SegmentHeader;
 using record::Text;
 
+constexpr std::uint32_t kPage = 4096;
+constexpr std::uint32_t kAtOnce = 1U << 17;
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
 std::mutex control;          // of open, start, stop and close
 Recorder* opened = nullptr;  // guarded by control
 Recorder* newest = nullptr;  // likewise
+std::uint64_t sessions = 0;  // likewise
 int descriptor = -1;         // likewise
 bool fork_is_handled = false;
 
-__attribute__((tls_model("initial-exec"))) thread_local Thread* of_this_thread = nullptr;
 pthread_key_t at_thread_end;
 std::mutex left_mutex;
 Thread* left[256];  // places that ended threads left
 std::size_t left_count = 0;
 
 void leave(void* place) {
-  of_this_thread = nullptr;
+  stepscope_this_thread = nullptr;
   const std::scoped_lock lock(left_mutex);
   if (left_count < std::size(left)) left[left_count++] = static_cast<Thread*>(place);
 }
@@ -47,7 +54,7 @@ void forget_in_child() {
   opened = nullptr;
   if (descriptor >= 0) ::close(descriptor);
   descriptor = -1;
-  of_this_thread = nullptr;
+  stepscope_this_thread = nullptr;
   new (&control) std::mutex;
   new (&left_mutex) std::mutex;
   left_count = 0;
@@ -76,6 +83,10 @@ std::uint64_t hash_of(const char* bytes, std::uint32_t length, record::Type type
   return hash ^ (hash >> 29);
 }
 
+std::size_t bytes_of(std::uint32_t segments) {
+  return record::kHeaderBytes + std::size_t{segments} * record::kSegmentBytes;
+}
+
 void fill_header(Header& header, std::uint32_t limit, std::uint32_t flags) {
   std::memcpy(header.magic, record::kMagic, sizeof header.magic);
   header.version = record::kVersion;
@@ -91,12 +102,43 @@ void fill_header(Header& header, std::uint32_t limit, std::uint32_t flags) {
 
 /// So that a recording that is never stopped has instants to go by.
 void tell_clock(Thread& thread, record::Clock clock) {
-  record::ClockRecord now{};
-  now.type = record::Type::clock;
-  now.units = sizeof now / 8;
+  auto& now = next<record::ClockRecord>(thread, record::Type::clock);
   now.pair = clock_pair(clock);
-  std::memcpy(thread.segment + thread.used, &now, sizeof now);
-  thread.used += sizeof now;
+  commit(thread, now);
+}
+
+/// A new segment; false: none is left, one record is counted as dropped.
+bool next_segment(Thread& thread) {
+  const Recorder& recorder = *thread.recorder;
+  Header& header = *recorder.header;
+  // The look before the add keeps the counter from wrapping round in a long run.
+  std::uint32_t index = header.claimed.load(std::memory_order_relaxed);
+  if (index < header.segment_limit) index = header.claimed.fetch_add(1, std::memory_order_relaxed);
+  const std::size_t from = std::size_t{index} * record::kSegmentBytes;
+  // Space is taken before the pages are touched: a full disk must not end the program.
+  if (index >= header.segment_limit ||
+      ::posix_fallocate(recorder.file, static_cast<off_t>(record::kHeaderBytes + from),
+                        record::kSegmentBytes) != 0) {
+    header.dropped.fetch_add(1, std::memory_order_relaxed);
+    return false;
+  }
+  thread.segment = recorder.segments + from;
+  thread.used = sizeof(SegmentHeader);
+  thread.mapped = 0;
+  thread.next_text = 1;
+  std::memset(static_cast<void*>(&thread.known), 0, sizeof thread.known);
+  auto* segment = reinterpret_cast<SegmentHeader*>(thread.segment);
+  segment->thread = static_cast<std::uint32_t>(::syscall(SYS_gettid));
+  segment->torch_thread = thread.torch_thread;
+  ::prctl(PR_GET_NAME, segment->thread_name);
+  tell_clock(thread, recorder.clock);
+  return true;
+}
+
+/// Room in the calling thread's segment; null where nothing is recorded.
+Thread* place_in(Recorder* recorder) {
+  Thread* thread = recorder == nullptr ? nullptr : thread_of(*recorder);
+  return thread != nullptr && has_room(*thread) ? thread : nullptr;
 }
 
 }  // namespace
@@ -104,6 +146,7 @@ void tell_clock(Thread& thread, record::Clock clock) {
 extern "C" {
 
 std::atomic<Recorder*> stepscope_recorder{nullptr};
+constinit thread_local Thread* stepscope_this_thread = nullptr;
 
 int stepscope_open(const char* path, std::uint32_t megabytes, std::uint32_t flags) {
   const std::scoped_lock lock(control);
@@ -112,7 +155,7 @@ int stepscope_open(const char* path, std::uint32_t megabytes, std::uint32_t flag
   fork_is_handled = true;
   const int file = ::open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file < 0) return errno;
-  const std::size_t bytes = record::kHeaderBytes + std::size_t{megabytes} * record::kSegmentBytes;
+  const std::size_t bytes = bytes_of(megabytes);
   void* mapped = MAP_FAILED;
   if (::posix_fallocate(file, 0, record::kHeaderBytes) == 0 &&
       ::ftruncate(file, static_cast<off_t>(bytes)) == 0)
@@ -128,7 +171,8 @@ int stepscope_open(const char* path, std::uint32_t megabytes, std::uint32_t flag
   Header& header = *static_cast<Header*>(mapped);
   fill_header(header, megabytes, flags);
   opened = new (memory) Recorder{
-      &header, static_cast<char*>(mapped) + record::kHeaderBytes, header.clock, flags, file, 0, newest};
+      &header, static_cast<char*>(mapped) + record::kHeaderBytes, header.clock, flags, file, ++sessions,
+      newest};
   newest = opened;
   descriptor = file;
   return 0;
@@ -147,6 +191,7 @@ int stepscope_start() {
   if (opened == nullptr) return ENXIO;
   if (opened->header->begin.tick == 0) opened->header->begin = clock_pair(opened->clock);
   opened->header->end = {};
+  opened->session.store(++sessions, std::memory_order_relaxed);
   stepscope_recorder.store(opened, std::memory_order_release);
   return 0;
 }
@@ -164,18 +209,21 @@ std::uint64_t stepscope_close() {
   if (opened == nullptr) return 0;
   stepscope_recorder.store(nullptr, std::memory_order_release);
   const std::uint64_t dropped = opened->header->dropped.load(std::memory_order_relaxed);
+  // A thread may still be about to write: that goes nowhere, and claims nothing, from here on.
+  ::mmap(opened->header, bytes_of(opened->header->segment_limit), PROT_READ | PROT_WRITE,
+         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   ::close(descriptor);
   descriptor = -1;
-  opened = nullptr;  // stays mapped: a thread may still write into it
+  opened = nullptr;
   return dropped;
 }
 
 Thread* stepscope_thread(Recorder* recorder) {
-  Thread* thread = of_this_thread;
+  Thread* thread = stepscope_this_thread;
   if (thread == nullptr) {
     thread = new_place();
     if (thread == nullptr) return nullptr;
-    of_this_thread = thread;
+    stepscope_this_thread = thread;
     thread->recorder = nullptr;
     thread->torch_thread = 0;  // of the thread that left the place
     if (kKeyMade) ::pthread_setspecific(at_thread_end, thread);
@@ -184,36 +232,24 @@ Thread* stepscope_thread(Recorder* recorder) {
     thread->recorder = recorder;
     thread->segment = nullptr;
     thread->used = record::kSegmentBytes;
-    thread->depth = thread->python_depth = 0;
-    thread->python_is_known = false;
+    thread->mapped = 0;
   }
+  thread->session = recorder->session.load(std::memory_order_relaxed);
+  thread->depth = thread->python_depth = 0;
+  thread->python_is_known = false;
   return thread;
 }
 
-bool stepscope_next_segment(Thread* thread) {
-  const Recorder& recorder = *thread->recorder;
-  Header& header = *recorder.header;
-  // The look before the add keeps the counter from wrapping round in a long run.
-  std::uint32_t index = header.claimed.load(std::memory_order_relaxed);
-  if (index < header.segment_limit) index = header.claimed.fetch_add(1, std::memory_order_relaxed);
-  const std::size_t from = std::size_t{index} * record::kSegmentBytes;
-  // Space is taken before the pages are touched: a full disk must not end the program.
-  if (index >= header.segment_limit ||
-      ::posix_fallocate(recorder.file, static_cast<off_t>(record::kHeaderBytes + from),
-                        record::kSegmentBytes) != 0) {
-    header.dropped.fetch_add(1, std::memory_order_relaxed);
+bool stepscope_more_room(Thread* thread, std::uint32_t bytes) {
+  if (bytes > record::kSegmentBytes - kPage) {  // no segment ever has it
+    thread->recorder->header->dropped.fetch_add(1, std::memory_order_relaxed);
     return false;
   }
-  thread->segment = recorder.segments + from;
-  thread->used = sizeof(SegmentHeader);
-  thread->next_text = 1;
-  std::memset(static_cast<void*>(&thread->known), 0, sizeof thread->known);
-  auto* segment = reinterpret_cast<SegmentHeader*>(thread->segment);
-  segment->thread = static_cast<std::uint32_t>(::syscall(SYS_gettid));
-  segment->torch_thread = thread->torch_thread;
-  ::prctl(PR_GET_NAME, segment->thread_name);
-  tell_clock(*thread, recorder.clock);
-  commit(*thread);
+  if (thread->used + bytes > record::kSegmentBytes && !next_segment(*thread)) return false;
+  // Some at once cost less than a fault each. A kernel that cannot (before 5.14) faults.
+  const std::uint32_t from = std::max(thread->mapped, thread->used & ~(kPage - 1));
+  thread->mapped = std::min((thread->used + bytes + kAtOnce) & ~(kPage - 1), record::kSegmentBytes);
+  ::madvise(thread->segment + from, thread->mapped - from, MADV_POPULATE_WRITE);
   return true;
 }
 
@@ -242,26 +278,19 @@ const Text* stepscope_text(Thread* thread, record::Type type, const char* bytes,
 }
 
 void stepscope_range_begin(const char* name, std::uint32_t length) {
-  Recorder* recorder = stepscope_recorder.load(std::memory_order_relaxed);
-  Thread* thread = recorder == nullptr ? nullptr : stepscope_thread(recorder);
-  if (thread == nullptr || thread->depth >= Thread::kDeepest || !has_room(*thread)) return;
-  Frame& frame = thread->frames[thread->depth++];
-  frame = {nullptr,
-           0,
-           -1,
-           0,
-           stepscope_text(thread, record::Type::text, name, length),
-           nullptr,
-           record::kUserScope,
-           0};
-  frame.begin = ticks(recorder->clock);
+  Recorder* recorder = stepscope_recorder.load(std::memory_order_acquire);
+  Thread* thread = place_in(recorder);
+  Frame* frame = thread == nullptr ? nullptr : next_frame(*thread);
+  if (frame == nullptr) return;
+  const record::Text* text = stepscope_text(thread, record::Type::text, name, length);
+  *frame = {nullptr, ticks(recorder->clock), -1, 0, text, nullptr, record::kUserScope, 0};
 }
 
 void stepscope_range_end() {
-  Recorder* recorder = stepscope_recorder.load(std::memory_order_relaxed);
+  Recorder* recorder = stepscope_recorder.load(std::memory_order_acquire);
   if (recorder == nullptr) return;
   const std::uint64_t end = ticks(recorder->clock);
-  Thread* thread = stepscope_thread(recorder);
+  Thread* thread = thread_of(*recorder);
   for (std::uint32_t at = thread == nullptr ? 0 : thread->depth; at-- > 0;) {
     if (thread->frames[at].key != nullptr) continue;
     write_op(*thread, thread->frames[at], "", end);
@@ -271,57 +300,47 @@ void stepscope_range_end() {
 }
 
 void stepscope_counter(const char* name, std::uint32_t length, double value) {
-  Recorder* recorder = stepscope_recorder.load(std::memory_order_relaxed);
-  Thread* thread = recorder == nullptr ? nullptr : stepscope_thread(recorder);
-  if (thread == nullptr || !has_room(*thread)) return;
-  record::Counter counter{};
-  counter.type = record::Type::counter;
-  counter.units = sizeof counter / 8;
-  counter.value = stepscope_text(thread, record::Type::text, name, length)->value;
+  Recorder* recorder = stepscope_recorder.load(std::memory_order_acquire);
+  Thread* thread = place_in(recorder);
+  if (thread == nullptr) return;
+  const record::Text* text = stepscope_text(thread, record::Type::text, name, length);
+  auto& counter = next<record::Counter>(*thread, record::Type::counter);
+  counter.value = text->value;
   counter.tick = ticks(recorder->clock);
   counter.number = value;
-  append(*thread, counter);
+  commit(*thread, counter);
 }
 
 void stepscope_memory(std::uint64_t address, std::int64_t bytes, int device) {
-  Recorder* recorder = stepscope_recorder.load(std::memory_order_relaxed);
-  Thread* thread = recorder == nullptr ? nullptr : stepscope_thread(recorder);
-  if (thread == nullptr || !has_room(*thread)) return;
-  const bool host = device < 0;
-  record::Memory memory{};
-  memory.type = record::Type::memory;
-  memory.units = sizeof memory / 8;
+  Recorder* recorder = stepscope_recorder.load(std::memory_order_acquire);
+  Thread* thread = place_in(recorder);
+  if (thread == nullptr) return;
+  auto& memory = next<record::Memory>(*thread, record::Type::memory);
   memory.tick = ticks(recorder->clock);
   memory.address = address;
   memory.bytes = bytes;
-  memory.allocated =
-      host ? recorder->cpu_bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes : std::int64_t{-1};
-  memory.reserved = -1;
-  memory.device_type = host ? 0 : 1;
-  memory.device_index = static_cast<std::int8_t>(device);
-  append(*thread, memory);
+  memory.value = device < 0 ? 0 : 1U + (static_cast<std::uint32_t>(device + 1) << 8U);
+  commit(*thread, memory);
 }
 
 void stepscope_flow(std::uint64_t id, int begins) {
-  Recorder* recorder = stepscope_recorder.load(std::memory_order_relaxed);
-  Thread* thread = recorder == nullptr ? nullptr : stepscope_thread(recorder);
-  if (thread == nullptr || !has_room(*thread)) return;
-  record::Flow flow{};
-  flow.type = record::Type::flow;
-  flow.units = sizeof flow / 8;
+  Recorder* recorder = stepscope_recorder.load(std::memory_order_acquire);
+  Thread* thread = place_in(recorder);
+  if (thread == nullptr) return;
+  auto& flow = next<record::Flow>(*thread, record::Type::flow);
   flow.value = begins != 0;
   flow.tick = ticks(recorder->clock);
   flow.id = id;
-  append(*thread, flow);
+  commit(*thread, flow);
 }
 
 int stepscope_metadata(const char* text, std::uint32_t length) {
   const std::scoped_lock lock(control);
   if (opened == nullptr) return ENXIO;
-  Thread* thread = stepscope_thread(opened);
+  Thread* thread = thread_of(*opened);
   const std::uint32_t size = (record::kTextBytes + length + 1 + 7) & ~7U;
-  if (thread == nullptr || length > record::kLongestMetadata) return ENOSPC;
-  if (thread->used + size + kMargin > record::kSegmentBytes && !stepscope_next_segment(thread)) return ENOSPC;
+  if (thread == nullptr || length > record::kLongestMetadata || !has_room(*thread, size + kMargin))
+    return ENOSPC;
   auto* told = reinterpret_cast<Text*>(thread->segment + thread->used);
   told->type = record::Type::metadata;
   told->units = static_cast<std::uint16_t>(size / 8);

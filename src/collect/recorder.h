@@ -42,8 +42,10 @@ struct Recorder;
 struct Thread {
   static constexpr std::uint32_t kDeepest = 512;
   Recorder* recorder = nullptr;
+  std::uint64_t session = 0;  ///< of the recorder, when the thread was last in it; 0: of none
   char* segment = nullptr;
   std::uint32_t used = record::kSegmentBytes;  ///< bytes of the segment
+  std::uint32_t mapped = 0;                    ///< of those, what the kernel has given pages
   std::uint32_t depth = 0, next_text = 1;
   std::uint64_t torch_thread = 0;
   void* python = nullptr;          ///< the Python calls that are open: of collect/python
@@ -60,13 +62,14 @@ struct Recorder {
   record::Clock clock;
   std::uint32_t flags;
   int file;
-  std::atomic<std::int64_t> cpu_bytes;  ///< that were allocated since it began and are not freed
-  Recorder* before;                     ///< the one that was made before it: all stay within reach
+  std::atomic<std::uint64_t> session;  ///< another one from each start on: what was open before is given up
+
+  Recorder* before;  ///< the one that was made before it: all stay within reach
 };
 
 #pragma GCC visibility push(default)
 extern "C" {
-/// The recording that is on, or null. Read without a fence: a thread sees a change at its next op.
+/// The recording that is on, or null: a thread sees a change at its next event.
 extern std::atomic<Recorder*> stepscope_recorder;
 
 /// Makes the file of a recording. `megabytes`: what it may hold. 0, or an errno; EBUSY: there is one.
@@ -80,10 +83,11 @@ int stepscope_stop(void);
 /// Leaves the file as it is. Returns how many records found no room.
 std::uint64_t stepscope_close(void);
 
-/// The calling thread's place in `recorder`; null: there is no memory for it.
+/// For thread_of() only. One pointer, as little more than that finds room where a library is loaded late.
+extern __attribute__((tls_model("initial-exec"))) constinit thread_local Thread* stepscope_this_thread;
 Thread* stepscope_thread(Recorder* recorder);
-/// A new segment for the thread; false: none is left, one record is counted as dropped.
-bool stepscope_next_segment(Thread* thread);
+/// For has_room() only. Pages, or a new segment; false: none is left, one record is counted as dropped.
+bool stepscope_more_room(Thread* thread, std::uint32_t bytes);
 /// The text in the thread's segment, which has room for it.
 const record::Text* stepscope_text(Thread* thread, record::Type type, const char* bytes,
                                    std::uint32_t length);
@@ -103,22 +107,48 @@ int stepscope_metadata(const char* text, std::uint32_t length);
 }
 #pragma GCC visibility pop
 
-inline bool has_room(Thread& thread) {
-  return thread.used + kMargin <= record::kSegmentBytes || stepscope_next_segment(&thread);
+/// The calling thread's place in `recorder`; null: there is no memory for it.
+inline Thread* thread_of(Recorder& recorder) {
+  Thread* thread = stepscope_this_thread;
+  if (thread != nullptr && thread->session == recorder.session.load(std::memory_order_relaxed)) [[likely]]
+    return thread;
+  return stepscope_thread(&recorder);
+}
+
+inline bool has_room(Thread& thread, std::uint32_t bytes = kMargin) {
+  return thread.used + bytes <= thread.mapped || stepscope_more_room(&thread, bytes);
 }
 
 /// The last bytes of what was told become part of the recording.
 inline void commit(Thread& thread) {
   reinterpret_cast<record::SegmentHeader*>(thread.segment)
       ->committed.store(thread.used, std::memory_order_release);
+  // Fresh memory is in no cache: the program's next locked instruction would wait for a store to it.
+  __builtin_prefetch(thread.segment + thread.used + 512, 1);
 }
 
-/// A record of a fixed size, whole, for which there is room.
+/// A record to be filled in its place, for which there is room: what is put together elsewhere and copied
+/// costs more, as wide loads wait for narrow stores.
 template <class What>
-void append(Thread& thread, const What& what) {
-  std::memcpy(thread.segment + thread.used, &what, sizeof what);
-  thread.used += sizeof what;
+What& next(Thread& thread, record::Type type) {
+  auto& what = *reinterpret_cast<What*>(thread.segment + thread.used);
+  what.type = type;
+  what.units = sizeof what / 8;
+  return what;
+}
+
+/// That record, filled, becomes part of the recording.
+inline void commit(Thread& thread, const record::Record& what) {
+  thread.used += what.units * 8U;
   commit(thread);
+}
+
+/// For what begins now; null, and counted as dropped, where too much is open.
+inline Frame* next_frame(Thread& thread) {
+  if (thread.depth < Thread::kDeepest) [[likely]]
+    return &thread.frames[thread.depth++];
+  thread.recorder->header->dropped.fetch_add(1, std::memory_order_relaxed);
+  return nullptr;
 }
 
 inline std::uint32_t mixed(std::uint64_t key) {
@@ -147,24 +177,23 @@ inline const record::Text* retold(Thread& thread, const record::Text* text) {
 /// Writes an op that ends now. Its name is `frame.name`, or else `name`.
 inline void write_op(Thread& thread, const Frame& frame, const char* name, std::uint64_t end) {
   if (!has_room(thread)) return;
-  record::SequencedOp op;
-  op.value = (frame.name != nullptr ? retold(thread, frame.name) : name_of(thread, name))->value;
+  const record::Text* text = frame.name != nullptr ? retold(thread, frame.name) : name_of(thread, name);
   const record::Text* signature = retold(thread, frame.signature);
-  op.type = record::Type::op;
+  auto& op = next<record::SequencedOp>(thread, record::Type::op);
+  op.value = text->value;
   op.begin = frame.begin;
   op.end = end;
   op.signature = signature == nullptr ? 0 : signature->value;
   op.scope = frame.scope;
   op.flags = frame.flags;
   op.depth = 0;
-  op.sequence = frame.sequence;
-  op.forward_thread = frame.forward_thread;
-  const std::uint32_t bytes =
-      (frame.flags & record::kHasSequence) != 0 ? sizeof(record::SequencedOp) : sizeof(record::Op);
-  op.units = static_cast<std::uint16_t>(bytes / 8);
-  std::memcpy(thread.segment + thread.used, &op, sizeof op);  // of one size always: that is faster
-  thread.used += bytes;
-  commit(thread);
+  if ((frame.flags & record::kHasSequence) != 0) {
+    op.sequence = frame.sequence;
+    op.forward_thread = frame.forward_thread;
+  } else {
+    op.units = sizeof(record::Op) / 8;
+  }
+  commit(thread, op);
 }
 
 }  // namespace stepscope::collect

@@ -112,13 +112,17 @@ struct SequencedOp : Op {
       forward_thread;  ///< PyTorch's number; 0: this is no backward op. kOtherThread: the kernel's id
 };
 
-/// Memory that was allocated (bytes > 0) or freed.
+/// Memory that was allocated (bytes > 0) or freed. `value` of Record: the device's type, 256 times its index
+/// + 1, and kNotInTotal where it was allocated before the recording began.
 struct Memory : Record {
   std::uint64_t tick, address;
-  std::int64_t bytes, allocated, reserved;  ///< the totals after it; -1: not known. CPU: since the start
-  std::int8_t device_type, device_index;
-  char pad[6];
+  std::int64_t bytes;
+
+  int device_type() const { return static_cast<int>(value & 0xFFU); }
+  int device_index() const { return static_cast<int>(value >> 8U & 0xFFU) - 1; }
 };
+static_assert(sizeof(Memory) == 32);
+inline constexpr std::uint32_t kNotInTotal = 1U << 16;
 
 struct ClockRecord : Record {
   ClockPair pair;

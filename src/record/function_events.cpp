@@ -61,7 +61,7 @@ struct Allocation {
   std::uint32_t thread;
 };
 
-bool is_host(std::int8_t device_type) { return device_type == 0 || device_type == 2 || device_type == 5; }
+bool is_host(int device_type) { return device_type == 0 || device_type == 2 || device_type == 5; }
 
 /// What is open on a thread while its rows are walked by begin.
 struct Open {
@@ -128,7 +128,7 @@ class Reader {
       tells_of_devices_ |= record.type >= Type::device_session;
       Memory memory;
       if (record.type == Type::memory && copy_to(memory, bytes)) {
-        const bool host = is_host(memory.device_type);
+        const bool host = is_host(memory.device_type());
         allocations_.push_back({recording.times().ns(memory.tick) - base_, host ? memory.bytes : 0,
                                 host ? 0 : memory.bytes, thread});
       }

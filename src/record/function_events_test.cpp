@@ -53,13 +53,13 @@ class Made {
     records_.append(reinterpret_cast<const char*>(&op), op.units * std::size_t{8});
     return *this;
   }
-  Made& memory(std::uint64_t at, std::int64_t bytes, std::int8_t device_type = 0) {
+  Made& memory(std::uint64_t at, std::int64_t bytes, std::uint32_t device_type = 0) {
     Memory memory{};
     memory.type = Type::memory;
     memory.units = sizeof memory / 8;
     memory.tick = 1000 + at;
     memory.bytes = bytes;
-    memory.device_type = device_type;
+    memory.value = device_type;
     records_.append(reinterpret_cast<const char*>(&memory), sizeof memory);
     return *this;
   }

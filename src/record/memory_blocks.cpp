@@ -41,7 +41,7 @@ struct Change {
   std::int64_t at, bytes;
   std::uint64_t address;
   std::uint32_t thread;
-  std::int8_t device_type, device_index;
+  int device_type, device_index;
 };
 
 /// Where a block was allocated.
@@ -81,7 +81,7 @@ class Reader {
     for_each_record(segment, [&](const Record& record, std::span<const char> bytes) {
       if (Memory memory; record.type == Type::memory && copy_to(memory, bytes))
         changes_.push_back({recording_.times().ns(memory.tick), memory.bytes, memory.address, segment.thread,
-                            memory.device_type, memory.device_index});
+                            memory.device_type(), memory.device_index()});
       Op op;
       if (record.type != Type::op || !copy_to(op, bytes) || op.scope >= kPythonScope ||
           (op.flags & (kAsync | kOtherThread)) != 0)

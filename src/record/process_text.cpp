@@ -1,8 +1,10 @@
 #include "record/process_text.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "record/inputs_text.h"
 #include "record/json_text.h"
@@ -24,6 +26,7 @@ bool copy_to(T& value, std::span<const char> bytes) {
 }  // namespace
 
 void ProcessText::events() {
+  add_up_memory();
   for (const Segment& segment : recording_.segments())
     if (document_.text.whole()) events(segment);
   for (const auto& [thread, op, name, path] : others_) call(thread, op, name, path);
@@ -158,25 +161,40 @@ void ProcessText::sequence(const Segment& segment, const SequencedOp& op, std::i
       {backward ? op.forward_thread : segment.torch_thread, op.sequence, begin, segment.thread, backward});
 }
 
+/// What main memory holds behind each record of it; a thread tells of its own only.
+void ProcessText::add_up_memory() {
+  std::vector<std::size_t> by_time;
+  std::vector<std::pair<std::uint64_t, std::int64_t>> changes;  // tick, bytes
+  for (const Segment& segment : recording_.segments())
+    for_each_record(segment, [&](const Record& record, std::span<const char> bytes) {
+      Memory memory;
+      if (record.type != Type::memory || !copy_to(memory, bytes) || memory.device_type() != 0) return;
+      by_time.push_back(changes.size());
+      changes.emplace_back(memory.tick, (memory.value & kNotInTotal) != 0 ? 0 : memory.bytes);
+    });
+  std::stable_sort(by_time.begin(), by_time.end(),
+                   [&](std::size_t a, std::size_t b) { return changes[a].first < changes[b].first; });
+  totals_.resize(changes.size());
+  std::uint64_t total = 0;  // may wrap round where a file is damaged
+  for (const std::size_t i : by_time)
+    totals_[i] = static_cast<std::int64_t>(total += static_cast<std::uint64_t>(changes[i].second));
+}
+
 void ProcessText::memory(const Segment& segment, std::span<const char> bytes) {
   Memory memory;
   if (!copy_to(memory, bytes)) return;
   begin_event("i", "cpu_instant_event", "[memory]", segment.thread, recording_.times().ns(memory.tick));
   out_ += R"(, "s": "t", "args": {"Device Type": )";
-  put(out_, memory.device_type);
+  put(out_, memory.device_type());
   out_ += R"(, "Device Id": )";
-  put(out_, memory.device_index);
+  put(out_, memory.device_index());
   out_ += R"(, "Addr": )";
   put(out_, static_cast<std::int64_t>(memory.address));
   out_ += R"(, "Bytes": )";
   put(out_, memory.bytes);
-  if (memory.allocated >= 0) {
+  if (memory.device_type() == 0 && next_total_ < totals_.size()) {
     out_ += R"(, "Total Allocated": )";
-    put(out_, memory.allocated);
-  }
-  if (memory.reserved >= 0) {
-    out_ += R"(, "Total Reserved": )";
-    put(out_, memory.reserved);
+    put(out_, totals_[next_total_++]);
   }
   out_ += R"(, "Ev Idx": )";
   put(out_, written_.events++);

@@ -61,6 +61,7 @@ class ProcessText {
   void sample(const Texts& texts, std::span<const char> bytes);
   void sampled_call(const SampledCall& call);
   void sequence(const Segment& segment, const SequencedOp& op, std::int64_t begin);
+  void add_up_memory();
   void memory(const Segment& segment, std::span<const char> bytes);
   void counter(const Segment& segment, const Texts& texts, std::span<const char> bytes);
   void flow(const Segment& segment, std::span<const char> bytes);
@@ -84,7 +85,9 @@ class ProcessText {
   std::unordered_map<std::uint32_t, std::string> inputs_;  // of the segment's signatures
   std::vector<SequencedEvent> sequenced_;
   std::vector<Other> others_;
-  std::int64_t ops_ = 0;  // of the recording so far, those that are left out too
+  std::int64_t ops_ = 0;              // of the recording so far, those that are left out too
+  std::vector<std::int64_t> totals_;  // behind each record of main memory, in the order of the file
+  std::size_t next_total_ = 0;
   PythonIds python_ids_;
   SampledCalls sampled_{[this](const SampledCall& call) { sampled_call(call); }};
   std::set<std::uint32_t> sampled_threads_;

@@ -20,8 +20,8 @@ void op(const char* name, Inside inside) {
   collect::Recorder* recorder = collect::stepscope_recorder.load();
   const std::uint64_t begin = collect::ticks(recorder->clock);
   inside();
-  collect::write_op(*collect::stepscope_thread(recorder), {nullptr, begin, -1, 0, nullptr, nullptr, 0, 0},
-                    name, collect::ticks(recorder->clock));
+  collect::write_op(*collect::thread_of(*recorder), {nullptr, begin, -1, 0, nullptr, nullptr, 0, 0}, name,
+                    collect::ticks(recorder->clock));
 }
 
 std::uint32_t launch(const FakeCall& call = {}) { return fake().call(call); }

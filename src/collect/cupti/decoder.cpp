@@ -96,7 +96,7 @@ bool is_recorded(std::uint32_t domain, std::string_view name) {
 
 Thread* Decoder::place() {
   Recorder* recorder = stepscope_recorder.load(std::memory_order_acquire);
-  Thread* thread = recorder == nullptr ? nullptr : stepscope_thread(recorder);
+  Thread* thread = recorder == nullptr ? nullptr : thread_of(*recorder);
   if (thread == nullptr || !has_room(*thread)) return nullptr;
   if (recorder != told_) {
     told_ = recorder;

@@ -73,8 +73,8 @@ void destroy(PyObject* self) {
 
 PyObject* enter(PyObject* self, PyObject*) {
   Annotation& a = of(self);
-  a.recorder = stepscope_recorder.load(std::memory_order_relaxed);
-  a.thread = a.recorder == nullptr ? nullptr : stepscope_thread(a.recorder);
+  a.recorder = stepscope_recorder.load(std::memory_order_acquire);
+  a.thread = a.recorder == nullptr ? nullptr : thread_of(*a.recorder);
   if (a.thread != nullptr) a.begin = ticks(a.recorder->clock);
   Py_INCREF(self);
   return self;
@@ -82,9 +82,9 @@ PyObject* enter(PyObject* self, PyObject*) {
 
 void finish(Annotation& a, std::uint8_t flags) {
   Recorder* recorder = std::exchange(a.recorder, nullptr);
-  if (recorder == nullptr || recorder != stepscope_recorder.load(std::memory_order_relaxed)) return;
+  if (recorder == nullptr || recorder != stepscope_recorder.load(std::memory_order_acquire)) return;
   const std::uint64_t end = ticks(recorder->clock);
-  Thread* thread = stepscope_thread(recorder);
+  Thread* thread = thread_of(*recorder);
   if (thread == nullptr || a.thread == nullptr || !has_room(*thread)) return;
   if (thread != a.thread) flags |= record::kAsync;
   Py_ssize_t length = 0;

@@ -53,22 +53,23 @@ const record::Text* stays(Thread& thread, const std::string& text) {
 void write_call(Thread& thread, const Call& call, std::uint32_t depth, std::uint64_t end, std::uint8_t flags,
                 std::uint32_t of = 0) {
   if (!has_room(thread)) return;
-  record::SequencedOp op;
-  op.type = record::Type::op;
-  op.value = stays(thread, call.what->name)->value;
-  op.signature = call.what->path.empty() ? 0 : stays(thread, call.what->path)->value;
+  const std::uint32_t name = stays(thread, call.what->name)->value;
+  const std::uint32_t path = call.what->path.empty() ? 0 : stays(thread, call.what->path)->value;
+  auto& op = next<record::SequencedOp>(thread, record::Type::op);
+  op.value = name;
+  op.signature = path;
   op.begin = call.begin;
   op.end = end;
   op.scope = call.what->scope;
   op.flags = flags;
   op.depth = static_cast<std::uint16_t>(depth);
-  op.sequence = -1;
-  op.forward_thread = of;
-  const std::uint32_t bytes = of != 0 ? sizeof(record::SequencedOp) : sizeof(record::Op);
-  op.units = static_cast<std::uint16_t>(bytes / 8);
-  std::memcpy(thread.segment + thread.used, &op, sizeof op);  // of one size always: that is faster
-  thread.used += bytes;
-  commit(thread);
+  if (of != 0) {
+    op.sequence = -1;
+    op.forward_thread = of;
+  } else {
+    op.units = sizeof(record::Op) / 8;
+  }
+  commit(thread, op);
 }
 
 void push(Recorder& recorder, Thread& thread, const void* key, const Called* what, std::uint64_t begin) {
@@ -130,7 +131,7 @@ void replay(Recorder& recorder, Thread& thread, PyFrameObject* innermost) {
 }
 
 Thread* place_in(Recorder& recorder) {
-  Thread* thread = stepscope_thread(&recorder);
+  Thread* thread = thread_of(recorder);
   if (thread == nullptr) return nullptr;
   if (thread->python == nullptr) {
     thread->python = std::malloc(sizeof(Calls));
@@ -140,13 +141,9 @@ Thread* place_in(Recorder& recorder) {
   return thread;
 }
 
-__attribute__((tls_model("initial-exec"))) thread_local Thread* last_known = nullptr;
-
 /// The present thread's place, where what is around the event is known. `is_begin`: the event's frame begins.
 Thread* known_place(Recorder& recorder, PyFrameObject* frame, bool is_begin) {
-  if (last_known != nullptr && last_known->recorder == &recorder && last_known->python_is_known)
-    return last_known;
-  Thread* thread = last_known = place_in(recorder);
+  Thread* thread = place_in(recorder);
   if (thread == nullptr || thread->python_is_known) return thread;
   calls_of(*thread).thread = static_cast<std::uint32_t>(::syscall(SYS_gettid));
   if (frame == nullptr) frame = PyEval_GetFrame();
@@ -177,7 +174,7 @@ void close_open_calls(Recorder& recorder) {
 }  // namespace
 
 void entered(PyCodeObject* code, PyFrameObject* frame) {
-  Recorder* recorder = stepscope_recorder.load(std::memory_order_relaxed);
+  Recorder* recorder = stepscope_recorder.load(std::memory_order_acquire);
   if (recorder == nullptr) return;
   const Called* what = called(code);
   if (!is_wanted(what)) return;
@@ -186,7 +183,7 @@ void entered(PyCodeObject* code, PyFrameObject* frame) {
 }
 
 void left(PyCodeObject* code, PyFrameObject* frame) {
-  Recorder* recorder = stepscope_recorder.load(std::memory_order_relaxed);
+  Recorder* recorder = stepscope_recorder.load(std::memory_order_acquire);
   if (recorder == nullptr) return;
   const std::uint64_t end = ticks(recorder->clock);
   if ((asked_for & kCalls) == 0 && called(code) != module_call()) return;
@@ -194,7 +191,7 @@ void left(PyCodeObject* code, PyFrameObject* frame) {
 }
 
 void entered_builtin(PyObject* function, PyFrameObject* frame) {
-  Recorder* recorder = stepscope_recorder.load(std::memory_order_relaxed);
+  Recorder* recorder = stepscope_recorder.load(std::memory_order_acquire);
   if (recorder == nullptr || !PyCFunction_Check(function)) return;
   Thread* thread = known_place(*recorder, frame, false);
   const void* key = reinterpret_cast<PyCFunctionObject*>(function)->m_ml;
@@ -202,7 +199,7 @@ void entered_builtin(PyObject* function, PyFrameObject* frame) {
 }
 
 void left_builtin(PyObject* function, PyFrameObject* frame) {
-  Recorder* recorder = stepscope_recorder.load(std::memory_order_relaxed);
+  Recorder* recorder = stepscope_recorder.load(std::memory_order_acquire);
   if (recorder == nullptr || !PyCFunction_Check(function)) return;
   const std::uint64_t end = ticks(recorder->clock);
   Thread* thread = known_place(*recorder, frame, false);
@@ -213,7 +210,7 @@ PyObject* python_start(PyObject*, PyObject* asked) {
   const unsigned long wish = PyLong_AsUnsignedLong(asked);
   if (PyErr_Occurred() != nullptr) return nullptr;
   asked_for = static_cast<unsigned>(wish);
-  Recorder* recorder = stepscope_recorder.load(std::memory_order_relaxed);
+  Recorder* recorder = stepscope_recorder.load(std::memory_order_acquire);
   began = recorder == nullptr ? 0 : ticks(recorder->clock);
   std::string reason;
   if ((asked_for & (kCalls | kModuleCalls)) != 0) {
@@ -233,7 +230,7 @@ PyObject* python_start(PyObject*, PyObject* asked) {
 PyObject* python_stop(PyObject*, PyObject*) {
   sampler_stop();
   hook_stop();
-  Recorder* recorder = stepscope_recorder.load(std::memory_order_relaxed);
+  Recorder* recorder = stepscope_recorder.load(std::memory_order_acquire);
   if (recorder != nullptr && (asked_for & (kCalls | kModuleCalls)) != 0) close_open_calls(*recorder);
   asked_for = 0;
   Py_RETURN_NONE;

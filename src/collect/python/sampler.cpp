@@ -36,7 +36,7 @@ bool has_room_for(Thread& thread, const ThreadStack& stack) {
   std::size_t bytes = sizeof(record::Sample) + record::kTextBytes + kMargin;
   for (const std::string* frame : stack.frames)
     bytes += sizeof(std::uint32_t) + record::kTextBytes + 8 + frame->size();
-  return thread.used + bytes <= record::kSegmentBytes || stepscope_next_segment(&thread);
+  return has_room(thread, static_cast<std::uint32_t>(bytes));
 }
 
 void tell(Thread& thread, const ThreadStack& stack, std::uint64_t tick) {
@@ -62,8 +62,8 @@ void tell(Thread& thread, const ThreadStack& stack, std::uint64_t tick) {
 }
 
 void take_samples(Sampler& own) {
-  Recorder* recorder = stepscope_recorder.load(std::memory_order_relaxed);
-  Thread* thread = recorder == nullptr ? nullptr : stepscope_thread(recorder);
+  Recorder* recorder = stepscope_recorder.load(std::memory_order_acquire);
+  Thread* thread = recorder == nullptr ? nullptr : thread_of(*recorder);
   if (thread == nullptr) return;
   const std::uint64_t tick = ticks(recorder->clock);
   for (const ThreadStack& stack : own.reader.read()) tell(*thread, stack, tick);

@@ -3,7 +3,9 @@
 #include <c10/core/Allocator.h>
 #include <c10/core/CPUAllocator.h>
 #include <pthread.h>
+#include <sched.h>
 
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -27,11 +29,23 @@ std::size_t hash_of(const void* context) {
   return static_cast<std::size_t>((reinterpret_cast<std::uint64_t>(context) * 0x9E3779B97F4A7C15ULL) >> 20);
 }
 
+/// Held for some instructions only; half of a mutex's price where nobody waits.
+class Lock {
+ public:
+  void lock() {
+    while (is_held_.exchange(true, std::memory_order_acquire)) ::sched_yield();
+  }
+  void unlock() { is_held_.store(false, std::memory_order_release); }
+
+ private:
+  std::atomic<bool> is_held_{false};
+};
+
 /// Allocations by context: open addressing, at most half full.
 class Allocations {
  public:
   bool put(const Allocation& allocation) {
-    const std::scoped_lock lock(mutex_);
+    const std::scoped_lock lock(lock_);
     if (2 * (count_ + 1) > capacity_ && !grow()) return false;
     Allocation& slot = at(allocation.context);
     count_ += slot.context == nullptr;
@@ -40,7 +54,7 @@ class Allocations {
   }
 
   bool take(const void* context, Allocation& allocation) {
-    const std::scoped_lock lock(mutex_);
+    const std::scoped_lock lock(lock_);
     if (capacity_ == 0) return false;
     Allocation& slot = at(context);
     if (slot.context == nullptr) return false;
@@ -50,8 +64,8 @@ class Allocations {
     return true;
   }
 
-  void lock() { mutex_.lock(); }
-  void unlock() { mutex_.unlock(); }
+  void lock() { lock_.lock(); }
+  void unlock() { lock_.unlock(); }
 
  private:
   Allocation& at(const void* context) {
@@ -83,7 +97,7 @@ class Allocations {
     return true;
   }
 
-  std::mutex mutex_;
+  Lock lock_;
   Allocation* slots_ = nullptr;
   std::size_t capacity_ = 0, count_ = 0;
 };
@@ -100,23 +114,19 @@ void unlock_all() {
   for (std::size_t i = 0; i < kShards; ++i) shards[i].unlock();
 }
 
-void tell(Recorder& recorder, const void* address, std::int64_t bytes, std::int64_t allocated) {
-  Thread* thread = stepscope_thread(&recorder);
+void tell(Recorder& recorder, const void* address, std::int64_t bytes, std::uint32_t flags) {
+  Thread* thread = thread_of(recorder);
   if (thread == nullptr || !has_room(*thread)) return;
-  record::Memory memory{};
-  memory.type = record::Type::memory;
-  memory.units = sizeof memory / 8;
+  auto& memory = next<record::Memory>(*thread, record::Type::memory);
   memory.tick = ticks(recorder.clock);
   memory.address = reinterpret_cast<std::uint64_t>(address);
   memory.bytes = bytes;
-  memory.allocated = allocated;
-  memory.reserved = -1;
-  memory.device_index = -1;
-  append(*thread, memory);
+  memory.value = flags;
+  commit(*thread, memory);
 }
 
 Recorder* recorder_of_memory() {
-  Recorder* recorder = stepscope_recorder.load(std::memory_order_relaxed);
+  Recorder* recorder = stepscope_recorder.load(std::memory_order_acquire);
   return recorder != nullptr && (recorder->flags & record::kMemory) != 0 ? recorder : nullptr;
 }
 
@@ -126,38 +136,39 @@ c10::DeleterFnPtr inner_raw = nullptr;  // its deleter of bare memory
 void free_allocation(void* context) {
   Allocation allocation;
   if (!shard_of(context).take(context, allocation)) return inner_raw(context);
-  if (Recorder* recorder = recorder_of_memory()) {
-    // What an earlier recording saw is not in this one's total.
-    const std::int64_t bytes = allocation.recorder == recorder ? allocation.bytes : 0;
+  if (Recorder* recorder = recorder_of_memory())
     tell(*recorder, allocation.address, -allocation.bytes,
-         recorder->cpu_bytes.fetch_sub(bytes, std::memory_order_relaxed) - bytes);
-  }
+         allocation.recorder == recorder ? 0 : record::kNotInTotal);
   allocation.deleter(context);
 }
 
-c10::DataPtr noted(c10::DataPtr data, std::size_t size) {
+void note(c10::DataPtr& data, std::size_t size) {
   Recorder* recorder = recorder_of_memory();
-  if (recorder == nullptr || data.get_context() == nullptr) return data;
-  const auto bytes = static_cast<std::int64_t>(size);
   void* const context = data.get_context();
+  if (recorder == nullptr || context == nullptr) return;
+  const auto bytes = static_cast<std::int64_t>(size);
   const c10::DeleterFnPtr deleter = data.get_deleter();
   if (deleter == free_allocation || !shard_of(context).put({context, deleter, data.get(), bytes, recorder}))
-    return data;
+    return;
   (void)data.compare_exchange_deleter(deleter, free_allocation);
-  tell(*recorder, data.get(), bytes, recorder->cpu_bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes);
-  return data;
+  tell(*recorder, data.get(), bytes, 0);
 }
 
 /// Which of these override something differs between versions: `allocate` lost its const, the last two came
 /// later.
 struct Around : c10::Allocator {
-  c10::DataPtr allocate(std::size_t size) const { return noted(inner->allocate(size), size); }
-  c10::DataPtr allocate(std::size_t size) { return noted(inner->allocate(size), size); }
+  c10::DataPtr allocate(std::size_t size) const { return noted(size); }
+  c10::DataPtr allocate(std::size_t size) { return noted(size); }
   c10::DeleterFnPtr raw_deleter() const override { return inner_raw == nullptr ? nullptr : free_allocation; }
   bool is_simple_data_ptr(const c10::DataPtr& data) const { return simple(*inner, data); }
   void copy_data(void* to, const void* from, std::size_t size) const { copy(*inner, to, from, size); }
 
  private:
+  static c10::DataPtr noted(std::size_t size) {
+    c10::DataPtr data = inner->allocate(size);
+    note(data, size);
+    return data;
+  }
   template <class A>
   static bool simple(const A& allocator, const c10::DataPtr& data) {
     if constexpr (requires { allocator.is_simple_data_ptr(data); }) return allocator.is_simple_data_ptr(data);

@@ -3,10 +3,12 @@
 #include <ATen/record_function.h>
 #include <c10/core/TensorImpl.h>
 
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 #include "collect/recorder.h"
 #include "collect/torch/collective.h"
@@ -107,30 +109,33 @@ const record::Text* collective_signature_of(Thread& thread, const RecordFunction
   return stepscope_text(&thread, record::Type::signature, bytes, signature.length());
 }
 
-/// Ops that end on another thread than they began on.
+/// Ops that may end on another thread than they began on.
 struct Elsewhere {
   static constexpr std::uint32_t kMost = 1024;
   std::mutex mutex;
   Frame frames[kMost];
-  std::uint32_t count = 0;
+  std::atomic<std::uint32_t> count{0};  ///< read without the mutex where nothing is open
+  std::uint64_t session = 0;            ///< of what is open
 };
 Elsewhere& elsewhere() {
   static auto* const frames = new Elsewhere;
   return *frames;
 }
 
-Frame frame_of(Recorder& recorder, Thread& thread, const RecordFunction& fn) {
-  Frame frame{&fn, 0, fn.seqNr(), 0, nullptr, nullptr, static_cast<std::uint8_t>(fn.scope()), 0};
+void fill(Frame& frame, Recorder& recorder, Thread& thread, const RecordFunction& fn) {
+  frame.key = &fn;
+  frame.sequence = fn.seqNr();
+  frame.name = nullptr;
+  frame.scope = static_cast<std::uint8_t>(fn.scope());
+  frame.flags = 0;
   if (frame.sequence >= 0 || fn.scope() == RecordScope::BACKWARD_FUNCTION) {
-    frame.flags |= record::kHasSequence;
+    frame.flags = record::kHasSequence;
     frame.forward_thread = fn.forwardThreadId();
   }
   const bool with_inputs = (recorder.flags & record::kShapes) != 0;
-  if (tells_of_collective(fn))
-    frame.signature = collective_signature_of(thread, fn, with_inputs);
-  else if (with_inputs)
-    frame.signature = signature_of(thread, fn);
-  return frame;
+  frame.signature = tells_of_collective(fn) ? collective_signature_of(thread, fn, with_inputs)
+                    : with_inputs           ? signature_of(thread, fn)
+                                            : nullptr;
 }
 
 void know_thread(Thread& thread) {
@@ -138,34 +143,27 @@ void know_thread(Thread& thread) {
   reinterpret_cast<record::SegmentHeader*>(thread.segment)->torch_thread = thread.torch_thread;
 }
 
-std::unique_ptr<at::ObserverContext> begin(const RecordFunction& fn) {
-  Recorder* recorder = stepscope_recorder.load(std::memory_order_relaxed);
-  if (recorder == nullptr) return nullptr;
-  Thread* thread = stepscope_thread(recorder);
-  if (thread == nullptr) return nullptr;
-  if (!has_room(*thread)) return nullptr;
-  if (thread->torch_thread == 0) know_thread(*thread);
-  if (fn.isAsync()) {
-    Frame frame = frame_of(*recorder, *thread, fn);
-    frame.name = stepscope_text(thread, record::Type::text, fn.name(),
-                                static_cast<std::uint32_t>(std::strlen(fn.name())));
-    frame.flags |= record::kAsync;
-    Elsewhere& others = elsewhere();
-    const std::scoped_lock lock(others.mutex);
-    frame.begin = ticks(recorder->clock);
-    if (others.count < Elsewhere::kMost) others.frames[others.count++] = frame;
-    return nullptr;
-  }
-  if (thread->depth >= Thread::kDeepest) return nullptr;
-  Frame& frame = thread->frames[thread->depth++];
-  frame = frame_of(*recorder, *thread, fn);
-  frame.begin = ticks(recorder->clock);
-  return nullptr;
+void begin_elsewhere(Recorder& recorder, Thread& thread, const RecordFunction& fn) {
+  Frame frame;
+  fill(frame, recorder, thread, fn);
+  frame.name = stepscope_text(&thread, record::Type::text, fn.name(),
+                              static_cast<std::uint32_t>(std::strlen(fn.name())));
+  frame.flags |= record::kAsync;
+  Elsewhere& others = elsewhere();
+  const std::scoped_lock lock(others.mutex);
+  if (std::exchange(others.session, thread.session) != thread.session) others.count = 0;
+  frame.begin = ticks(recorder.clock);
+  if (others.count < Elsewhere::kMost)
+    others.frames[others.count++] = frame;
+  else
+    recorder.header->dropped.fetch_add(1, std::memory_order_relaxed);
 }
 
 void end_elsewhere(Thread& thread, const RecordFunction& fn, std::uint64_t now) {
   Elsewhere& others = elsewhere();
+  if (others.count.load(std::memory_order_relaxed) == 0) return;
   const std::scoped_lock lock(others.mutex);
+  if (others.session != thread.session) return;
   for (std::uint32_t i = 0; i < others.count; ++i) {
     if (others.frames[i].key != &fn) continue;
     write_op(thread, others.frames[i], "", now);
@@ -174,11 +172,26 @@ void end_elsewhere(Thread& thread, const RecordFunction& fn, std::uint64_t now) 
   }
 }
 
+std::unique_ptr<at::ObserverContext> begin(const RecordFunction& fn) {
+  Recorder* recorder = stepscope_recorder.load(std::memory_order_acquire);
+  if (recorder == nullptr) return nullptr;
+  Thread* thread = thread_of(*recorder);
+  if (thread == nullptr || !has_room(*thread)) return nullptr;
+  if (thread->torch_thread == 0) know_thread(*thread);
+  if (fn.isAsync()) {
+    begin_elsewhere(*recorder, *thread, fn);
+  } else if (Frame* frame = next_frame(*thread)) {
+    fill(*frame, *recorder, *thread, fn);
+    frame->begin = ticks(recorder->clock);
+  }
+  return nullptr;
+}
+
 void end(const RecordFunction& fn, at::ObserverContext*) {
-  Recorder* recorder = stepscope_recorder.load(std::memory_order_relaxed);
+  Recorder* recorder = stepscope_recorder.load(std::memory_order_acquire);
   if (recorder == nullptr) return;
   const std::uint64_t now = ticks(recorder->clock);
-  Thread* thread = stepscope_thread(recorder);
+  Thread* thread = thread_of(*recorder);
   if (thread == nullptr) return;
   for (std::uint32_t at = thread->depth; at-- > 0;) {
     if (thread->frames[at].key != &fn) continue;

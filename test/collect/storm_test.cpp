@@ -1,0 +1,302 @@
+// The collector under many threads, starts and stops, forks and a small cap. A program of its own, without
+// the engine, so that it is built quickly under every sanitizer.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "collect/recorder.h"
+#include "record/recording_file.h"
+
+namespace stepscope::collect {
+namespace {
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+constexpr bool kSanitized = true;
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
+#else
+constexpr bool kSanitized = false;
+#endif
+
+void begin(const std::string& name) {
+  stepscope_range_begin(name.data(), static_cast<std::uint32_t>(name.size()));
+}
+void range(const std::string& name) {
+  begin(name);
+  stepscope_range_end();
+}
+void counter(const std::string& name, double value) {
+  stepscope_counter(name.data(), static_cast<std::uint32_t>(name.size()), value);
+}
+
+/// One of each kind of event that a program can tell of: 5 records.
+void all_kinds(std::uint64_t i) {
+  begin("outer " + std::to_string(i % 300));
+  range("inner");
+  stepscope_range_end();
+  counter("count", static_cast<double>(i));
+  stepscope_memory(i, 64, i % 2 == 0 ? -1 : 3);
+  stepscope_flow(i, i % 2 == 0);
+}
+constexpr std::uint64_t kKinds = 5;
+
+std::vector<std::thread> threads(int count, const std::function<void(int)>& work) {
+  std::vector<std::thread> all;
+  for (int i = 0; i < count; ++i) all.emplace_back(work, i);
+  return all;
+}
+void join(std::vector<std::thread>& all) {
+  for (std::thread& thread : all) thread.join();
+}
+
+struct Found {
+  std::uint64_t events = 0, dropped = 0;
+};
+
+/// Checks every record of the file.
+Found checked(const std::string& path) {
+  Found found;
+  const auto file = record::RecordingFile::open(path);
+  EXPECT_TRUE(file.ok());
+  if (!file.ok()) return found;
+  found.dropped = file->recording().dropped();
+  for (const record::Segment& segment : file->recording().segments()) {
+    const record::Texts texts(segment);
+    std::uint64_t wrong = 0;
+    EXPECT_TRUE(
+        record::for_each_record(segment, [&](const record::Record& record, std::span<const char> bytes) {
+          const bool is_named = record.type == record::Type::op || record.type == record::Type::counter;
+          if (is_named || record.type == record::Type::memory || record.type == record::Type::flow)
+            ++found.events;
+          if (is_named) wrong += texts[record.value].empty();
+          if (record.type != record::Type::op) return;
+          record::Op op;
+          std::memcpy(static_cast<void*>(&op), bytes.data(), sizeof op);
+          wrong += op.begin == 0 || op.end < op.begin || op.scope != record::kUserScope;
+        }));
+    EXPECT_EQ(wrong, 0U);
+  }
+  return found;
+}
+
+std::uint64_t resident_bytes() {
+  std::uint64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages >> pages;
+  return pages * static_cast<std::uint64_t>(::getpagesize());
+}
+
+class Storm : public testing::Test {
+ protected:
+  void SetUp() override { std::filesystem::create_directory(folder_); }
+  void TearDown() override {
+    stepscope_close();
+    std::filesystem::remove_all(folder_);
+  }
+  std::string path(int i = 0) const { return folder_ / (std::to_string(i) + ".stepscope"); }
+  std::filesystem::path folder_ =
+      std::filesystem::temp_directory_path() / ("stepscope-storm-" + std::to_string(::getpid()));
+};
+
+TEST_F(Storm, SixteenThreads) {
+  constexpr std::uint64_t kEach = kSanitized ? 2'000 : 20'000;
+  ASSERT_EQ(stepscope_open(path().c_str(), 256, 0), 0);
+  ASSERT_EQ(stepscope_start(), 0);
+  auto all = threads(16, [](int) {
+    for (std::uint64_t i = 0; i < kEach; ++i) all_kinds(i);
+  });
+  join(all);
+  stepscope_stop();
+  EXPECT_EQ(stepscope_close(), 0U);
+  EXPECT_EQ(checked(path()).events, 16 * kEach * kKinds);
+}
+
+TEST_F(Storm, TenThousandStartsAndStopsUnderEightThreads) {
+  ASSERT_EQ(stepscope_open(path().c_str(), 64, 0), 0);
+  std::atomic<bool> is_done = false;
+  auto all = threads(8, [&](int) {
+    for (std::uint64_t i = 0; !is_done; ++i) all_kinds(i);
+  });
+  for (int i = 0; i < (kSanitized ? 1'000 : 10'000); ++i) {
+    EXPECT_EQ(stepscope_start(), 0);
+    EXPECT_EQ(stepscope_stop(), 0);
+  }
+  stepscope_start();
+  while (stepscope_recorder.load()->header->claimed < 8) std::this_thread::yield();
+  is_done = true;
+  join(all);
+  range("the last");
+  stepscope_stop();
+  stepscope_close();
+  EXPECT_GT(checked(path()).events, 0U);
+}
+
+TEST_F(Storm, RecordingsThatEndWhileThreadsWrite) {
+  constexpr int kRecordings = kSanitized ? 20 : 100;
+  std::atomic<bool> is_done = false;
+  auto all = threads(8, [&](int) {
+    for (std::uint64_t i = 0; !is_done; ++i) {
+      all_kinds(i);
+      if (stepscope_recorder.load() == nullptr) std::this_thread::yield();
+    }
+  });
+  for (int i = 0; i < kRecordings; ++i) {
+    EXPECT_EQ(stepscope_open(path(i).c_str(), 32, 0), 0);
+    stepscope_start();
+    while (stepscope_recorder.load()->header->claimed == 0) std::this_thread::yield();
+    stepscope_stop();
+    stepscope_close();
+  }
+  is_done = true;
+  join(all);
+  for (int i = 0; i < kRecordings; ++i) {
+    checked(path(i));
+    std::filesystem::remove(path(i));
+  }
+}
+
+// As many as in an hour of a busy job. What finds no room is counted one by one, and takes no memory.
+TEST_F(Storm, TenMillionEventsUnderACapOf64Megabytes) {
+  constexpr std::uint64_t kEach = (kSanitized ? 2'000'000 : 10'000'000) / 16;
+  const std::uint64_t before = resident_bytes();
+  ASSERT_EQ(stepscope_open(path().c_str(), 64, 0), 0);
+  stepscope_start();
+  auto all = threads(16, [](int) {
+    for (std::uint64_t i = 0; i < kEach; ++i) range("work");
+  });
+  join(all);
+  const std::uint64_t after = resident_bytes();
+  stepscope_stop();
+  const std::uint64_t dropped = stepscope_close();
+  const Found found = checked(path());
+  EXPECT_EQ(found.dropped, dropped);
+  EXPECT_EQ(found.events + dropped, 16 * kEach);
+  EXPECT_GT(found.events, 1'500'000U);  // of 32 bytes each
+  EXPECT_LE(std::filesystem::file_size(path()), (64U << 20) + 4096U);
+  if (!kSanitized) {
+    EXPECT_LT(after - before, 80U << 20);
+  }
+}
+
+TEST_F(Storm, ForksWhileThreadsWrite) {
+  constexpr int kForks = 40;
+  ASSERT_EQ(stepscope_open(path().c_str(), 64, 0), 0);
+  stepscope_start();
+  std::atomic<bool> is_done = false;
+  auto all = threads(8, [&](int) {
+    for (std::uint64_t i = 0; !is_done; ++i) {
+      all_kinds(i);
+      if (i % 64 == 0) std::this_thread::yield();
+    }
+  });
+  std::vector<pid_t> children;
+  for (int i = 1; i <= kForks; ++i) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      all_kinds(1);  // of the parent's recording: none
+      const bool fine = stepscope_recorder.load() == nullptr && stepscope_stop() == ENXIO &&
+                        stepscope_open(path(i).c_str(), 4, 0) == 0 && stepscope_start() == 0;
+      for (std::uint64_t event = 0; event < 100; ++event) all_kinds(event);
+      if (i % 2 == 0) ::_exit(fine ? 0 : 1);  // some in the midst of it
+      ::_exit(fine && stepscope_stop() == 0 && stepscope_close() == 0 ? 0 : 1);
+    }
+    ASSERT_GT(child, 0);
+    children.push_back(child);
+  }
+  for (const pid_t child : children) {
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+  is_done = true;
+  join(all);
+  stepscope_stop();
+  stepscope_close();
+  EXPECT_GT(checked(path()).events, 0U);
+  for (int i = 1; i <= kForks; ++i) EXPECT_EQ(checked(path(i)).events, 100 * kKinds);
+}
+
+TEST_F(Storm, WhatIsOpenAtAStopIsGivenUp) {
+  ASSERT_EQ(stepscope_open(path().c_str(), 4, 0), 0);
+  for (int i = 0; i < 2 * static_cast<int>(Thread::kDeepest); ++i) {
+    stepscope_start();
+    begin("open");
+    stepscope_stop();
+  }
+  stepscope_start();
+  range("whole");
+  stepscope_range_end();  // of none
+  stepscope_stop();
+  EXPECT_EQ(stepscope_close(), 0U);
+  EXPECT_EQ(checked(path()).events, 1U);
+}
+
+TEST_F(Storm, WhatIsOpenTooDeepIsCounted) {
+  constexpr std::uint64_t kDeep = Thread::kDeepest + 10;
+  ASSERT_EQ(stepscope_open(path().c_str(), 4, 0), 0);
+  stepscope_start();
+  for (std::uint64_t i = 0; i < kDeep; ++i) begin("deep");
+  stepscope_stop();
+  EXPECT_EQ(stepscope_close(), 10U);
+}
+
+TEST_F(Storm, Misuse) {
+  EXPECT_EQ(stepscope_start(), ENXIO);
+  EXPECT_EQ(stepscope_stop(), ENXIO);
+  EXPECT_EQ(stepscope_close(), 0U);
+  EXPECT_EQ(stepscope_metadata("a=1", 3), ENXIO);
+  EXPECT_EQ(stepscope_worker_of(1, 2), ENXIO);
+  all_kinds(1);
+  EXPECT_EQ(stepscope_open((folder_ / "none" / "x").c_str(), 4, 0), ENOENT);
+  EXPECT_EQ(stepscope_open(folder_.c_str(), 4, 0), EEXIST);
+  std::ofstream(path(1)) << "precious";
+  EXPECT_EQ(stepscope_open(path(1).c_str(), 4, 0), EEXIST);
+  EXPECT_EQ(std::filesystem::file_size(path(1)), 8U);
+
+  ASSERT_EQ(stepscope_open(path().c_str(), 0, 0), 0);  // no room for anything
+  EXPECT_EQ(stepscope_open(path(2).c_str(), 4, 0), EBUSY);
+  EXPECT_EQ(stepscope_start(), 0);
+  EXPECT_EQ(stepscope_start(), 0);
+  all_kinds(1);
+  EXPECT_EQ(stepscope_stop(), 0);
+  EXPECT_EQ(stepscope_stop(), 0);
+  EXPECT_EQ(stepscope_close(), kKinds);
+  EXPECT_EQ(stepscope_close(), 0U);
+  EXPECT_EQ(checked(path()).events, 0U);
+
+  ASSERT_EQ(stepscope_open(path(3).c_str(), 4, 0), 0);
+  stepscope_start();
+  stepscope_range_end();
+  begin("left open");
+  range("");
+  range(std::string(1'000'000, 'x'));
+  stepscope_stop();
+  stepscope_range_end();
+  EXPECT_EQ(stepscope_close(), 0U);
+  const auto file = record::RecordingFile::open(path(3));
+  ASSERT_TRUE(file.ok());
+  const record::Texts texts(file->recording().segments().at(0));
+  std::vector<std::size_t> lengths;
+  record::for_each_record(file->recording().segments()[0],
+                          [&](const record::Record& record, std::span<const char>) {
+                            if (record.type == record::Type::op)
+                              lengths.push_back(texts[record.value].size());
+                          });
+  EXPECT_EQ(lengths, (std::vector<std::size_t>{0, kLongestText}));
+}
+
+}  // namespace
+}  // namespace stepscope::collect
