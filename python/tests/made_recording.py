@@ -35,9 +35,8 @@ class MadeThread:
         return self
 
     def memory(self, at, size, address=0, device_type=0):
-        self.records += struct.pack("<HHIQQqqqbb6x", MEMORY, 7, 0, BEGIN + at, address, size, -1, -1, device_type, -1)
+        self.records += struct.pack("<HHIQQq", MEMORY, 4, device_type, BEGIN + at, address, size)
         return self
-
 
     def kernel(self, name, begin, end, correlation, stream=7, device=0):
         work = struct.pack("<qqIIIIQII", BEGIN + begin, BEGIN + end, device, 1, stream, correlation, 0, 0, 0)

@@ -29,7 +29,7 @@ const FakeCupti* fake(const char* path, const char* driver) {
 template <class Inside>
 void op(const char* name, Inside inside) {
   collect::Recorder* recorder = collect::stepscope_recorder.load();
-  collect::Thread* thread = collect::stepscope_thread(recorder);
+  collect::Thread* thread = collect::thread_of(*recorder);
   if (!collect::has_room(*thread)) return;
   const std::uint64_t begin = collect::ticks(recorder->clock);
   inside();
