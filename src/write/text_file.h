@@ -20,6 +20,10 @@ class TextFile {
   }
   /// False: nobody reads it any more.
   bool add(std::string_view piece) {
+    if (!gzip_) {
+      output_.write(piece);
+      return !output_.closed_early();
+    }
     text_ += piece;
     if (text_.size() >= kMember) pass_on();
     return !output_.closed_early();
@@ -35,7 +39,7 @@ class TextFile {
 
   TextFile(Output output, bool gzip) : output_(std::move(output)), gzip_(gzip) {}
   void pass_on() {
-    output_.write(gzip_ && !text_.empty() ? gzip_member(text_) : text_);
+    if (!text_.empty()) output_.write(gzip_member(text_));
     text_.clear();
   }
 
