@@ -61,6 +61,17 @@ def test_some_steps_are_recorded_and_reported(tmp_path, train):
     assert steps_in(out) == [3, 4, 5]
 
 
+def test_a_profiler_of_the_programs_own_goes_on(tmp_path, train):
+    own = "from stepscope.profiler import profile\nwith profile(path=sys.argv[4]) as prof:\n    model(torch.ones(1, 8))\n"
+    train.write_text(TRAIN.replace("    time.sleep", "    if step == 2:\n        " + own.replace("\n", "\n        ") + "\n    time.sleep"))
+    out, path = tmp_path / "out", tmp_path / "own.stepscope"
+    done = stepscope_does("record", "-o", out, "--", sys.executable, train, 6, 0, 0, path)
+    assert done.returncode == 0, done.stderr
+    assert "the program made a profiler of its own" in done.stderr and "trained" in done.stdout
+    assert stepscope.open(path).ranks[0].events > 0
+    assert steps_in(out) == [0, 1, 2]
+
+
 def test_the_programs_exit_code_is_kept(tmp_path, train):
     out = tmp_path / "out"
     done = stepscope_does("record", "-o", out, "--", sys.executable, train, 2, 0, 7)

@@ -196,8 +196,8 @@ def test_a_recording_of_ones_own_stays(tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(stepscope.Error, match="is no recording, so it is not replaced"):
         profile(activities=[], path=tmp_path / "notes.txt").start()
-    with pytest.raises(stepscope.Error, match="name another place"):
-        profile(activities=[], path=tmp_path / "none" / "run.stepscope").start()
+    with pytest.raises(stepscope.Error, match="name a path whose folder can be made"):
+        profile(activities=[], path=tmp_path / "notes.txt" / "run.stepscope").start()
     with profile(activities=[]):
         pass
 

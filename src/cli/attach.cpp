@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <utility>
 
 #include "cli/exit.h"
@@ -39,6 +40,15 @@ class Asked {
     socklen_t size = sizeof peer;
     if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.uid != ::getuid())
       return Error{"is another user's", "process " + process};
+    return asked;
+  }
+  /// A connection to the process, or to one that it started: `stepscope run` waits for the program it runs.
+  static Result<Asked> find(const std::string& process) {
+    auto asked = connect(process);
+    if (asked) return asked;
+    std::ifstream children(fmt::format("/proc/{0}/task/{0}/children", process));
+    for (std::string child; children >> child;)
+      if (auto found = find(child)) return found;
     return asked;
   }
   Asked(Asked&& other) noexcept
@@ -95,7 +105,7 @@ int run_attach(const Call& call) {
   if (const std::string why = misfit(call); !why.empty()) return misuse(call, why);
   std::vector<Asked> all;
   for (const std::string& process : call.words) {
-    auto asked = Asked::connect(process);
+    auto asked = Asked::find(process);
     if (!asked) return fail(asked.error());
     all.push_back(std::move(*asked));
   }

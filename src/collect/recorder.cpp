@@ -116,9 +116,11 @@ bool next_segment(Thread& thread) {
   if (index < header.segment_limit) index = header.claimed.fetch_add(1, std::memory_order_relaxed);
   const std::size_t from = std::size_t{index} * record::kSegmentBytes;
   // Space is taken before the pages are touched: a full disk must not end the program.
+  int error = 0;
   if (index >= header.segment_limit ||
-      ::posix_fallocate(recorder.file, static_cast<off_t>(record::kHeaderBytes + from),
-                        record::kSegmentBytes) != 0) {
+      (error = ::posix_fallocate(recorder.file, static_cast<off_t>(record::kHeaderBytes + from),
+                                 record::kSegmentBytes)) != 0) {
+    if (error == ENOSPC) header.disk_was_full.store(1, std::memory_order_relaxed);
     header.dropped.fetch_add(1, std::memory_order_relaxed);
     return false;
   }
@@ -208,10 +210,17 @@ std::uint64_t stepscope_close() {
   const std::scoped_lock lock(control);
   if (opened == nullptr) return 0;
   stepscope_recorder.store(nullptr, std::memory_order_release);
-  const std::uint64_t dropped = opened->header->dropped.load(std::memory_order_relaxed);
+  Header& header = *opened->header;
+  const std::uint64_t dropped = header.dropped.load(std::memory_order_relaxed);
+  const std::uint32_t limit = header.segment_limit;
+  const std::uint32_t claimed = std::min(header.claimed.exchange(limit), limit);
+  const std::size_t used = bytes_of(claimed);
   // A thread may still be about to write: that goes nowhere, and claims nothing, from here on.
-  ::mmap(opened->header, bytes_of(opened->header->segment_limit), PROT_READ | PROT_WRITE,
-         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  ::mmap(&header, used, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
+         0);
+  if (claimed < limit) ::munmap(reinterpret_cast<char*>(&header) + used, bytes_of(limit) - used);
+  if (::pwrite(descriptor, &claimed, sizeof claimed, offsetof(Header, claimed)) == sizeof claimed)
+    (void)!::ftruncate(descriptor, static_cast<off_t>(used));
   ::close(descriptor);
   descriptor = -1;
   opened = nullptr;

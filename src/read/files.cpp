@@ -77,7 +77,7 @@ std::vector<std::string> files_below(const std::string& directory,
     const bool link = it->is_symlink(unknown);
     const fs::file_status leads_to = it->status(unknown);
     if ((fs::is_regular_file(leads_to) || (link && !fs::exists(leads_to))) && fits(it->path()) &&
-        !record::is_workers(it->path().string()))
+        !record::is_workers(it->path().string()) && !record::is_later_cycle(it->path().string()))
       found.emplace_back(link, it->path().string());
   }
   std::sort(found.begin(), found.end());

@@ -38,6 +38,8 @@ struct Header {
   char host[64];
   std::uint32_t parent, worker;  ///< of a data loader's worker: the process that it works for (0: it is
                                  ///< none), and its number
+  std::atomic<std::uint32_t> disk_was_full;  ///< 1: that is why records found no room
+  std::uint32_t unused;
 };
 static_assert(sizeof(Header) <= kHeaderBytes);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);

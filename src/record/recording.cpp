@@ -23,7 +23,7 @@ struct PlainHeader {
   std::uint64_t dropped;
   ClockPair loaded, begin, end;
   char host[64];
-  std::uint32_t parent, worker;
+  std::uint32_t parent, worker, disk_was_full, unused;
 };
 static_assert(sizeof(PlainHeader) == sizeof(Header));
 struct PlainSegment {
@@ -191,7 +191,10 @@ Result<Recording> Recording::open(std::span<const char> file) {
                          " segments are missing or not whole.");
   if (out.dropped_ > 0)
     out.notes_.push_back(std::to_string(out.dropped_) +
-                         " records found no room: record fewer steps, or allow the recording more memory.");
+                         (header.disk_was_full != 0
+                              ? " records found no room, as the disk was full: record to another disk."
+                              : " records found no room: record fewer steps, or allow the recording more "
+                                "memory."));
   note_device_losses(out.segments_, out.notes_);
   out.times_ = Times(static_cast<Clock>(header.clock), pairs_of(header, out.segments_));
   out.begin_tick_ = header.begin.tick;

@@ -63,4 +63,17 @@ bool is_workers(const std::string& path) {
   return file && file->recording().parent() != 0;
 }
 
+bool is_later_cycle(const std::string& path) {
+  const fs::path file(path);
+  const std::string number = file.stem().extension().string();
+  if (file.extension() != kEnding || number.size() < 2 ||
+      number.find_first_not_of("0123456789", 1) != std::string::npos)
+    return false;
+  const auto first =
+      RecordingFile::open((file.parent_path() / file.stem().stem()).string() + std::string(kEnding));
+  const auto later = RecordingFile::open(path);
+  return first && later && first->recording().pid() == later->recording().pid() &&
+         first->recording().host() == later->recording().host();
+}
+
 }  // namespace stepscope::record

@@ -23,4 +23,8 @@ Workers workers_of(const std::string& path, const Recording& recording);
 /// Whether the file is a worker's recording.
 bool is_workers(const std::string& path);
 
+/// Whether the file is a later cycle of a profiler whose first one lies beside it: run.2.stepscope of
+/// run.stepscope, of the same process.
+bool is_later_cycle(const std::string& path);
+
 }  // namespace stepscope::record

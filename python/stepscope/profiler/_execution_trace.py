@@ -61,7 +61,7 @@ class ExecutionTraceObserver:
         path = Path(output_file_path)
         if not path.absolute().parent.is_dir():
             raise ProfilerError(f"{path} cannot be written, as its folder is not there; make the folder first")
-        self.output_file_path = os.fspath(output_file_path)
+        self.output_file_path = os.path.abspath(output_file_path)
         self._is_registered = True
         return self
 

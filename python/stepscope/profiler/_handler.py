@@ -14,6 +14,8 @@ from stepscope._errors import ProfilerError
 def tensorboard_trace_handler(dir_name: str, worker_name: str | None = None, use_gzip: bool = False) -> Callable[[Any], None]:
     """Writes each cycle to ``dir_name/WORKER.TIME.pt.trace.json``; WORKER is host and process, TIME in ns since 1970."""
 
+    dir_name = os.path.abspath(dir_name)  # the program may change its folder
+
     def handle(prof: Any) -> None:
         try:
             os.makedirs(dir_name, exist_ok=True)

@@ -81,7 +81,7 @@ class MemoryTimeline:
         """Its form is that of the name's ending."""
         name = os.fspath(path)
         if name.endswith(".html"):
-            Path(path).write_text(memory_page(*self.sums(), self.device), encoding="utf-8")
+            write_whole(path, memory_page(*self.sums(), self.device).encode())
         elif name.endswith("raw.json.gz"):
             write_json(path, self.events)
         else:
@@ -90,7 +90,18 @@ class MemoryTimeline:
 
 def write_json(path: str | os.PathLike[str], value: Any) -> None:
     text = json.dumps(value).encode()
-    Path(path).write_bytes(gzip.compress(text) if os.fspath(path).endswith(".gz") else text)
+    write_whole(path, gzip.compress(text) if os.fspath(path).endswith(".gz") else text)
+
+
+def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
+    """The file, or an error and no part of it."""
+    part = Path(f"{os.fspath(path)}.part-{os.getpid()}")
+    try:
+        part.write_bytes(content)
+        part.replace(path)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise ProfilerError(f"{os.fspath(path)} could not be written: {error.strerror}; name another place") from None
 
 
 def device_name(kind: int, index: int) -> str:

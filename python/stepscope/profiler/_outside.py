@@ -43,7 +43,11 @@ def begin(torch: Any) -> None:
 
 
 def complain(error: Exception) -> None:
-    print(f"stepscope: {error or type(error).__name__}; this process is not recorded", file=sys.stderr, flush=True)
+    say(f"{error or type(error).__name__}; this process is not recorded")
+
+
+def say(what: str) -> None:
+    print(f"stepscope: {what}", file=sys.stderr, flush=True)
 
 
 class Outside:
@@ -81,6 +85,7 @@ class Outside:
                 path=self.path,
                 megabytes=int(options.get("megabytes", 256)),
             )
+            self.profile._gives_way = True
             self.asked = True
             follow(self.profile, self.profile._flags)
             if "steps" not in options or self.first == self.step:
@@ -100,12 +105,18 @@ class Outside:
             try:
                 if self.recording:
                     self.recording = False
-                    _collect.range_end()
-                    self.profile.stop()
+                    if self.gave_way():
+                        say(f"the program made a profiler of its own; what was recorded until then is in {self.path}")
+                    else:
+                        _collect.range_end()
+                        self.profile.stop()
             finally:
                 unfollow(self.profile)
                 self.profile = None
                 self.over.set()
+
+    def gave_way(self) -> bool:
+        return self.profile._on is not None and not self.profile._on.is_open
 
     def withdraw(self) -> None:
         """This process is a worker of a data loader, which is recorded with the process that it works for."""
@@ -134,7 +145,7 @@ class Outside:
     def next_step(self) -> None:
         if not self.asked:
             return
-        if self.step == self.end:
+        if self.step == self.end or (self.recording and self.gave_way()):
             self.stop()
         elif self.recording:
             _collect.range_end()

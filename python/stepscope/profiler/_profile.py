@@ -32,6 +32,9 @@ NEVER_ENDED = "the schedule goes from {} to {} and never to RECORD_AND_SAVE, so 
 class _KinetoProfile(Results):
     """Records from start() to stop(). What a method needs and does not have, it says in a ProfilerError."""
 
+    _gives_way = False
+    """To a profiler that the program makes: nobody in it asked for this one."""
+
     def __new__(cls, *own: Any, backend: str = "stepscope", **arguments: Any) -> Any:
         if backend == "kineto":
             return kineto_profile(cls.__name__, arguments)
@@ -57,9 +60,11 @@ class _KinetoProfile(Results):
         megabytes: int = 256,
         backend: str = "stepscope",
     ) -> None:
+        if with_stack is None:
+            with_stack = False
         if with_stack not in (True, False, "sampled"):
             raise ProfilerError(f'with_stack is True, False or "sampled", not {with_stack!r}')
-        if not 1 <= megabytes <= 1 << 20:
+        if not isinstance(megabytes, int) or not 1 <= megabytes <= 1 << 20:
             raise ProfilerError(f"megabytes is how much a recording may hold, from 1 to 1048576, not {megabytes!r}")
         if execution_trace_observer is None:
             execution_trace_observer = ExecutionTraceObserver.build_execution_trace_obs_from_env()
@@ -80,7 +85,7 @@ class _KinetoProfile(Results):
         self.execution_trace_observer = execution_trace_observer
         self.acc_events = acc_events
         self.custom_trace_id_callback = custom_trace_id_callback
-        self._path = None if path is None else Path(path)
+        self._path = None if path is None else Path(os.path.abspath(path))
         self._megabytes = megabytes
         self._cycles = 0
         self._preset: dict[str, str] = {}
@@ -114,17 +119,38 @@ class _KinetoProfile(Results):
             with_ops=ProfilerActivity.CPU in self.activities,
             with_devices=self._has_devices(),
             sampled=self.with_stack == "sampled",
+            gives_way=self._gives_way,
         )
         self._cycles += 1
-        if ProfilerActivity.CPU in self.activities:
-            _dataloader.follow(self, self._flags)
-            _dataloader.show(self._on.path)
-        self._trace_id = self._new_trace_id()
+        try:
+            if ProfilerActivity.CPU in self.activities:
+                _dataloader.follow(self, self._flags)
+                _dataloader.show(self._on.path)
+            self._trace_id = self._new_trace_id()
+        except BaseException:
+            self._give_up()
+            raise
         self._times.profiler_prepare_call_duration_us = since(began)
 
     def start_trace(self) -> None:
         """Events are recorded from here on."""
         recording = self._recording_of_ours("start_trace")
+        try:
+            self._start(recording)
+        except BaseException:
+            self._give_up()
+            raise
+
+    def _give_up(self) -> None:
+        """What could not be started leaves nothing that would have to be stopped."""
+        recording, self._on, self._is_recording = self._on, None, False
+        if recording is not None:
+            recording.stop()
+        _dataloader.hide()
+        if not self._is_on:
+            _dataloader.unfollow(self)
+
+    def _start(self, recording: Recording) -> None:
         began = time.perf_counter()
         if isinstance(self.execution_trace_observer, ExecutionTraceObserver):
             self.execution_trace_observer.borrow(recording)

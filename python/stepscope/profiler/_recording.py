@@ -34,12 +34,15 @@ class File:
 
     path: Path
     is_temporary: bool
+    identity: bytes = b""
+    """What tells it from others, once it is stopped."""
     pid: int = dataclasses.field(default_factory=os.getpid)
     open: bool = True
+    begun: bool = False
     stopped: bool = False
     left: bool = False
     gives_way: bool = False
-    """To a profiler that the program makes: a worker records without having been asked by it."""
+    """To a profiler that the program makes: it did not ask for this recording."""
 
 
 class Recording:
@@ -60,29 +63,36 @@ class Recording:
         with_devices: bool = False,
         sampled: bool = False,
         worker_of: tuple[int, int] | None = None,
+        gives_way: bool = False,
     ) -> None:
         global being_made
         if being_made is not None and being_made.open and being_made.gives_way:
             close(being_made)
+            being_made.stopped = True
         if is_recorded():
             raise ProfilerError("another profiler is recording in this process; stop it first, then start this one")
         plugin = torch_observer() if with_ops else None
         self._file = File(path or scratch() / f"{socket.gethostname()}_{os.getpid()}.{time.time_ns()}.stepscope", path is None)
-        self._file.gives_way = worker_of is not None
+        self._file.gives_way = gives_way or worker_of is not None
         if path is not None:
             make_way(path)
+        # Who is interrupted from here on leaves a recording that goes with this object.
+        being_made = self._file
+        weakref.finalize(self, leave, self._file).atexit = False
         try:
-            _collect.open(self.path, megabytes, flags)
+            _collect.open(self._file.path, megabytes, flags)
+        except RuntimeError as error:
+            self._file.open = False
+            raise ProfilerError(f"another profiler is recording in this process: {error}") from None
         except OSError as error:
-            raise Error(f"{self.path}: {error}; name another place by profile(path=…)") from None
+            self._file.open = False
+            raise Error(f"{self._file.path}: {error}; name another place by profile(path=…), or ask for fewer megabytes=") from None
         if worker_of is not None:
             _collect.worker_of(*worker_of)
         self.dropped = 0
         self.missing: list[str] = []
         stacks = SAMPLED_STACKS if sampled else ALL_CALLS
         self._python = stacks * bool(flags & STACKS) | MODULE_CALLS * bool(flags & MODULES)
-        being_made = self._file
-        weakref.finalize(self, leave, self._file).atexit = False
         alive.add(self)
         try:
             if plugin is not None:
@@ -96,11 +106,18 @@ class Recording:
 
     @property
     def path(self) -> Path:
+        """An error where a later recording has taken its place."""
+        if self._file.identity and identity(self._file.path) not in (b"", self._file.identity):
+            raise ProfilerError(f"{self._file.path} was replaced by a later recording; give each profiler a path of its own")
         return self._file.path
 
     @property
     def stopped(self) -> bool:
         return self._file.stopped
+
+    @property
+    def is_open(self) -> bool:
+        return self._file.open
 
     @property
     def is_foreign(self) -> bool:
@@ -109,6 +126,7 @@ class Recording:
 
     def start(self) -> None:
         """Events are kept from here on; also behind a pause()."""
+        self._file.begun = True
         _collect.start()
         if self._python:
             self._miss(_collect.python_start(self._python))
@@ -134,6 +152,7 @@ class Recording:
         """Sets a flag and lets go of the file: nothing is worked out."""
         self._file.stopped = True
         self.dropped = close(self._file)
+        self._file.identity = identity(self._file.path)
 
     def export(self, output: str | os.PathLike[str], metadata: Sequence[str] = ()) -> list[str]:
         """Kineto's JSON, with ``key=JSON`` on top of what the recording holds; returns what was lost, as sentences."""
@@ -142,6 +161,16 @@ class Recording:
 
 being_made: File | None = None
 """The recording that is open in this process."""
+
+
+def identity(path: Path) -> bytes:
+    """Process and begin of a recording, as record/format.h has them; nothing where there is none."""
+    try:
+        with open(path, "rb") as file:
+            head = file.read(96)
+    except OSError:
+        return b""
+    return head[28:32] + head[72:]
 
 
 def is_recorded() -> bool:
@@ -166,9 +195,9 @@ def leave(file: File) -> None:
         return
     file.left = True
     close(file)
-    if not file.is_temporary:
+    if not file.is_temporary and file.begun:
         return
-    if file.stopped:
+    if file.stopped or not file.begun:
         for path in (file.path, *beside(file.path)):
             path.unlink(missing_ok=True)
     else:
@@ -205,18 +234,37 @@ def torch_observer() -> Any:
 
 
 def make_way(path: Path) -> None:
-    """An earlier recording at the path goes; anything else stays."""
+    """An earlier recording at the path goes, with its later cycles; anything else stays."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Error(f"{path.parent}: {error.strerror}; name a path whose folder can be made") from None
+    if path.is_symlink():
+        raise Error(f"{path} is a link, and recordings do not follow links; name the file itself")
     if not path.exists():
         return
     if not is_recording(path):
         raise Error(f"{path} exists and is no recording, so it is not replaced; name another path")
-    for old in (path, *beside(path)):
+    for old in (path, *beside(path), *later_cycles(path)):
         old.unlink(missing_ok=True)
 
 
 def is_recording(path: Path) -> bool:
+    if not path.is_file():
+        return False
     with open(path, "rb") as file:
         return file.read(len(MAGIC)) == MAGIC
+
+
+def later_cycles(path: Path) -> list[Path]:
+    """``run.2.stepscope`` and so on of the same process, with the recordings of their workers."""
+    named = path.parent.glob(f"{glob.escape(path.stem)}.*{glob.escape(path.suffix)}")
+    cycles = [
+        found
+        for found in named
+        if found.stem[len(path.stem) + 1 :].isdecimal() and is_recording(found) and identity(found)[:4] == identity(path)[:4]
+    ]
+    return cycles + [worker for cycle in cycles for worker in beside(cycle)]
 
 
 def beside(path: Path) -> list[Path]:

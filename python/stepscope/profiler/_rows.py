@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from stepscope import _core
+from stepscope._errors import ProfilerError
 
 USER_SCOPE = 7
 """Of at::RecordScope."""
@@ -26,7 +27,13 @@ class Rows:
         self.recorded = _core.read_recordings([os.fsencode(path) for path in paths])
 
     def __len__(self) -> int:
-        return len(self.recorded)
+        return len(self.recorded) if "recorded" in self.__dict__ else len(self.columns["name"])
+
+    def __getstate__(self) -> dict[str, Any]:
+        """As plain values: what the engine holds stays in this process."""
+        for name in ("columns", "texts", "shapes", "concrete_inputs", "stacks", "use_device"):
+            getattr(self, name)
+        return {key: value for key, value in self.__dict__.items() if key != "recorded"}
 
     @cached_property
     def columns(self) -> dict[str, list[int]]:
@@ -50,7 +57,7 @@ class Rows:
     def stacks(self) -> list[list[str]]:
         return [[self.texts[frame] for frame in stack] for stack in self.recorded.stacks()]
 
-    @property
+    @cached_property
     def use_device(self) -> str | None:
         """The kind of device that was recorded."""
         return "cuda" if self.recorded.has_devices else None
@@ -73,6 +80,8 @@ class Rows:
         return out
 
     def averages(self, by_shapes: bool, stack_depth: int) -> dict[str, list[int]]:
+        if "recorded" not in self.__dict__:
+            raise ProfilerError("copied events are not averaged again; take key_averages() of the profiler and copy those")
         return dict(self.recorded.averages(by_shapes, stack_depth))
 
 

@@ -1,0 +1,143 @@
+"""What goes wrong around a profiler leaves nothing behind that would stand in the way of the next one. Nothing here needs PyTorch."""
+
+import copy
+import os
+import pickle
+
+import pytest
+
+import stepscope
+from stepscope.profiler import ProfilerError, _recording, profile, record_function, schedule, tensorboard_trace_handler
+
+MEGABYTE = 1 << 20
+
+
+def recorded(prof, *names):
+    with prof:
+        for name in names:
+            with record_function(name):
+                pass
+    return prof
+
+
+def names(prof):
+    return [event.name for event in prof.events()]
+
+
+def ranges(**arguments):
+    return profile(activities=[], **arguments)
+
+
+class Refusing:
+    def start(self):
+        raise OSError("no")
+
+    def stop(self):
+        pass
+
+
+def test_a_start_that_fails_is_undone():
+    prof = ranges(execution_trace_observer=Refusing())
+    with pytest.raises(OSError, match="no"):
+        prof.start()
+    assert names(recorded(ranges(), "another")) == ["another"]
+    prof.execution_trace_observer = None
+    assert names(recorded(prof, "again")) == ["again"]
+
+
+def test_a_failing_trace_id_is_undone():
+    def no_id():
+        raise ValueError("no id")
+
+    with pytest.raises(ValueError, match="no id"):
+        ranges(custom_trace_id_callback=no_id).start()
+    assert names(recorded(ranges(), "another")) == ["another"]
+
+
+def test_an_interrupt_while_the_file_is_made(monkeypatch, tmp_path):
+    class Interrupting:
+        def add(self, recording):
+            raise KeyboardInterrupt
+
+    path = tmp_path / "run.stepscope"
+    with monkeypatch.context() as patch:
+        patch.setattr(_recording, "alive", Interrupting())
+        with pytest.raises(KeyboardInterrupt):
+            ranges(path=path).start()
+    assert names(recorded(ranges(path=path), "next")) == ["next"]
+
+
+def test_the_program_changes_its_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    prof = ranges(path="run.stepscope", on_trace_ready=tensorboard_trace_handler("traces"))
+    (tmp_path / "elsewhere").mkdir()
+    with prof, record_function("work"):
+        os.chdir("elsewhere")
+    assert names(prof) == ["work"]
+    assert prof.recording_path == tmp_path / "run.stepscope"
+    assert len(list((tmp_path / "traces").iterdir())) == 1
+
+
+def test_a_path_that_another_profiler_took(tmp_path):
+    first = recorded(ranges(path=tmp_path / "same.stepscope"), "first")
+    second = recorded(ranges(path=tmp_path / "same.stepscope"), "second")
+    with pytest.raises(ProfilerError, match="was replaced by a later recording"):
+        first.events()
+    assert names(second) == ["second"]
+
+
+def test_a_folder_is_made_and_links_and_pipes_are_left(tmp_path):
+    assert names(recorded(ranges(path=tmp_path / "new" / "runs" / "rank0.stepscope"), "work")) == ["work"]
+    pipe, link = tmp_path / "pipe", tmp_path / "link"
+    os.mkfifo(pipe)
+    link.symlink_to(tmp_path / "nowhere")
+    with pytest.raises(stepscope.Error, match="exists and is no recording"):
+        ranges(path=pipe).start()
+    with pytest.raises(stepscope.Error, match="is a link"):
+        ranges(path=link).start()
+
+
+def cycles(path, count):
+    with ranges(path=path, schedule=schedule(wait=0, warmup=1, active=1, repeat=count)) as prof:
+        for _ in range(2 * count):
+            prof.step()
+
+
+def test_the_cycles_of_a_process_are_no_ranks(tmp_path):
+    other = tmp_path / "rank0.9.stepscope"
+    recorded(ranges(path=other), "of nobody")
+    with open(other, "r+b") as file:  # of another process
+        file.seek(28)
+        file.write((4_000_000).to_bytes(4, "little"))
+    cycles(tmp_path / "rank0.stepscope", 3)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "rank0.2.stepscope", "rank0.3.stepscope", "rank0.9.stepscope", "rank0.stepscope"
+    ]  # fmt: skip
+    assert len(stepscope.open(tmp_path).ranks) == 2
+    cycles(tmp_path / "rank0.stepscope", 2)
+    assert not (tmp_path / "rank0.3.stepscope").exists() and other.exists()
+
+
+def test_results_are_copied():
+    prof = recorded(ranges(), "a", "b", "a")
+    table = prof.key_averages().table()
+    for again in (copy.deepcopy(prof.key_averages()), pickle.loads(pickle.dumps(prof.key_averages()))):
+        assert again.table() == table
+    events = pickle.loads(pickle.dumps(prof.events()))
+    assert [event.name for event in events] == ["a", "b", "a"] and len(events) == 3
+    assert events.total_average().count == 3
+    with pytest.raises(ProfilerError, match="copied events are not averaged again"):
+        events.key_averages()
+
+
+def test_a_stopped_recording_takes_what_it_holds(tmp_path):
+    def mapped():
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+
+    before = mapped()
+    for _ in range(20):
+        prof = recorded(ranges(path=tmp_path / "run.stepscope", megabytes=512), "work")
+    assert prof.recording_path.stat().st_size < 2 * MEGABYTE
+    assert mapped() - before < 256 * MEGABYTE
+    assert names(prof) == ["work"]
