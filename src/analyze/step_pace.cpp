@@ -14,7 +14,7 @@ using trace::Rank;
 using trace::Row;
 
 constexpr std::size_t kFewestSteps = 3, kFewestNames = 5;
-constexpr std::int64_t kFewestOpCalls = 20, kFewestKernelCalls = 5;  // a step
+constexpr std::int64_t kFewestOpCalls = 8, kFewestKernelCalls = 5;  // a step
 
 /// Mean time a call by name and step, of names with enough calls.
 class Means {

@@ -17,7 +17,7 @@ struct StepPace {
 };
 inline constexpr double kSlower = 1.3;
 
-/// By step. An op's time is its own, without the ranges and calls inside. Names with fewer than 20 calls a
+/// By step. An op's time is its own, without the ranges and calls inside. Names with fewer than 8 calls a
 /// step (kernels: 5) do not count, and with under 5 such names or under 3 steps nothing is known. O(n).
 std::vector<StepPace> step_paces(const trace::Trace& trace, const trace::Rank& rank);
 

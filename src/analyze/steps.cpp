@@ -209,7 +209,7 @@ Times are ns; of `host_start`, `host_end` and `device_end` from the first event 
 launched in the step. `device_length`: `device_end` minus the previous step's, of the first step minus its begin; both empty
 when the step launched nothing.
 
-`host_pace`: own time a call ÷ that of the median step, the median over the names of ops with 20 calls a step and more, each
+`host_pace`: own time a call ÷ that of the median step, the median over the names of ops with 8 calls a step and more, each
 weighed by its time in the median step; own time is without the ranges and calls inside. `slower_ops`: the weight of those names
 at 1.3 and more ÷ all. `device_pace`: the same as `host_pace` over the names of compute kernels with 5 calls a step and more.
 Empty with under 3 steps or under 5 such names. `cut_off`: `yes` where the recording ended in the step.
