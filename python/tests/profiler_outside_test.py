@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -88,6 +89,40 @@ def test_a_killed_program_is_reported_too(tmp_path, train):
     assert "signal 9" in done.stderr
     (path,) = out.glob("*.stepscope")
     assert stepscope.open(path).ranks[0].events > 20
+
+
+RANKS = """
+import torch, torch.distributed
+torch.distributed.init_process_group("gloo")
+model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(64, 64))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(5):
+    model(torch.ones(4, 64)).sum().backward()
+    optimizer.step()
+torch.distributed.destroy_process_group()
+"""
+
+
+def test_each_rank_of_torchrun_has_a_file(tmp_path):
+    api = pytest.importorskip("torch.distributed.elastic.multiprocessing.api")
+    try:
+        api.to_map(api.Std.from_str("0"), 2)
+    except AttributeError:
+        pytest.skip("torchrun of this PyTorch does not start under this Python")
+    program, out = tmp_path / "ranks.py", tmp_path / "out"
+    program.write_text(RANKS)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    torchrun = ("-m", "torch.distributed.run", "--nproc_per_node", 2, "--master_addr", "127.0.0.1", "--master_port", port)
+    done = stepscope_does("record", "--steps", "1:4", "-o", out, "--", sys.executable, *torchrun, program)
+    assert done.returncode == 0, done.stderr
+    assert sorted(path.name.split(".")[0] for path in out.iterdir()) == ["rank0", "rank1"]
+    job = stepscope.open(out)
+    assert [rank.steps for rank in job.ranks] == [[1, 2, 3], [1, 2, 3]]
+    (reduced,) = (row for row in job.analyze("communication").tables[0] if row["collective"] == "all-reduce")
+    assert reduced["group_size"] == 2
+    assert reduced["count"] in (2, 3)  # who waits for the last one goes on, and stops, before its thread has told its end
 
 
 def test_the_site_customization_behind_runs_too(tmp_path, train):
