@@ -1,7 +1,9 @@
 """Overloads of operators, which are recorded where ``capture_overload_names`` asks for them."""
 
 import collections
+import copy
 import json
+import pickle
 import threading
 import warnings
 
@@ -84,6 +86,13 @@ def test_analyses_know_the_operators_by_their_names(recorded):
     trace = stepscope.open(recorded.recording_path)
     names = trace.analyze("operators").tables[0]["name"].to_list()
     assert {"aten::add_", "aten::pow"} < set(names) and not any("." in name for name in names if name.startswith("aten::"))
+
+
+def test_copies_keep_them(recorded):
+    by_overload = recorded.key_averages(group_by_overload_name=True)
+    for copied in (pickle.loads(pickle.dumps(recorded.events())), copy.deepcopy(recorded.events())):
+        assert tally(copied) == WANTED
+    assert pickle.loads(pickle.dumps(by_overload)).table() == by_overload.table()
 
 
 def test_nothing_is_told_unasked():
