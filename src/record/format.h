@@ -90,8 +90,8 @@ enum class Type : std::uint16_t {
 struct Record {
   Type type;
   std::uint16_t units;  ///< of 8 bytes, this header included
-  std::uint32_t
-      value;  ///< text, signature, op_name: its id in the segment; op: of its name; sample: the thread
+  std::uint32_t value;  ///< of a text, signature or op_name its id in the segment; op: of its name; sample:
+                        ///< the thread
 };
 static_assert(sizeof(Record) == 8);
 inline constexpr std::size_t kLongest = 65'535 * 8UL;  ///< bytes of a record
