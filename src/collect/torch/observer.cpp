@@ -124,8 +124,8 @@ Elsewhere& elsewhere() {
 }
 
 /// With the overload that is called. Overloads of an op have a schema each, and an op's name is where its
-/// schema has it, so the name's address tells them apart.
-const record::Text* full_name_of(Thread& thread, const RecordFunction& fn) {
+/// schema has it, so the name's address tells them apart. Not inline: who does not ask does not pay for it.
+[[gnu::noinline]] const record::Text* full_name_of(Thread& thread, const RecordFunction& fn) {
   const char* name = fn.name();
   Known::Slot& slot = slot_of(thread, name);
   if (holds(slot, name)) return slot.text;
