@@ -95,7 +95,7 @@ def all_events(rows: Rows) -> EventList:
     return EventList(events, rows)
 
 
-def key_averages(rows: Rows, by_shapes: bool, stack_depth: int, by_overload: bool) -> EventList:
+def key_averages(rows: Rows, by_shapes: bool, stack_depth: int, by_overload: bool = False) -> EventList:
     if not isinstance(stack_depth, int):
         raise ProfilerError(f"group_by_stack_n is a number of entries of the stack, 0 for none, not {stack_depth!r}")
     columns = rows.averages(bool(by_shapes), stack_depth, bool(by_overload))
