@@ -86,6 +86,7 @@ Columns columns_of(const Recorded& recorded) {
           {"parent", e.parent},
           {"name", e.name},
           {"trace_name", e.trace_name},
+          {"overload", e.overload},
           {"inputs", e.inputs},
           {"stack", e.stack},
           {"thread", e.thread},
@@ -106,9 +107,9 @@ Columns columns_of(const Recorded& recorded) {
 }
 
 /// Per group its sums, and what its first event tells.
-Columns averages_of(const Recorded& recorded, bool by_shapes, std::int64_t stack_depth) {
+Columns averages_of(const Recorded& recorded, bool by_shapes, std::int64_t stack_depth, bool by_overload) {
   const record::FunctionEvents& e = recorded.events;
-  const auto a = record::function_averages(e, recorded.flops, {by_shapes, stack_depth});
+  const auto a = record::function_averages(e, recorded.flops, {by_shapes, stack_depth, by_overload});
   Columns out = {{"first", a.first},
                  {"count", a.count},
                  {"total_ns", a.total_ns},
@@ -121,8 +122,8 @@ Columns averages_of(const Recorded& recorded, bool by_shapes, std::int64_t stack
                  {"self_device_bytes", a.self_device_bytes},
                  {"flops", a.flops}};
   const std::pair<const char*, const std::vector<std::int64_t>*> told[] = {
-      {"name", &e.name},         {"parent", &e.parent}, {"inputs", &e.inputs}, {"stack", &e.stack},
-      {"is_async", &e.is_async}, {"scope", &e.scope},   {"device", &e.device}};
+      {"name", &e.name},   {"overload", &e.overload}, {"parent", &e.parent}, {"inputs", &e.inputs},
+      {"stack", &e.stack}, {"is_async", &e.is_async}, {"scope", &e.scope},   {"device", &e.device}};
   for (const auto& [name, column] : told) {
     auto& firsts = out[name];
     for (const std::int64_t first : a.first) firsts.push_back((*column)[static_cast<std::size_t>(first)]);
@@ -181,7 +182,8 @@ void bind_recorded(nb::module_& module) {
       .def("concrete_inputs", inputs_of<&record::InputTexts::concrete>)
       .def("stacks", [](const Recorded& r) { return r.events.stacks; })
       .def("columns", columns_of)
-      .def("averages", averages_of, nb::arg("by_shapes"), nb::arg("stack_depth"), Unlocked());
+      .def("averages", averages_of, nb::arg("by_shapes"), nb::arg("stack_depth"), nb::arg("by_overload"),
+           Unlocked());
   module.def("read_recordings", read_recordings, nb::arg("paths"));
   module.def("export_recording", export_recording, nb::arg("recording"), nb::arg("output"),
              nb::arg("metadata"));

@@ -3,7 +3,7 @@
     python one.py added PROFILER OPTIONS      ns of this thread's CPU time per op, with and without recording, by turns
     python one.py whole PROFILER OPTIONS N    N ops recorded, stopped and exported: seconds and memory
 
-PROFILER is stepscope, torch or floor; OPTIONS is a list like shapes,memory, or "-".
+PROFILER is stepscope, torch or floor; OPTIONS is a list like shapes,memory,overloads, or "-".
 """
 
 from __future__ import annotations
@@ -31,12 +31,16 @@ def profiler(which, options):
     named = {"shapes": "record_shapes", "memory": "profile_memory", "stacks": "with_stack"}
     arguments = {named[option]: True for option in options if option in named}
     if which == "torch":
-        from torch.profiler import ProfilerActivity, profile
+        from torch.profiler import ProfilerActivity, _ExperimentalConfig, profile
 
+        if "overloads" in options:
+            arguments["experimental_config"] = _ExperimentalConfig(capture_overload_names=True)
         return profile(activities=[ProfilerActivity.CPU], **arguments)
     if which == "stepscope":
-        from stepscope.profiler import ProfilerActivity, profile
+        from stepscope.profiler import ProfilerActivity, _ExperimentalConfig, profile
 
+        if "overloads" in options:
+            arguments["experimental_config"] = _ExperimentalConfig(capture_overload_names=True)
         if "sampled" in options:
             arguments["with_stack"] = "sampled"
         return profile(activities=[ProfilerActivity.CPU], **ROOM, **arguments)

@@ -17,3 +17,7 @@ class MissingFileError(Error, FileNotFoundError):
 
 class ProfilerError(Error, RuntimeError):
     """The profiler was asked for something that makes no sense now; the sentence says what to do."""
+
+
+class NoResultsError(ProfilerError, AttributeError):
+    """A profiler's results were asked for and there are none now: its properties, such as ``recording_path``, are not there."""

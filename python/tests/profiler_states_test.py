@@ -254,7 +254,7 @@ def test_a_forked_child_has_no_part_in_its_parents_recording():
             with sp.record_function("parent"):
                 pass
             assert in_a_child(prof.stop).startswith("ProfilerError: stop() in a forked child")
-            assert in_a_child(prof.events).startswith("ProfilerError: events() in a forked child")
+            assert in_a_child(prof.events).startswith("NoResultsError: events() in a forked child")
             assert in_a_child(prof.step).startswith("ProfilerError: step() in a forked child")
             assert in_a_child(own) == "['child']"
             assert in_a_child(leave) == "'left'"
@@ -269,6 +269,26 @@ def test_activities():
         profile(activities=["CPU"])
     with pytest.raises(ValueError, match="twice"):
         profile(activities=[sp.ProfilerActivity.CPU, sp.ProfilerActivity.CPU])
+
+
+@pytest.mark.parametrize("name", ["record_shapes", "profile_memory", "with_flops", "with_modules", "acc_events"])
+def test_what_is_on_or_off_is_no_text(name):
+    for value in (True, False, 1, 0, None):
+        profile(activities=[], **{name: value})
+    for value in ("no", "", [True]):
+        with pytest.raises(ProfilerError, match=f"{name} is True or False, not "):
+            profile(activities=[], **{name: value})
+
+
+def test_properties_are_not_there_before_there_are_results():
+    prof = profile(activities=[])
+    for name in ("recording_path", "function_events", "self_cpu_time_total"):
+        assert not hasattr(prof, name) and getattr(prof, name, None) is None
+        with pytest.raises(ProfilerError, match="before anything was recorded"):
+            getattr(prof, name)
+    with prof:
+        assert not hasattr(prof, "recording_path")
+    assert prof.recording_path.exists() and prof.function_events == []
 
 
 def test_options_that_change_nothing_are_named_once():

@@ -155,12 +155,19 @@ inline std::uint32_t mixed(std::uint64_t key) {
   return static_cast<std::uint32_t>((key * 0x9E3779B97F4A7C15ULL) >> 53);  // 11 bits: kSlots
 }
 
-/// A name with an end, at an address where it mostly stays: looked for there first.
+/// Where the text of a name with an end is looked for first: by its address, where it mostly stays.
+inline Known::Slot& slot_of(Thread& thread, const char* name) {
+  return thread.known.slots[mixed(reinterpret_cast<std::uint64_t>(name))];
+}
+
+inline bool holds(const Known::Slot& slot, const char* name) {
+  return slot.text != nullptr && slot.key == reinterpret_cast<std::uint64_t>(name) &&
+         std::strcmp(slot.text->bytes, name) == 0;
+}
+
 inline const record::Text* name_of(Thread& thread, const char* name) {
-  Known::Slot& slot = thread.known.slots[mixed(reinterpret_cast<std::uint64_t>(name))];
-  if (slot.text != nullptr && slot.key == reinterpret_cast<std::uint64_t>(name) &&
-      std::strcmp(slot.text->bytes, name) == 0)
-    return slot.text;
+  Known::Slot& slot = slot_of(thread, name);
+  if (holds(slot, name)) return slot.text;
   const record::Text* text =
       stepscope_text(&thread, record::Type::text, name, static_cast<std::uint32_t>(std::strlen(name)));
   slot = {reinterpret_cast<std::uint64_t>(name), text};

@@ -62,7 +62,7 @@ class RecordingText : public ByteSource {
     writer_ = std::thread([this] {
       record::write_kineto(
           recording_, [this](std::string_view piece) { return handover_.give(piece); }, {},
-          workers_.recordings());
+          workers_.recordings(), record::OpNames::plain);
       handover_.end();
     });
   }

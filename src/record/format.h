@@ -45,7 +45,14 @@ static_assert(sizeof(Header) <= kHeaderBytes);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
 /// What the recording was asked for.
-enum Recorded : std::uint32_t { kShapes = 1, kMemory = 2, kStacks = 4, kFlops = 8, kModules = 16 };
+enum Recorded : std::uint32_t {
+  kShapes = 1,
+  kMemory = 2,
+  kStacks = 4,
+  kFlops = 8,
+  kModules = 16,
+  kOverloads = 32
+};
 
 struct SegmentHeader {
   std::atomic<std::uint32_t> committed;  ///< bytes of the segment that are whole, this header included
@@ -63,6 +70,7 @@ enum class Type : std::uint16_t {
   clock,
   metadata,
   flow,
+  op_name,
   sample = 20,
   counter,
   device_session = 32,
@@ -82,13 +90,15 @@ enum class Type : std::uint16_t {
 struct Record {
   Type type;
   std::uint16_t units;  ///< of 8 bytes, this header included
-  std::uint32_t value;  ///< text, signature: its id in the segment; op: of its name; sample: the thread
+  std::uint32_t value;  ///< of a text, signature or op_name its id in the segment; op: of its name; sample:
+                        ///< the thread
 };
 static_assert(sizeof(Record) == 8);
 inline constexpr std::size_t kLongest = 65'535 * 8UL;  ///< bytes of a record
 inline constexpr std::uint32_t kLongestMetadata = 512'000;
 
-/// Bytes of a name, of a signature (see signature.h), or `key=value` of metadata.
+/// Bytes of a name, of a signature (see signature.h), or `key=value` of metadata; op_name: of an op's name,
+/// a zero, and the name of its overload.
 struct Text : Record {
   std::uint32_t length;
   char bytes[4];  ///< and what follows, with a zero behind the last

@@ -50,7 +50,7 @@ FunctionAverages function_averages(const FunctionEvents& events, std::span<const
   const auto shapes = grouping.by_shapes ? shapes_of(events) : std::vector<std::uint64_t>();
   const auto stacks =
       grouping.stack_depth > 0 ? cut_stacks(events, grouping.stack_depth) : std::vector<std::uint64_t>();
-  Pairs by_shapes, by_stack;
+  Pairs by_shapes, by_stack, by_overload;
   std::unordered_map<std::uint64_t, std::size_t> groups;
   for (std::size_t i = 0; i < events.size(); ++i) {
     const bool on_device = events.device[i] >= 0;
@@ -58,6 +58,7 @@ FunctionAverages function_averages(const FunctionEvents& events, std::span<const
         static_cast<std::uint64_t>(events.name[i]) * 4 + on_device * 2U + (events.scope[i] == kUserScope);
     if (!shapes.empty()) key = by_shapes.id(key, shapes[static_cast<std::size_t>(events.inputs[i])]);
     if (!stacks.empty()) key = by_stack.id(key, stacks[static_cast<std::size_t>(events.stack[i])]);
+    if (grouping.by_overload) key = by_overload.id(key, static_cast<std::uint64_t>(events.overload[i] + 1));
     const auto [at, added] = groups.try_emplace(key, out.first.size());
     if (added) {
       for (auto* column : columns) column->push_back(0);

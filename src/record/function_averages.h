@@ -12,6 +12,7 @@ namespace stepscope::record {
 struct Grouping {
   bool by_shapes = false;
   std::int64_t stack_depth = 0;  ///< entries of the stack, from the innermost; 0: not by stack
+  bool by_overload = false;
 };
 
 /// Per group, in order of its first event.

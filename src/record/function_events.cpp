@@ -40,7 +40,7 @@ struct Row {
   std::int64_t order;    // in which it was written: what ends at the same instant ends from the inside out
   std::uint32_t thread;  // of Reader::threads_
   std::uint32_t name, inputs;
-  std::int64_t sequence = -1;
+  std::int64_t overload = -1, sequence = -1;
   std::uint64_t forward_thread = 0;
   std::uint8_t scope = 0, flags = 0;
   std::int64_t cpu_bytes = 0, device_bytes = 0;  // of memory that no event covers
@@ -117,11 +117,12 @@ class Reader {
     const std::uint32_t thread = number_of_thread(segment.thread);
     if (segment.torch_thread != 0) threads_[thread] = segment.torch_thread;
     const Texts texts(segment);
-    std::vector<std::uint32_t> names, signatures;  // numbers of this segment's texts
-    const auto number = [&](std::vector<std::uint32_t>& known, Interned& all, std::uint32_t id) {
+    std::vector<std::uint32_t> names, overloads, signatures;  // numbers of this segment's texts
+    const auto number = [&](std::vector<std::uint32_t>& known, Interned& all, std::uint32_t id,
+                            std::string_view text) {
       if (id >= segment.records.size()) return all.id("");
       if (known.size() <= id) known.resize(id + 1, kNone);
-      if (known[id] == kNone) known[id] = all.id(texts[id]);
+      if (known[id] == kNone) known[id] = all.id(text);
       return known[id];
     };
     for_each_record(segment, [&](const Record& record, std::span<const char> bytes) {
@@ -134,14 +135,17 @@ class Reader {
       }
       Op op;
       if (record.type != Type::op || !copy_to(op, bytes)) return;
-      Row row{
-          recording.times().ns(op.begin) - base_,
-          recording.times().ns(op.end) - base_,
-          static_cast<std::int64_t>(rows_.size()),
-          thread,
-          number(names, texts_, op.value),
-          op.signature == 0 || op.scope >= kPythonScope ? 0 : number(signatures, signatures_, op.signature)};
+      Row row{recording.times().ns(op.begin) - base_,
+              recording.times().ns(op.end) - base_,
+              static_cast<std::int64_t>(rows_.size()),
+              thread,
+              number(names, texts_, op.value, texts[op.value]),
+              op.signature == 0 || op.scope >= kPythonScope
+                  ? 0
+                  : number(signatures, signatures_, op.signature, texts[op.signature])};
       row.end = std::max(row.end, row.begin);
+      if (const std::string_view overload = texts.overload(op.value); !overload.empty())
+        row.overload = number(overloads, texts_, op.value, overload);
       row.scope = op.scope;
       row.flags = op.flags;
       SequencedOp more;
@@ -244,6 +248,7 @@ class Reader {
     e.parent.push_back(parent == kNone ? -1 : std::int64_t{parent});
     e.name.push_back(texts_[row.name].starts_with("ProfilerStep#") ? texts_.id("ProfilerStep*") : row.name);
     e.trace_name.push_back(row.name);
+    e.overload.push_back(row.overload);
     e.inputs.push_back(row.inputs);
     e.stack.push_back(call == kNone ? 0 : stacks_.stack(call, texts_));
     e.thread.push_back(static_cast<std::int64_t>(threads_[row.thread]));

@@ -26,6 +26,7 @@ struct FunctionEvents {
   std::vector<std::int64_t> self_ns;                 ///< without its children; 0 of asynchronous ones
   std::vector<std::int64_t> parent;                  ///< -1: none
   std::vector<std::int64_t> name, trace_name;        ///< of `texts`; in `name` all steps are ProfilerStep*
+  std::vector<std::int64_t> overload;                ///< of `texts`; -1: none, or none was recorded
   std::vector<std::int64_t> inputs, stack;           ///< of `inputs_told`, `stacks`; 0: none
   std::vector<std::int64_t> thread, forward_thread;  ///< PyTorch's numbers; the kernel's where it has none
   std::vector<std::int64_t> sequence, scope, is_async;

@@ -8,10 +8,10 @@
 namespace stepscope::record {
 namespace {
 
-std::array<std::vector<std::int64_t>*, 17> columns(FunctionEvents& e) {
-  return {&e.begin_ns,  &e.end_ns,       &e.parent,         &e.name,     &e.trace_name, &e.inputs,
-          &e.stack,     &e.thread,       &e.forward_thread, &e.sequence, &e.scope,      &e.is_async,
-          &e.cpu_bytes, &e.device_bytes, &e.device,         &e.stream,   &e.launcher};
+std::array<std::vector<std::int64_t>*, 18> columns(FunctionEvents& e) {
+  return {&e.begin_ns, &e.end_ns,    &e.parent,       &e.name,           &e.trace_name, &e.overload,
+          &e.inputs,   &e.stack,     &e.thread,       &e.forward_thread, &e.sequence,   &e.scope,
+          &e.is_async, &e.cpu_bytes, &e.device_bytes, &e.device,         &e.stream,     &e.launcher};
 }
 
 }  // namespace

@@ -25,11 +25,11 @@ bool copy_to(T& value, std::span<const char> bytes) {
 class Writer {
  public:
   Writer(const Recording& recording, const std::function<bool(std::string_view)>& take,
-         std::span<const std::string> metadata)
+         std::span<const std::string> metadata, OpNames op_names)
       : recording_(recording),
         metadata_(metadata),
         base_(recording.begin_ns() - recording.begin_ns() % kQuarter),
-        document_{EventText(take, base_), {}, 0, {}},
+        document_{EventText(take, base_), {}, 0, op_names, {}},
         process_(recording, document_) {}
 
   Written run(std::span<const Recording* const> workers) {
@@ -144,8 +144,9 @@ class Writer {
 }  // namespace
 
 Written write_kineto(const Recording& recording, const std::function<bool(std::string_view)>& take,
-                     std::span<const std::string> metadata, std::span<const Recording* const> workers) {
-  return Writer(recording, take, metadata).run(workers);
+                     std::span<const std::string> metadata, std::span<const Recording* const> workers,
+                     OpNames op_names) {
+  return Writer(recording, take, metadata, op_names).run(workers);
 }
 
 }  // namespace stepscope::record

@@ -2,6 +2,7 @@
 // read.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
@@ -10,6 +11,10 @@
 #include "record/recording.h"
 
 namespace stepscope::record {
+
+/// Where overloads were recorded. with_overloads: `aten::add.Tensor`, as PyTorch writes it; plain:
+/// `aten::add` and an argument `Overload name`.
+enum class OpNames : std::uint8_t { with_overloads, plain };
 
 struct Written {
   std::int64_t events = 0;  ///< ops, ranges and memory records
@@ -22,6 +27,7 @@ struct Written {
 /// as further processes.
 Written write_kineto(const Recording& recording, const std::function<bool(std::string_view)>& take,
                      std::span<const std::string> metadata = {},
-                     std::span<const Recording* const> workers = {});
+                     std::span<const Recording* const> workers = {},
+                     OpNames op_names = OpNames::with_overloads);
 
 }  // namespace stepscope::record

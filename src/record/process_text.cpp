@@ -60,8 +60,8 @@ void ProcessText::op(const Segment& segment, const Texts& texts, std::span<const
   ++ops_;
   const std::int64_t begin = recording_.times().ns(op.begin), end = recording_.times().ns(op.end);
   if (begin < first_ns_ || end > last_ns_) return;
-  begin_event("X", op.scope == kUserScope ? "user_annotation" : "cpu_op", texts[op.value], segment.thread,
-              begin);
+  const std::string_view overload = texts.overload(op.value);
+  begin_op(segment, op, texts[op.value], overload, begin);
   out_ += R"(, "dur": )";
   put_us(out_, std::max<std::int64_t>(0, end - begin));
   out_ += R"(, "args": {"External id": )";
@@ -70,6 +70,10 @@ void ProcessText::op(const Segment& segment, const Texts& texts, std::span<const
   put(out_, written_.events - 1);
   out_ += R"(, "Record function id": )";
   put(out_, ops_);
+  if (!overload.empty() && document_.op_names == OpNames::plain) {
+    out_ += R"(, "Overload name": )";
+    put_text(out_, overload);
+  }
   if (devices_.wants(op))
     devices_.add({segment.thread, begin, end, written_.events}, op.scope == kUserScope, texts[op.value]);
   SequencedOp sequenced;
@@ -80,6 +84,14 @@ void ProcessText::op(const Segment& segment, const Texts& texts, std::span<const
     out_ += known.first->second;
   }
   out_ += "}}";
+}
+
+void ProcessText::begin_op(const Segment& segment, const Op& op, std::string_view name,
+                           std::string_view overload, std::int64_t begin) {
+  std::string full;
+  if (!overload.empty() && document_.op_names == OpNames::with_overloads)
+    name = full.append(name).append(".").append(overload);
+  begin_event("X", op.scope == kUserScope ? "user_annotation" : "cpu_op", name, segment.thread, begin);
 }
 
 /// One that another thread told of comes behind what its own thread told: calls are told as they end.

@@ -31,6 +31,7 @@ struct Document {
   EventText text;
   Written written;
   std::int64_t arrows = 0;  ///< that have a number
+  OpNames op_names = OpNames::with_overloads;
   std::vector<FlowEnd> flows;
 };
 
@@ -54,6 +55,8 @@ class ProcessText {
                    std::uint32_t thread, std::int64_t ns);
   void events(const Segment& segment);
   void op(const Segment& segment, const Texts& texts, std::span<const char> bytes);
+  void begin_op(const Segment& segment, const Op& op, std::string_view name, std::string_view overload,
+                std::int64_t begin);
   void call_of(const Segment& segment, const Texts& texts, const Op& op, std::span<const char> bytes);
   void call(std::uint32_t thread, const Op& op, std::string_view name, std::string_view path);
   void begin_call(std::string_view name, std::uint32_t track, std::uint32_t depth, std::int64_t begin,

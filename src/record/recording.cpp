@@ -146,11 +146,19 @@ bool for_each_record(const Segment& segment,
 
 Texts::Texts(const Segment& segment) {
   for_each_record(segment, [&](const Record& record, std::span<const char> bytes) {
-    if ((record.type != Type::text && record.type != Type::signature) || bytes.size() < kTextBytes) return;
+    const bool is_op_name = record.type == Type::op_name;
+    if ((record.type != Type::text && record.type != Type::signature && !is_op_name) ||
+        bytes.size() < kTextBytes)
+      return;
     const std::uint32_t length = copied<std::uint32_t>(bytes.subspan(sizeof(Record)));
     if (length > bytes.size() - kTextBytes || record.value > segment.records.size()) return;
     if (by_id_.size() <= record.value) by_id_.resize(record.value + 1);
-    by_id_[record.value] = {bytes.data() + kTextBytes, length};
+    const std::string_view text(bytes.data() + kTextBytes, length);
+    const std::size_t end = is_op_name ? text.find('\0') : text.npos;
+    by_id_[record.value] = text.substr(0, end);
+    if (end == text.npos) return;
+    if (overloads_.size() <= record.value) overloads_.resize(record.value + 1);
+    overloads_[record.value] = text.substr(end + 1);
   });
 }
 

@@ -77,16 +77,20 @@ class Recording {
   std::vector<std::string> notes_;
 };
 
-/// Texts and signatures of a segment by id; what is not there is "".
+/// Names and signatures of a segment by id; what is not there is "".
 class Texts {
  public:
   explicit Texts(const Segment& segment);
   std::string_view operator[](std::uint32_t id) const {
     return id < by_id_.size() ? by_id_[id] : std::string_view();
   }
+  /// Of an op's name: which overload it is of.
+  std::string_view overload(std::uint32_t id) const {
+    return id < overloads_.size() ? overloads_[id] : std::string_view();
+  }
 
  private:
-  std::vector<std::string_view> by_id_;
+  std::vector<std::string_view> by_id_, overloads_;
 };
 
 /// Calls `take` with each whole record of the segment; true unless one did not fit.

@@ -14,6 +14,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const Recording* const all[] = {&*recording};
   write_execution_trace(*recording, "", [](std::string_view) { return true; });
   memory_blocks(*recording);
-  function_averages(function_events(all), {}, {.by_shapes = true, .stack_depth = 2});
+  function_averages(function_events(all), {}, {.by_shapes = true, .stack_depth = 2, .by_overload = true});
   return 0;
 }

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "record/forward_links.h"
+#include "record/function_averages.h"
 #include "record/inputs_text.h"
 #include "record/json_text.h"
 #include "record/kineto_text.h"
@@ -82,8 +83,25 @@ TEST(RecordedText, NumbersAndNames) {
   EXPECT_EQ(text, R"(1234.005 -0.007 "a\"b\\\u000a")");
 }
 
-/// A header and one segment with a name and an op of it.
-std::string made_recording() {
+void put_name(std::string& records, Type type, std::uint32_t id, const std::string& name) {
+  const std::size_t size = (kTextBytes + name.size() + 1 + 7) & ~std::size_t{7}, end = records.size() + size;
+  const Text text{
+      {type, static_cast<std::uint16_t>(size / 8), id}, static_cast<std::uint32_t>(name.size()), {}};
+  records.append(reinterpret_cast<const char*>(&text), kTextBytes);
+  records += name;
+  records.resize(end);
+}
+
+/// A name and an op of it.
+std::string made_records() {
+  std::string records;
+  put_name(records, Type::text, 1, "aten::add");
+  put_bytes(records, Op{{Type::op, 4, 1}, 2000, 5000, 0, 0, 0, 0});
+  return records;
+}
+
+/// A header and one segment.
+std::string made_recording(const std::string& records = made_records()) {
   std::string file(kHeaderBytes, '\0');
   Header header{};
   std::memcpy(header.magic, kMagic, sizeof kMagic);
@@ -96,11 +114,6 @@ std::string made_recording() {
   header.begin = {1000, 1000, 1'700'000'000'000'001'000};
   header.end = {90'000'000, 90'000'000, 1'700'000'000'090'000'000};
   std::memcpy(file.data(), static_cast<const void*>(&header), sizeof header);
-  std::string records;
-  Text text{{Type::text, 3, 1}, 9, {}};
-  records.append(reinterpret_cast<const char*>(&text), kTextBytes);
-  records += std::string("aten::add") + std::string(3, '\0');
-  put_bytes(records, Op{{Type::op, 4, 1}, 2000, 5000, 0, 0, 0, 0});
   SegmentHeader segment{};
   segment.committed = static_cast<std::uint32_t>(sizeof segment + records.size());
   segment.thread = 9;
@@ -108,14 +121,17 @@ std::string made_recording() {
   return file + records;
 }
 
-std::string text_of(const std::string& file) {
+std::string text_of(const std::string& file, OpNames op_names = OpNames::with_overloads) {
   const auto recording = Recording::open(file);
   std::string text;
   if (recording.ok())
-    write_kineto(*recording, [&](std::string_view piece) {
-      text += piece;
-      return true;
-    });
+    write_kineto(
+        *recording,
+        [&](std::string_view piece) {
+          text += piece;
+          return true;
+        },
+        {}, {}, op_names);
   return text;
 }
 
@@ -124,6 +140,56 @@ TEST(Recorded, AnOpAsKinetoWritesIt) {
   EXPECT_NE(text.find(R"("cat": "cpu_op", "name": "aten::add", "pid": 7, "tid": 9)"), std::string::npos)
       << text;
   EXPECT_NE(text.find(R"("dur": 3.000)"), std::string::npos) << text;
+}
+
+/// add.Tensor, add.Scalar, then an add of which no overload was recorded and one whose overload has no name.
+std::string with_overloads() {
+  const char* const ops[] = {"aten::add\0Tensor", "aten::add\0Scalar", "aten::add"};
+  std::string records;
+  put_name(records, Type::op_name, 1, std::string(ops[0], 16));
+  put_name(records, Type::op_name, 2, std::string(ops[1], 16));
+  put_name(records, Type::text, 3, ops[2]);
+  put_name(records, Type::op_name, 4, ops[2]);
+  for (std::uint32_t id = 1; id <= 4; ++id)
+    put_bytes(records, Op{{Type::op, 4, id}, 2000 * id, 2000 * id + 1000, 0, 0, 0, 0});
+  put_bytes(records, Op{{Type::op, 4, 1}, 12'000, 13'000, 0, 0, 0, 0});
+  return made_recording(records);
+}
+
+std::size_t count_of(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; ++at) ++count;
+  return count;
+}
+
+TEST(Recorded, OverloadsAsKinetoWritesThem) {
+  const std::string text = text_of(with_overloads());
+  EXPECT_EQ(count_of(text, R"("name": "aten::add.Tensor")"), 2U) << text;
+  EXPECT_EQ(count_of(text, R"("name": "aten::add.Scalar")"), 1U);
+  EXPECT_EQ(count_of(text, R"("name": "aten::add")"), 2U);
+  EXPECT_EQ(count_of(text, "Overload"), 0U);
+}
+
+TEST(Recorded, OverloadsAsAnalysesReadThem) {
+  const std::string text = text_of(with_overloads(), OpNames::plain);
+  EXPECT_EQ(count_of(text, R"("name": "aten::add")"), 5U) << text;
+  EXPECT_EQ(count_of(text, R"("Overload name": "Tensor")"), 2U);
+  EXPECT_EQ(count_of(text, R"("Overload name": "Scalar")"), 1U);
+  EXPECT_EQ(count_of(text, "Overload"), 3U);
+}
+
+TEST(Recorded, OverloadsAreGroupsWhereAsked) {
+  const std::string file = with_overloads();
+  const auto recording = Recording::open(file);
+  ASSERT_TRUE(recording.ok());
+  const Recording* const all[] = {&*recording};
+  const FunctionEvents events = function_events(all);
+  std::string overloads;
+  for (const std::int64_t overload : events.overload)
+    overloads += (overload < 0 ? "none" : events.texts[static_cast<std::size_t>(overload)]) + " ";
+  EXPECT_EQ(overloads, "Tensor Scalar none none Tensor ");
+  EXPECT_EQ(function_averages(events, {}, {}).count, std::vector<std::int64_t>{5});
+  EXPECT_EQ(function_averages(events, {}, {.by_overload = true}).count, (std::vector<std::int64_t>{2, 1, 2}));
 }
 
 TEST(Recorded, AnotherVersionIsSaid) {
@@ -136,7 +202,7 @@ TEST(Recorded, AnotherVersionIsSaid) {
 }
 
 TEST(Recorded, NothingInItIsBelieved) {
-  const std::string whole = made_recording();
+  const std::string whole = with_overloads();
   for (std::size_t cut = 0; cut < whole.size(); cut += cut < kHeaderBytes ? 97 : 1)
     (void)text_of(whole.substr(0, cut));
   std::mt19937 random(7);

@@ -5,6 +5,8 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from stepscope._errors import ProfilerError
+
 DEFAULTS: dict[str, Any] = {
     "profiler_metrics": [],
     "profiler_measure_per_kernel": False,
@@ -23,6 +25,7 @@ DEFAULTS: dict[str, Any] = {
 }
 ALWAYS_SO = {"verbose", "profile_all_threads"}
 """Stacks are always read back, and all threads always recorded."""
+OVERLOADS = "capture_overload_names"
 
 
 class _ExperimentalConfig:
@@ -35,10 +38,34 @@ class _ExperimentalConfig:
         self.options = {**DEFAULTS, **dict(zip(DEFAULTS, values)), **named}
 
 
+def check_switches(**switches: Any) -> None:
+    """What is on or off may be what PyTorch takes for it: a bool, a number, None, not a text or a list."""
+    for name, value in switches.items():
+        if value is not None and not hasattr(value, "__bool__"):
+            raise ProfilerError(f"{name} is True or False, not {value!r}")
+
+
 def warn_of_ignored(config: Any) -> None:
     options = getattr(config, "options", None)
     if options is None:
         options = {name: getattr(config, name) for name in DEFAULTS if hasattr(config, name)}
-    ignored = sorted(name for name, value in options.items() if value != DEFAULTS[name] and name not in ALWAYS_SO)
+    ignored = sorted(name for name, value in options.items() if value != DEFAULTS[name] and name not in {*ALWAYS_SO, OVERLOADS})
     if ignored:
         warnings.warn(f"these options of experimental_config are not supported and change nothing: {', '.join(ignored)}", stacklevel=4)
+
+
+def captures_overloads(config: Any) -> bool:
+    options = getattr(config, "options", {})
+    return bool(options.get(OVERLOADS) or getattr(config, OVERLOADS, False) or pytorchs_captures_overloads(config))
+
+
+def pytorchs_captures_overloads(config: Any) -> bool:
+    """PyTorch's own object tells of this option in its pickled state alone."""
+    kind = type(config)
+    if not kind.__module__.startswith("torch."):
+        return False
+    try:
+        without, asked, state = (one.__getstate__() for one in (kind(), kind(**{OVERLOADS: True}), config))
+    except TypeError:  # before PyTorch had the option
+        return False
+    return any(state[i] == asked[i] for i in range(len(state)) if without[i] != asked[i])

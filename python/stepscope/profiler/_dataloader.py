@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from stepscope import _collect
-from stepscope.profiler._recording import FLOPS, SHAPES, Recording, scratch
+from stepscope.profiler._recording import FLOPS, OVERLOADS, SHAPES, Recording, scratch
 
 VARIABLE = "STEPSCOPE_LOADER"
 """Of the environment: what workers have to know."""
@@ -43,7 +43,7 @@ def follow(profiler: Any, flags: int) -> None:
         users.add(profiler)
     with contextlib.suppress(Exception):  # a PyTorch that has no such loaders
         replace()
-        told = {"parent": os.getpid(), "link": str(link()), "flags": SHAPES * bool(flags & (SHAPES | FLOPS))}
+        told = {"parent": os.getpid(), "link": str(link()), "flags": SHAPES * bool(flags & (SHAPES | FLOPS)) | flags & OVERLOADS}
         os.environ[VARIABLE] = json.dumps(told)
 
 

@@ -59,7 +59,7 @@ class EventList(list[Any]):
     def key_averages(
         self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False
     ) -> EventList:
-        return key_averages(self._rows, group_by_input_shape, group_by_stack_n)
+        return key_averages(self._rows, group_by_input_shape, group_by_stack_n, group_by_overload_name)
 
     def total_average(self) -> FunctionEventAvg:
         total = FunctionEventAvg("Total")
@@ -95,8 +95,10 @@ def all_events(rows: Rows) -> EventList:
     return EventList(events, rows)
 
 
-def key_averages(rows: Rows, by_shapes: bool, stack_depth: int) -> EventList:
-    columns = rows.averages(by_shapes, stack_depth)
+def key_averages(rows: Rows, by_shapes: bool, stack_depth: int, by_overload: bool = False) -> EventList:
+    if not isinstance(stack_depth, int):
+        raise ProfilerError(f"group_by_stack_n is a number of entries of the stack, 0 for none, not {stack_depth!r}")
+    columns = rows.averages(bool(by_shapes), stack_depth, bool(by_overload))
     lazy = LazyEvents(rows)
     out = EventList((), rows)
     for group, name in enumerate(columns["name"]):
@@ -119,6 +121,8 @@ def key_averages(rows: Rows, by_shapes: bool, stack_depth: int) -> EventList:
         average.has_parent = columns["parent"][group] >= 0
         if by_shapes:
             average.input_shapes = rows.shapes[columns["inputs"][group]]
+        if by_overload and columns["overload"][group] >= 0:
+            average.overload_name = rows.texts[columns["overload"][group]]
         if stack_depth > 0:
             average.stack = rows.stacks[columns["stack"][group]][:stack_depth]
         average._first = FunctionEvent(rows, columns["first"][group], lazy)

@@ -84,7 +84,6 @@ class FunctionEvent(Measured):
 
     count = 1
     node_id = -1
-    overload_name = ""
     is_remote = is_legacy = False
     metadata_json: str | None = None
 
@@ -112,6 +111,11 @@ class FunctionEvent(Measured):
     @property
     def trace_name(self) -> str:
         return self._rows.texts[self._of("trace_name")]
+
+    @property
+    def overload_name(self) -> str:
+        overload = self._of("overload")
+        return "" if overload < 0 else self._rows.texts[overload]
 
     @property
     def time_range(self) -> Interval:
@@ -232,7 +236,7 @@ class FunctionEvent(Measured):
     def __repr__(self) -> str:
         times = self.time_range
         return (
-            f"<FunctionEvent id={self.id} name={self.name} cpu_time={time_text(self.cpu_time)} start_us={times.start:.3f} "
+            f"<FunctionEvent id={self.id} name={self.name} overload_name={self.overload_name} cpu_time={time_text(self.cpu_time)} start_us={times.start:.3f} "
             f"end_us={times.end:.3f} device_time={time_text(self.device_time)} cpu_children={[child.id for child in self.cpu_children]} thread={self.thread} "
             f"input_shapes={self.input_shapes} cpu_memory_usage={self.cpu_memory_usage} is_async={self.is_async} "
             f"seq_nr={self.sequence_nr}>"

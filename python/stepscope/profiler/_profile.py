@@ -17,11 +17,11 @@ from stepscope import _collect
 from stepscope._errors import ProfilerError
 from stepscope.profiler import _dataloader
 from stepscope.profiler._activities import ProfilerActivity, chosen, supported_activities, wait_for_devices
-from stepscope.profiler._config import warn_of_ignored
+from stepscope.profiler._config import captures_overloads, check_switches, warn_of_ignored
 from stepscope.profiler._execution_trace import ExecutionTraceObserver
 from stepscope.profiler._kineto import kineto_profile
 from stepscope.profiler._metadata import checked_json, distributed_info
-from stepscope.profiler._recording import FLOPS, MEMORY, MODULES, SHAPES, STACKS, Recording
+from stepscope.profiler._recording import FLOPS, MEMORY, MODULES, OVERLOADS, SHAPES, STACKS, Recording
 from stepscope.profiler._results import Results
 from stepscope.profiler._schedule import ProfilerAction
 
@@ -64,6 +64,9 @@ class _KinetoProfile(Results):
             with_stack = False
         if with_stack not in (True, False, "sampled"):
             raise ProfilerError(f'with_stack is True, False or "sampled", not {with_stack!r}')
+        check_switches(
+            record_shapes=record_shapes, profile_memory=profile_memory, with_flops=with_flops, with_modules=with_modules, acc_events=acc_events
+        )
         if not isinstance(megabytes, int) or not 1 <= megabytes <= 1 << 20:
             raise ProfilerError(f"megabytes is how much a recording may hold, from 1 to 1048576, not {megabytes!r}")
         if execution_trace_observer is None:
@@ -74,6 +77,7 @@ class _KinetoProfile(Results):
             | STACKS * bool(with_stack)
             | FLOPS * bool(with_flops)
             | MODULES * bool(with_modules)
+            | OVERLOADS * captures_overloads(experimental_config)
         )
         self.activities = chosen(activities)
         self.record_shapes = record_shapes or with_flops

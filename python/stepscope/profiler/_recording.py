@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from stepscope import _collect, _core
-from stepscope._errors import Error, ProfilerError
+from stepscope._errors import Error, NoResultsError, ProfilerError
 from stepscope.profiler._observer import PACKAGE, observer
 
-SHAPES, MEMORY, STACKS, FLOPS, MODULES = 1, 2, 4, 8, 16
+SHAPES, MEMORY, STACKS, FLOPS, MODULES, OVERLOADS = 1, 2, 4, 8, 16, 32
 """What a recording was asked for; the numbers of record/format.h."""
 ALL_CALLS, MODULE_CALLS, SAMPLED_STACKS = 1, 2, 4
 """What ``_collect.python_start`` is asked for."""
@@ -108,7 +108,7 @@ class Recording:
     def path(self) -> Path:
         """An error where a later recording has taken its place."""
         if self._file.identity and identity(self._file.path) not in (b"", self._file.identity):
-            raise ProfilerError(f"{self._file.path} was replaced by a later recording; give each profiler a path of its own")
+            raise NoResultsError(f"{self._file.path} was replaced by a later recording; give each profiler a path of its own")
         return self._file.path
 
     @property
@@ -282,4 +282,4 @@ def scratch() -> Path:
     return folder
 
 
-__all__ = ["FLOPS", "MEMORY", "MODULES", "SHAPES", "STACKS", "Recording", "scratch"]
+__all__ = ["FLOPS", "MEMORY", "MODULES", "OVERLOADS", "SHAPES", "STACKS", "Recording", "scratch"]

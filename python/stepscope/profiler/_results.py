@@ -8,7 +8,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from stepscope._errors import ProfilerError
+from stepscope._errors import NoResultsError, ProfilerError
 from stepscope.profiler._event_list import EventList, all_events, key_averages
 from stepscope.profiler._events import FunctionEventAvg
 from stepscope.profiler._memory_timeline import MemoryTimeline
@@ -46,10 +46,10 @@ class Results:
     def _last(self, what: str) -> Recording:
         if self._on is not None:
             if self._on.is_foreign:
-                raise ProfilerError(f"{what}() in a forked child: the recording is its parent's; make a profiler in the child")
-            raise ProfilerError(f"{what}() while the profiler records; stop it first, or ask in on_trace_ready")
+                raise NoResultsError(f"{what}() in a forked child: the recording is its parent's; make a profiler in the child")
+            raise NoResultsError(f"{what}() while the profiler records; stop it first, or ask in on_trace_ready")
         if not self._finished:
-            raise ProfilerError(f"{what}() before anything was recorded; start the profiler, run steps, then stop it")
+            raise NoResultsError(f"{what}() before anything was recorded; start the profiler, run steps, then stop it")
         return self._finished[-1]
 
     def _read(self, what: str) -> Rows:
@@ -76,8 +76,8 @@ class Results:
     def key_averages(
         self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False
     ) -> EventList:
-        """Ops and ranges summed up by name, and by shapes of their inputs or entries of their stacks where asked."""
-        return key_averages(self._read("key_averages"), group_by_input_shape, group_by_stack_n)
+        """Ops and ranges summed up by name, and by shapes of their inputs, entries of their stacks or overloads where asked."""
+        return key_averages(self._read("key_averages"), group_by_input_shape, group_by_stack_n, group_by_overload_name)
 
     def total_average(self) -> FunctionEventAvg:
         return self.events().total_average()

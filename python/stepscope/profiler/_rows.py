@@ -79,10 +79,10 @@ class Rows:
                 out.setdefault(parent, []).append(row)
         return out
 
-    def averages(self, by_shapes: bool, stack_depth: int) -> dict[str, list[int]]:
+    def averages(self, by_shapes: bool, stack_depth: int, by_overload: bool) -> dict[str, list[int]]:
         if "recorded" not in self.__dict__:
             raise ProfilerError("copied events are not averaged again; take key_averages() of the profiler and copy those")
-        return dict(self.recorded.averages(by_shapes, stack_depth))
+        return dict(self.recorded.averages(by_shapes, stack_depth, by_overload))
 
 
 def value_of(text: str) -> Any:

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <utility>
 
 #include "collect/recorder.h"
@@ -122,10 +123,25 @@ Elsewhere& elsewhere() {
   return *frames;
 }
 
+/// With the overload that is called. Overloads of an op have a schema each, and an op's name is where its
+/// schema has it, so the name's address tells them apart. Not inline: who does not ask does not pay for it.
+[[gnu::noinline]] const record::Text* full_name_of(Thread& thread, const RecordFunction& fn) {
+  const char* name = fn.name();
+  Known::Slot& slot = slot_of(thread, name);
+  if (holds(slot, name)) return slot.text;
+  const auto op = fn.operator_name();
+  if (!op || op->overload_name.empty()) return name_of(thread, name);
+  const std::string full = op->name + '\0' + op->overload_name;
+  const record::Text* text =
+      stepscope_text(&thread, record::Type::op_name, full.data(), static_cast<std::uint32_t>(full.size()));
+  slot = {reinterpret_cast<std::uint64_t>(name), text};
+  return text;
+}
+
 void fill(Frame& frame, Recorder& recorder, Thread& thread, const RecordFunction& fn) {
   frame.key = &fn;
   frame.sequence = fn.seqNr();
-  frame.name = nullptr;
+  frame.name = (recorder.flags & record::kOverloads) != 0 ? full_name_of(thread, fn) : nullptr;
   frame.scope = static_cast<std::uint8_t>(fn.scope());
   frame.flags = 0;
   if (frame.sequence >= 0 || fn.scope() == RecordScope::BACKWARD_FUNCTION) {
@@ -146,8 +162,9 @@ void know_thread(Thread& thread) {
 void begin_elsewhere(Recorder& recorder, Thread& thread, const RecordFunction& fn) {
   Frame frame;
   fill(frame, recorder, thread, fn);
-  frame.name = stepscope_text(&thread, record::Type::text, fn.name(),
-                              static_cast<std::uint32_t>(std::strlen(fn.name())));
+  if (frame.name == nullptr)
+    frame.name = stepscope_text(&thread, record::Type::text, fn.name(),
+                                static_cast<std::uint32_t>(std::strlen(fn.name())));
   frame.flags |= record::kAsync;
   Elsewhere& others = elsewhere();
   const std::scoped_lock lock(others.mutex);
