@@ -6,6 +6,8 @@
 namespace stepscope::record {
 
 std::vector<ForwardLink> forward_links(std::vector<SequencedEvent> events) {
+  if (std::none_of(events.begin(), events.end(), [](const SequencedEvent& event) { return event.backward; }))
+    return {};
   std::sort(events.begin(), events.end(), [](const SequencedEvent& a, const SequencedEvent& b) {
     return std::tie(a.torch_thread, a.sequence, a.begin_ns, a.backward, a.thread) <
            std::tie(b.torch_thread, b.sequence, b.begin_ns, b.backward, b.thread);

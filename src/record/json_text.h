@@ -36,19 +36,22 @@ inline void put_us(std::string& out, std::int64_t ns) {
 inline void put_text(std::string& out, std::string_view text) {
   constexpr std::string_view kHex = "0123456789abcdef";
   out += '"';
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (byte < 0x20) {
-      out += "\\u00";
-      out += kHex[byte >> 4];
-      out += kHex[byte & 15];
-    } else {
-      out += c;
+  std::size_t written = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const auto byte = static_cast<unsigned char>(text[at]);
+    if (byte >= 0x20 && byte != '"' && byte != '\\') continue;
+    out += text.substr(written, at - written);
+    written = at + 1;
+    out += '\\';
+    if (byte >= 0x20) {
+      out += text[at];
+      continue;
     }
+    out += "u00";
+    out += kHex[byte >> 4];
+    out += kHex[byte & 15];
   }
+  out += text.substr(written);
   out += '"';
 }
 
