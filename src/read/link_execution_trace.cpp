@@ -168,26 +168,24 @@ std::vector<Rank*> candidates_of(trace::Trace& trace, const ExecutionTrace& node
 
 struct Found {
   Rank* rank = nullptr;
-  Fit fit;
+  Fit fit;                ///< the rank's; without one that of who shares the most ids
   std::size_t alike = 0;  ///< ranks that fit
 };
 
+/// A rank with the file's process is its own if any op agrees, others if nearly all do.
 Found find_rank(trace::Trace& trace, const ExecutionTrace& nodes, const Linker& linker) {
   const std::vector<Rank*> candidates = candidates_of(trace, nodes);
-  Found found;
+  Found found, refused;
   for (Rank* rank : candidates) {
     const Fit fit = linker.fit(*rank);
-    const bool fits =
-        fit.is_sure() || (fit.same > 0 && candidates.size() == 1 && is_process_of(*rank, nodes.pid));
+    const bool own = candidates.size() == 1 && is_process_of(*rank, nodes.pid);
+    const bool fits = fit.is_sure() || (own && fit.same > 0);
     found.alike += fits;
-    if (found.fit.key.empty() ||
-        (fits ? fit.same > found.fit.same || found.alike == 1
-              : found.alike == 0 && fit.same + fit.other > found.fit.same + found.fit.other)) {
-      found.fit = fit;
-      found.rank = rank;
-    }
+    if (fits && found.rank == nullptr) found = {rank, fit, found.alike};
+    if (!fits && fit.same + fit.other >= refused.fit.same + refused.fit.other) refused.fit = fit;
   }
-  if (found.alike != 1) found.rank = nullptr;
+  if (found.alike == 0) return refused;
+  if (found.alike > 1) found.rank = nullptr;
   return found;
 }
 
