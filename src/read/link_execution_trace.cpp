@@ -4,9 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
-#include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "derive/id_index.h"
 #include "read/rank_numbers.h"
@@ -27,7 +26,8 @@ constexpr std::string_view kKeys[] = {"Record function id", "External id"};
 /// A rank's ops against the nodes of their ids.
 struct Fit {
   std::string_view key;
-  Row same = 0, other = 0;  ///< ops of the same name, and of another one
+  Row ids = 0;              ///< ops that have one
+  Row same = 0, other = 0;  ///< of these, those with the id of a node: with its name, and with another
   bool is_sure() const { return same > 0 && same / 9 >= other; }
 };
 
@@ -46,8 +46,11 @@ class Linker {
     Fit best;
     for (const std::string_view key : kKeys) {
       Fit fit{key};
-      for_each_op(rank, key, [&](Row, Row, bool same) { ++(same ? fit.same : fit.other); });
-      if (best.key.empty() || fit.same > best.same) best = fit;
+      for_each_op(rank, key, [&](Row row, Row node) {
+        ++fit.ids;
+        if (node != kNoRow) ++(is_same(rank, row, node) ? fit.same : fit.other);
+      });
+      if (best.key.empty() || std::pair(fit.same, fit.ids) > std::pair(best.same, best.ids)) best = fit;
     }
     return best;
   }
@@ -57,8 +60,8 @@ class Linker {
     const trace::ArgLookup dims = trace_.arg("Input Dims"), old_dims = trace_.arg("Input dims"),
                            schema = trace_.arg("op_schema"), out = trace_.arg("Output Dims");
     bool room = true;
-    for_each_op(rank, key, [&](Row row, Row n, bool same) {
-      if (!same || !room) return;
+    for_each_op(rank, key, [&](Row row, Row n) {
+      if (!room || n == kNoRow || !is_same(rank, row, n)) return;
       const ExecutionNode& node = nodes_.nodes[n];
       const trace::SchemaId at = rank.events.schema[row];
       Args args;
@@ -88,15 +91,16 @@ class Linker {
     }
   };
 
-  /// `use(row, node, whether their names are the same)`
+  bool is_same(const Rank& rank, Row row, Row node) const { return names_[node] == rank.events.name[row]; }
+
+  /// `use(row, node of its id)` for ops that have an id; kNoRow: no node has it.
   template <class Use>
   void for_each_op(const Rank& rank, std::string_view key, Use use) const {
     const trace::ArgReader id(trace_, rank, key);
     for (const Row row : rank.host_rows()) {
       const Kind kind = rank.events.kind[row];
       if (kind != Kind::op && kind != Kind::annotation) continue;
-      const Row node = by_id_.find(id.integer_or(row, 0));
-      if (node != kNoRow) use(row, node, names_[node] == rank.events.name[row]);
+      if (const auto of_row = id.integer(row); of_row && *of_row > 0) use(row, by_id_.find(*of_row));
     }
   }
 
@@ -182,7 +186,9 @@ Found find_rank(trace::Trace& trace, const ExecutionTrace& nodes, const Linker& 
     const bool fits = fit.is_sure() || (own && fit.same > 0);
     found.alike += fits;
     if (fits && found.rank == nullptr) found = {rank, fit, found.alike};
-    if (!fits && fit.same + fit.other >= refused.fit.same + refused.fit.other) refused.fit = fit;
+    const Fit& so_far = refused.fit;
+    const std::pair shared(fit.same + fit.other, fit.ids), most(so_far.same + so_far.other, so_far.ids);
+    if (!fits && (so_far.key.empty() || shared > most)) refused.fit = fit;
   }
   if (found.alike == 0) return refused;
   if (found.alike > 1) found.rank = nullptr;
@@ -226,6 +232,10 @@ std::string sentence(const trace::Trace& trace, const Found& found, bool room) {
         "left "
         "out. Put the rank into its name (rank0.et.json), or open it beside its rank's recording alone.",
         found.alike);
+  if (fit.ids == 0)
+    return "is an execution trace, and no op here has an id (Record function id) by which it could be its "
+           "node; it "
+           "was left out. The profiler of PyTorch 1.13 and later writes ids, where it is built with Kineto.";
   if (fit.same + fit.other == 0)
     return fmt::format(
         "is an execution trace of another run: no op here has an id (Record function id) of its "
