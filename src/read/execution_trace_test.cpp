@@ -21,34 +21,29 @@ namespace fs = std::filesystem;
 /// As PyTorch 1.13 writes a node, and as 2.15 does.
 std::string flat_node(int id, std::string_view name, int record_id, int parent, std::string_view inputs) {
   return fmt::format(
-      R"({{ "name": "{}", "id": {}, "rf_id": {}, "parent": {}, "fw_parent": 0, "seq_id": -1, "scope": 0, "tid": 1,)"
-      R"( "fw_tid": 0, "op_schema": "{}(...)", {}, "outputs": [], "output_shapes": [], "output_types": []
-}
-})",
+      R"j({{ "name": "{}", "id": {}, "rf_id": {}, "parent": {}, "fw_parent": 0, "seq_id": -1, "scope": 0, "tid": 1,)j"
+      R"j( "fw_tid": 0, "op_schema": "{}(...)", {}, "outputs": [], "output_shapes": [], "output_types": [] }})j",
       name, id, record_id, parent, name, inputs);
 }
 constexpr std::string_view kFlatProduct =
-    R"("inputs": [[1,2,0,6,4,"cpu"],[3,4,0,12,4,"cpu"]], "input_shapes": [[2,3],[3,4]],)"
-    R"( "input_types": ["Tensor(float)","Tensor(float)"])";
+    R"j("inputs": [[1,2,0,6,4,"cpu"],[3,4,0,12,4,"cpu"]], "input_shapes": [[2,3],[3,4]],)j"
+    R"j( "input_types": ["Tensor(float)","Tensor(float)"])j";
 
 std::string node(int id, std::string_view name, int record_id, int parent, std::string_view inputs) {
   return fmt::format(
-      R"({{"id": {}, "name": "{}", "ctrl_deps": {}, "inputs": {{{}}}, "outputs": {{"values": [], "shapes": [],)"
-      R"( "types": [], "strides": []}}, "attrs": [{{"name": "rf_id", "type": "uint64", "value": {}}},)"
-      R"({{"name": "op_schema", "type": "string", "value": "{}(...)"}
-}]
-}
-})",
+      R"j({{"id": {}, "name": "{}", "ctrl_deps": {}, "inputs": {{{}}}, "outputs": {{"values": [], "shapes": [],)j"
+      R"j( "types": [], "strides": []}}, "attrs": [{{"name": "rf_id", "type": "uint64", "value": {}}},)j"
+      R"j({{"name": "op_schema", "type": "string", "value": "{}(...)"}}]}})j",
       id, name, parent, inputs, record_id, name);
 }
 constexpr std::string_view kProduct =
-    R"("values": [[1,2,0,6,4,"cpu"],[3,4,0,12,4,"cpu"]], "shapes": [[2,3],[3,4]],)"
-    R"( "types": ["Tensor(float)","Tensor(float)"], "strides": [[3,1],[4,1]])";
-constexpr std::string_view kNoInputs = R"("values": [], "shapes": [], "types": [], "strides": [])";
+    R"j("values": [[1,2,0,6,4,"cpu"],[3,4,0,12,4,"cpu"]], "shapes": [[2,3],[3,4]],)j"
+    R"j( "types": ["Tensor(float)","Tensor(float)"], "strides": [[3,1],[4,1]])j";
+constexpr std::string_view kNoInputs = R"j("values": [], "shapes": [], "types": [], "strides": [])j";
 
 std::string document(const std::vector<std::string>& nodes, int pid = 7) {
   return fmt::format(
-      R"({{"schema": "1.1.1-chakra.0.0.4", "pid": {}, "time": "2026-01-01 00:00:00", "start_ts": 5,)"
+      R"j({{"schema": "1.1.1-chakra.0.0.4", "pid": {}, "time": "2026-01-01 00:00:00", "start_ts": 5,)j"
       "\n  \"nodes\": [{}],\n  \"finish_ts\": 9\n}}\n",
       pid, fmt::join(nodes, ",\n    "));
 }
@@ -57,11 +52,11 @@ std::string document(const std::vector<std::string>& nodes, int pid = 7) {
 std::string recording(const std::vector<std::string>& names, int pid = 7, int rank = -1) {
   std::string events;
   for (std::size_t i = 0; i < names.size(); ++i)
-    events += fmt::format(R"({}{{"ph":"X","cat":"cpu_op","name":"{}","pid":{},"tid":1,"ts":{},"dur":5,)"
-                          R"("args":{{"Record function id":{}}}}})",
+    events += fmt::format(R"j({}{{"ph":"X","cat":"cpu_op","name":"{}","pid":{},"tid":1,"ts":{},"dur":5,)j"
+                          R"j("args":{{"Record function id":{}}}}})j",
                           i == 0 ? "" : ",", names[i], pid, 10 * i, i + 1);
   const std::string head =
-      rank < 0 ? "" : fmt::format(R"("distributedInfo":{{"rank":{},"world_size":2}},)", rank);
+      rank < 0 ? "" : fmt::format(R"j("distributedInfo":{{"rank":{},"world_size":2}},)j", rank);
   return "{" + head + "\"traceEvents\":[" + events + "]}";
 }
 
@@ -85,8 +80,8 @@ class ExecutionTraces : public testing::Test {
 };
 
 constexpr std::string_view kLinkedProduct =
-    R"(Input Dims:=[[2, 3], [3, 4]],Input type:=["float", "float"],Input Strides:=[[3, 1], [4, 1]],)"
-    R"(Concrete Inputs:=["", ""],op_schema=aten::mm(...))";
+    R"j(Input Dims:=[[2, 3], [3, 4]],Input type:=["float", "float"],Input Strides:=[[3, 1], [4, 1]],)j"
+    R"j(Concrete Inputs:=["", ""],op_schema=aten::mm(...))j";
 
 TEST_F(ExecutionTraces, GiveOpsWhatTheyWereCalledWith) {
   write("trace.json", recording({"aten::mm", "range"}));
@@ -117,14 +112,14 @@ TEST_F(ExecutionTraces, OfPyTorch1HaveNoStrides) {
   const auto trace = opened();
   ASSERT_TRUE(trace.ok());
   EXPECT_EQ(args(*trace, 0, 0),
-            R"(Record function id=1,Input Dims:=[[2, 3], [3, 4]],Input type:=["float", "float"],)"
-            R"(Concrete Inputs:=["", ""],op_schema=aten::mm(...))");
+            R"j(Record function id=1,Input Dims:=[[2, 3], [3, 4]],Input type:=["float", "float"],)j"
+            R"j(Concrete Inputs:=["", ""],op_schema=aten::mm(...))j");
 }
 
 TEST_F(ExecutionTraces, LeaveWhatIsRecordedAsItIs) {
   write("trace.json",
-        R"({"traceEvents":[{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":7,"tid":1,"ts":1,"dur":2,)"
-        R"("args":{"External id":1,"Input Dims":[[9,9],[9,9]]}}]})");
+        R"j({"traceEvents":[{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":7,"tid":1,"ts":1,"dur":2,)j"
+        R"j("args":{"External id":1,"Input Dims":[[9,9],[9,9]]}}]})j");
   write("et.json", document({node(5, "aten::mm", 1, 1, kProduct)}));
   const auto trace = opened();
   ASSERT_TRUE(trace.ok());
@@ -216,9 +211,9 @@ TEST(ExecutionTrace, IsToldByItsContent) {
   EXPECT_TRUE(is_execution_trace(document({})));
   EXPECT_TRUE(is_execution_trace(document({node(5, "a", 1, 1, kProduct)}).substr(0, 130)));
   EXPECT_FALSE(is_execution_trace(recording({"a"})));
-  EXPECT_FALSE(is_execution_trace(R"({"schemaVersion": 1, "nodes": []})"));
-  EXPECT_FALSE(is_execution_trace(R"({"schema": "x", "traceEvents": [], "nodes": []})"));
-  EXPECT_FALSE(is_execution_trace(R"({"schema": 1, "nodes": []})"));
+  EXPECT_FALSE(is_execution_trace(R"j({"schemaVersion": 1, "nodes": []})j"));
+  EXPECT_FALSE(is_execution_trace(R"j({"schema": "x", "traceEvents": [], "nodes": []})j"));
+  EXPECT_FALSE(is_execution_trace(R"j({"schema": 1, "nodes": []})j"));
   for (const char* other : {"", "{", "[", "{\"schema\"", "{\"schema\":", "{\"schema\": \"1\"}"})
     EXPECT_FALSE(is_execution_trace(other)) << other;
 }
@@ -243,7 +238,7 @@ TEST(ExecutionTrace, LosesADamagedNodeAlone) {
       {"\"name\": \"b\"", "\"name\": \"b\"c\""},
       {"\"value\": 20}", "\"value\": 1e30}"},
       {"\"ctrl_deps\": 1, \"inputs\": {\"values\": [[9", "\"ctrl_deps\": {}, \"inputs\": {\"values\": [[9"}};
-  const std::string second = node(2, "b", 20, 1, R"("values": [[9]], "shapes": [[]], "types": ["Int"])");
+  const std::string second = node(2, "b", 20, 1, R"j("values": [[9]], "shapes": [[]], "types": ["Int"])j");
   const std::string whole = document({node(1, "a", 1, 1, kProduct), second, node(3, "c", 3, 1, kProduct)});
   EXPECT_EQ(ids(read(whole)), (std::vector<std::int64_t>{1, 2, 3}));
   for (const auto& [good, bad] : damages) {
@@ -266,7 +261,7 @@ TEST(ExecutionTrace, SaysWhatNodesContradict) {
   const ExecutionTrace odd = read(
       document({node(1, "root", 0, 1, kNoInputs), node(2, "a", 1, 3, kProduct), node(3, "b", 2, 2, kProduct),
                 node(4, "c", 3, 4, kProduct), node(4, "d", 4, 1, kProduct), node(6, "e", 5, 77, kProduct),
-                node(7, "f", 6, 2, kProduct), R"({"id": 8, "name": "g", "ctrl_deps": 1})"}));
+                node(7, "f", 6, 2, kProduct), R"j({"id": 8, "name": "g", "ctrl_deps": 1})j"}));
   EXPECT_EQ(odd.faults,
             (std::vector<std::string>{
                 "1 of its nodes has an id that another has: node 4 (d) first.",
@@ -303,20 +298,21 @@ TEST(ExecutionTrace, WithoutNodesIsAnError) {
 TEST(NodeInputs, AreAsInKinetosFiles) {
   const auto padded = [](std::string_view text) { return std::string(text) + std::string(64, '\0'); };
   const std::string values = padded(
-      R"([[1,2,0,6,4,"cpu"],[[1,2,0,21,4,"cpu"],"<None>"],5,0.500000,1.000000,true,"<None>","floor","cpu",[1,-1],[],"nan"])");
-  const std::string shapes = padded(R"([[2,3],[[3,7],[]],[],[],[],[],[],[],[],[[],[]],[],[]])");
+      R"j([[1,2,0,6,4,"cpu"],[[1,2,0,21,4,"cpu"],"<None>"],5,0.500000,1.000000,true,"<None>","floor","cpu",[1,-1],[],"nan"])j");
+  const std::string shapes = padded(R"j([[2,3],[[3,7],[]],[],[],[],[],[],[],[],[[],[]],[],[]])j");
   const std::string types = padded(
-      R"(["Tensor(c10::complex<float>)","GenericList[Tensor(float),None]","Int","Double","Double","Bool","None","String","Device","GenericList[Int,Int]","GenericList[]","Double"])");
+      R"j(["Tensor(c10::complex<float>)","GenericList[Tensor(float),None]","Int","Double","Double","Bool","None","String","Device","GenericList[Int,Int]","GenericList[]","Double"])j");
   const auto view = [](const std::string& text) {
-    return std::string_view(text).substr(0, text.size() - 64); };
+    return std::string_view(text).substr(0, text.size() - 64);
+  };
   InputArgs args;
   ASSERT_TRUE(read_inputs({view(values), view(shapes), view(types), ""}, args));
   EXPECT_EQ(args.dims, "[[2, 3], [[3, 7], []], [], [], [], [], [], [], [], [], [], []]");
-  EXPECT_EQ(
-      args.types,
-      R"(["c10::complex<float>", "TensorList", "Scalar", "Scalar", "Scalar", "Scalar", "", "Scalar", "", )"
-      R"("ScalarList", "ScalarList", "Scalar"])");
-  EXPECT_EQ(args.concrete, R"(["", "", "5", "0.5", "1.", "True", "", "floor", "", "[1, -1]", "[]", "nan"])");
+  EXPECT_EQ(args.types,
+            R"j(["c10::complex<float>", "TensorList", "Scalar", "Scalar", "Scalar", "Scalar", "", "", "", )j"
+            R"j("ScalarList", "ScalarList", "Scalar"])j");
+  EXPECT_EQ(args.concrete,
+            R"j(["", "", "5", "0.5", "1.", "True", "", "floor", "", "[1, -1]", "[]", "nan"])j");
   EXPECT_EQ(args.strides, "");
 }
 

@@ -111,7 +111,7 @@ void put_input(const Input& in, InputArgs& args) {
     args.types += in.type.substr(7, in.type.size() - 8);
   else if (meaning == Meaning::list)
     args.types += scalars ? "ScalarList" : "TensorList";
-  else if (meaning != Meaning::other)
+  else if (meaning == Meaning::scalar)
     args.types += "Scalar";
   args.types += '"';
   args.concrete += '"';
