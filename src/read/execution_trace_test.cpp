@@ -68,7 +68,7 @@ class ExecutionTraces : public testing::Test {
     std::ofstream(folder_ / name, std::ios::binary) << text;
   }
   std::string at(const char* name) const { return (folder_ / name).string(); }
-  Result<trace::Trace> opened(OpenOptions options = {}) const {
+  Result<trace::Trace> opened(const OpenOptions& options = {}) const {
     const std::string paths[] = {folder_.string()};
     return open(paths, options);
   }
@@ -85,7 +85,8 @@ constexpr std::string_view kLinkedProduct =
 
 TEST_F(ExecutionTraces, GiveOpsWhatTheyWereCalledWith) {
   write("trace.json", recording({"aten::mm", "range"}));
-  write("other.json", document({node(5, "aten::mm", 1, 1, kProduct), node(6, "range", 2, 1, kNoInputs)}));
+  write("other.json", document({node(1, "process", 0, 1, kNoInputs), node(5, "aten::mm", 1, 1, kProduct),
+                                node(6, "range", 2, 1, kNoInputs)}));
   const auto trace = opened();
   ASSERT_TRUE(trace.ok());
   ASSERT_EQ(trace->ranks.size(), 1u);
@@ -93,7 +94,7 @@ TEST_F(ExecutionTraces, GiveOpsWhatTheyWereCalledWith) {
   EXPECT_EQ(args(*trace, 0, 0), "Record function id=1," + std::string(kLinkedProduct));
   EXPECT_EQ(args(*trace, 0, 1), "Record function id=2,op_schema=range(...)");
   ASSERT_EQ(trace->companions.size(), 1u);
-  EXPECT_EQ(trace->companions[0].reading.events, 2);
+  EXPECT_EQ(trace->companions[0].reading.events, 3);
   EXPECT_EQ(trace->companions[0].reading.format, "execution trace 1.1.1-chakra.0.0.4");
   EXPECT_TRUE(trace->companions[0].reading.complete);
   EXPECT_TRUE(trace->companions[0].faults.empty());
@@ -187,7 +188,9 @@ TEST_F(ExecutionTraces, AloneAreNoRecording) {
   EXPECT_TRUE(
       trace.error().message.starts_with("is an execution trace: it says which ops were called with what"));
   EXPECT_EQ(trace.error().file, at("et.json"));
-  const auto checked = opened({.companions_alone = true});
+  OpenOptions alone;
+  alone.companions_alone = true;
+  const auto checked = opened(alone);
   ASSERT_TRUE(checked.ok());
   EXPECT_TRUE(checked->ranks.empty());
   EXPECT_EQ(checked->companions.size(), 1u);
