@@ -11,6 +11,7 @@ import sys
 import pytest
 from made_recording import BACKWARD, PYTHON, USER, MadeThread, tensor, write
 
+import stepscope
 from stepscope import _core
 from stepscope.profiler import ExecutionTraceObserver, ProfilerError, profile
 
@@ -186,3 +187,57 @@ def test_alone_it_records_between_start_and_stop(torch, tmp_path):
     run(OURS + more, tmp_path / "et.json")
     names = [node["name"] for node in nodes_of(tmp_path / "et.json")]
     assert (names.count("aten::add"), names.count("aten::sub"), names.count("aten::mul")) == (1, 0, 1)
+
+
+PRODUCT = """
+import sys, torch
+{imports}
+torch.set_num_threads(1)
+a, b = torch.ones(6, 20), torch.ones(20, 9)
+torch.mm(a, b)
+observer = ExecutionTraceObserver()
+observer.register_callback(sys.argv[1])
+with profile({activities}execution_trace_observer=observer) as prof:
+    torch.mm(a, b)
+    torch.cat([a, a])
+{after}prof.export_chrome_trace(sys.argv[2])
+"""
+INPUTS = ("Input Dims", "Input type", "Input Strides", "Concrete Inputs")
+
+
+def without_inputs(path):
+    """The trace as if it had been recorded without shapes."""
+    document = json.loads(path.read_text())
+    for event in document["traceEvents"]:
+        for key in INPUTS:
+            event.get("args", {}).pop(key, None)
+    path.write_text(json.dumps(document))
+
+
+def flops_of(opened):
+    table = opened.analyze("operators")[0]
+    return {row["name"]: row["flops"] for row in table.to_dicts()}
+
+
+def check_pair(trace, nodes):
+    """FLOPs are of the execution trace alone: 2 × 6 × 20 × 9 of the product, none of cat."""
+    assert flops_of(stepscope.open(trace))["aten::mm"] is None
+    pair = stepscope.open([trace, nodes])
+    assert flops_of(pair)["aten::mm"] == 2 * 6 * 20 * 9
+    assert len(pair.ranks) == 1 and any("is the execution trace of this recording" in note for note in pair.notes)
+
+
+def test_flops_of_a_trace_without_shapes(torch, tmp_path):
+    run(PRODUCT.format(imports="from stepscope.profiler import ExecutionTraceObserver, profile", activities="", after=""), tmp_path / "et.json.gz", tmp_path / "trace.json")
+    without_inputs(tmp_path / "trace.json")
+    check_pair(tmp_path / "trace.json", tmp_path / "et.json.gz")
+
+
+def test_flops_by_pytorchs_execution_trace(torch, tmp_path):
+    import torch.profiler
+
+    if "execution_trace_observer" not in inspect.signature(torch.profiler.profile.__init__).parameters:
+        pytest.skip(f"PyTorch {torch.__version__} takes no observer")
+    imports = "from torch.profiler import ExecutionTraceObserver, profile, ProfilerActivity"
+    run(PRODUCT.format(imports=imports, activities="activities=[ProfilerActivity.CPU], ", after="observer.unregister_callback()\n"), tmp_path / "et.json", tmp_path / "trace.json")
+    check_pair(tmp_path / "trace.json", tmp_path / "et.json")

@@ -9,6 +9,20 @@ namespace {
 using report::Role;
 using report::Unit;
 
+/// What was read: a rank's recording, or what tells more of one.
+struct ReadFile {
+  const std::string& path;
+  const trace::Reading& reading;
+  std::int64_t rank;
+};
+
+std::vector<ReadFile> files_of(const trace::Trace& trace) {
+  std::vector<ReadFile> files;
+  for (const trace::Rank& rank : trace.ranks) files.push_back({rank.path, rank.reading, rank.rank});
+  for (const trace::Companion& file : trace.companions) files.push_back({file.path, file.reading, file.rank});
+  return files;
+}
+
 report::Table files(const trace::Trace& trace) {
   report::Table table{"Files", report::Shape::table, {}};
   auto& file = table.texts("file");
@@ -22,18 +36,18 @@ report::Table files(const trace::Trace& trace) {
   auto& clamped = table.ints("clamped_times", Unit::count);
   auto& unmatched = table.ints("unmatched_ends", Unit::count);
   auto& open = table.ints("open_begins", Unit::count);
-  for (const trace::Rank& r : trace.ranks) {
-    file.push_back(r.path);
-    format.push_back(r.reading.format);
-    rank.push_back(r.rank < 0 ? report::kNoInt : r.rank);
-    complete.emplace_back(r.reading.complete ? "yes" : "no");
-    events.push_back(r.reading.events);
-    damaged.push_back(r.reading.losses);
-    text.push_back(r.reading.text_bytes);
-    lost.push_back(r.reading.lost_bytes);
-    clamped.push_back(r.reading.clamped_times);
-    unmatched.push_back(r.reading.unmatched_ends);
-    open.push_back(r.reading.open_begins);
+  for (const ReadFile& of : files_of(trace)) {
+    file.push_back(of.path);
+    format.push_back(of.reading.format);
+    rank.push_back(of.rank < 0 ? report::kNoInt : of.rank);
+    complete.emplace_back(of.reading.complete ? "yes" : "no");
+    events.push_back(of.reading.events);
+    damaged.push_back(of.reading.losses);
+    text.push_back(of.reading.text_bytes);
+    lost.push_back(of.reading.lost_bytes);
+    clamped.push_back(of.reading.clamped_times);
+    unmatched.push_back(of.reading.unmatched_ends);
+    open.push_back(of.reading.open_begins);
   }
   return table;
 }
@@ -44,9 +58,9 @@ report::Table damage(const trace::Trace& trace) {
   auto& at = table.ints("byte", Unit::none, Role::key);
   auto& length = table.ints("length", Unit::bytes);
   auto& reason = table.texts("reason", Role::value);
-  for (const trace::Rank& r : trace.ranks) {
-    for (const trace::Loss& loss : r.reading.first_losses) {
-      file.push_back(r.path);
+  for (const ReadFile& of : files_of(trace)) {
+    for (const trace::Loss& loss : of.reading.first_losses) {
+      file.push_back(of.path);
       at.push_back(loss.byte);
       length.push_back(loss.bytes < 0 ? report::kNoInt : loss.bytes);
       reason.push_back(loss.reason);
@@ -72,13 +86,15 @@ std::string trouble(const trace::Reading& r) {
   return "";
 }
 
-std::string title_of(std::size_t damaged_files, std::size_t files, bool absurd_times, bool no_begins) {
+std::string title_of(std::size_t damaged_files, std::size_t files, bool absurd_times, bool no_begins,
+                     bool contradicts) {
   if (damaged_files > 0)
     return fmt::format("{} of {} file{} {} damaged", damaged_files, files, files == 1 ? "" : "s",
                        damaged_files == 1 ? "is" : "are");
-  return absurd_times ? "Every file was read to its end; some events have times that cannot be"
-         : no_begins  ? "Every file was read to its end; some ends of ranges have no begin"
-                      : "Every file was read to its end without loss";
+  return absurd_times  ? "Every file was read to its end; some events have times that cannot be"
+         : contradicts ? "Every file was read to its end; what some say contradicts itself"
+         : no_begins   ? "Every file was read to its end; some ends of ranges have no begin"
+                       : "Every file was read to its end without loss";
 }
 
 }  // namespace
@@ -95,23 +111,30 @@ int run_validate(const Call& call) {
   std::size_t bad = trace->unread.size();
   bool absurd_times = false, no_begins = false;
   for (const std::string& reason : trace->unread) report.notes.push_back("Not read: " + reason);
-  for (const trace::Rank& rank : trace->ranks) {
-    if (damaged(rank.reading)) ++bad;
-    absurd_times |= rank.reading.clamped_times > 0;
-    no_begins |= rank.reading.unmatched_ends > 0;
-    const std::string wrong = trouble(rank.reading);
-    if (!wrong.empty()) report.notes.push_back(rank.path + ": " + wrong);
-    if (const std::int64_t open = rank.reading.open_begins; open > 0)
+  for (const ReadFile& of : files_of(*trace)) {
+    const trace::Reading& reading = of.reading;
+    bad += damaged(reading);
+    absurd_times |= reading.clamped_times > 0;
+    no_begins |= reading.unmatched_ends > 0;
+    if (const std::string wrong = trouble(reading); !wrong.empty())
+      report.notes.push_back(of.path + ": " + wrong);
+    if (const std::int64_t open = reading.open_begins; open > 0)
       report.notes.push_back(fmt::format(
           "{}: {} begin event{} (ph B) had no end and {} taken to last until their thread's last event.",
-          rank.path, open, open == 1 ? "" : "s", open == 1 ? "is" : "are"));
-    for (const trace::Loss& loss : rank.reading.first_losses)
-      if (in_text) report.notes.push_back(rank.path + ": " + loss.text());
+          of.path, open, open == 1 ? "" : "s", open == 1 ? "is" : "are"));
+    for (const trace::Loss& loss : reading.first_losses)
+      if (in_text) report.notes.push_back(of.path + ": " + loss.text());
   }
-  report.tables.front().title =
-      title_of(bad, trace->ranks.size() + trace->unread.size(), absurd_times, no_begins);
+  bool contradicts = false;
+  for (const trace::Companion& file : trace->companions) {
+    contradicts |= !file.faults.empty();
+    for (const std::string& fault : file.faults) report.notes.push_back(file.path + ": " + fault);
+  }
+  report.tables.front().title = title_of(bad, report.tables.front().rows() + trace->unread.size(),
+                                         absurd_times, no_begins, contradicts);
   const int printed = print(call, report);
-  return printed != kDone ? printed : bad == 0 && !absurd_times && !no_begins ? kDone : kFailed;
+  const bool fine = bad == 0 && !absurd_times && !no_begins && !contradicts;
+  return printed != kDone ? printed : fine ? kDone : kFailed;
 }
 
 }  // namespace stepscope::cli

@@ -10,6 +10,7 @@
 
 #include "base/parallel.h"
 #include "merge/first_pass.h"
+#include "read/files.h"
 
 namespace stepscope::merge {
 namespace {
@@ -59,10 +60,13 @@ void read_end(std::span<Source> sections, Opener& opener, std::vector<std::strin
 
 }  // namespace
 
-Result<Merged> survey(const std::vector<std::string>& files, const MergeOptions& options) {
+Result<Merged> survey(std::vector<std::string> files, const MergeOptions& options) {
+  Merged merged;
+  for (const std::string& path : read::take_execution_traces(files))
+    merged.notes.push_back("Not merged: " + path +
+                           ": is an execution trace, which has no times; open it beside the merged file");
   auto sources = sources_of(files);
   if (!sources) return sources.error();
-  Merged merged;
   merged.sources = std::move(*sources);
   const unsigned threads = thread_count(options.threads);
   const std::int64_t total = 2 * stored_size(files);

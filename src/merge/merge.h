@@ -27,8 +27,8 @@ struct Merged {
 };
 
 /// Reads every source once: its ids, its times, its rank; places them on one time line. Fails when a file
-/// cannot be opened or holds no event.
-Result<Merged> survey(const std::vector<std::string>& files, const MergeOptions& options);
+/// cannot be opened or holds no event. Execution traces are left out.
+Result<Merged> survey(std::vector<std::string> files, const MergeOptions& options);
 
 /// Reads every source again and writes one Chrome JSON document, source after source. Memory holds a block of
 /// text per thread, whatever the files' size.

@@ -22,6 +22,14 @@ enum class Place : std::uint8_t {
   done,    ///< behind the document
 };
 
+/// The event list of Chrome traces.
+struct ChromeList {
+  static constexpr std::string_view kKey = "traceEvents", kItem = "an event",
+                                    kStranger = "something that is not an event stood in the event list";
+  /// The first byte of the next item behind `from`, nullptr if there is none.
+  static const char* next(const char* from, const char* end) { return next_event(from, end); }
+};
+
 using TopLevel = std::vector<std::pair<std::string, std::string>>;
 
 /// Bytes scanned by events that failed. An event that scans far and fails may be followed by a million that
@@ -31,7 +39,9 @@ inline constexpr std::int64_t kFreeWaste = std::int64_t{1} << 26;
 
 /// Walks the document around the events: top-level keys, the event list, the end. What it makes of a text
 /// does not depend on how the text is cut into blocks.
-template <class Events>
+///
+/// `List`: what the document holds a list of.
+template <class Events, class List = ChromeList>
 class DocumentParser {
  public:
   using Sink = typename Events::Sink;
@@ -84,8 +94,8 @@ class DocumentParser {
   void cut_long(const char* p, std::size_t most) {
     constexpr std::size_t kMebibyte = std::size_t{1} << 20;
     const bool round = most % kMebibyte == 0;
-    cut(p, fmt::format("{} longer than {} {}, the most that is read of one",
-                       place == Place::events ? "an event" : "a text or value",
+    const std::string_view item = place == Place::events ? List::kItem : "a text or value";
+    cut(p, fmt::format("{} longer than {} {}, the most that is read of one", item,
                        round ? most / kMebibyte : most, round ? "MiB" : "bytes"));
   }
 
@@ -107,7 +117,7 @@ class DocumentParser {
   std::int64_t offset_of(const char* p) const { return block_->offset + (p - block_->begin()); }
 
   bool seek(const char*& p) {
-    const char* next = place == Place::done ? nullptr : next_event(p, block_->end());
+    const char* next = place == Place::done ? nullptr : List::next(p, block_->end());
     if (next == nullptr) {
       p = place == Place::done ? block_->end() : undecided(p, block_->end());
       return p == block_->end();
@@ -139,7 +149,7 @@ class DocumentParser {
       return true;
     }
     if (*p != '{') {
-      give_up(p, "something that is not an event stood in the event list");
+      give_up(p, List::kStranger);
       return true;
     }
     const char* limit = event_limit(p);
@@ -149,7 +159,7 @@ class DocumentParser {
       case Events::Outcome::cut:
         if (limit == block_->end()) return false;
         wasted_ += limit - p;
-        give_up(p, "an event without an end");
+        give_up(p, std::string(List::kItem) + " without an end");
         return true;
       case Events::Outcome::damaged:
         break;
@@ -189,7 +199,7 @@ class DocumentParser {
     }
     p = skip_space(p + 1);
     if (p >= end) return retreat(p, from);
-    if (key == "traceEvents" && *p == '[') {
+    if (key == List::kKey && *p == '[') {
       ++p;
       place = Place::events;
       return true;
@@ -247,8 +257,8 @@ class DocumentParser {
 };
 
 /// Ends the text: an event that was cut is lost, and so is what is left of a stretch being skipped.
-template <class Events>
-void parse_end(DocumentParser<Events>& parser, const Block& block, typename Events::Sink& batch,
+template <class Events, class List>
+void parse_end(DocumentParser<Events, List>& parser, const Block& block, typename Events::Sink& batch,
                const char* rest) {
   while (rest != block.end() && !parser.lost()) {
     parser.cut(rest, "the text ends here in the middle: the file was cut");

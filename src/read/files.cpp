@@ -15,6 +15,7 @@
 
 #include "base/byte_source.h"
 #include "read/dftracer.h"
+#include "read/execution_trace.h"
 #include "read/merged.h"
 #include "read/recording_text.h"
 #include "record/recording.h"
@@ -24,6 +25,8 @@ namespace stepscope::read {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::size_t kHead = std::size_t{1} << 16;  // bytes by which formats are told apart
 
 /// A merged file is read as the files that it was made of.
 Result<Parsed> parse_merged(const std::string& path, MergedFile merged, const KinetoOptions& options) {
@@ -129,6 +132,18 @@ Result<std::vector<std::string>> files_of(std::span<const std::string> paths,
   return files;
 }
 
+std::vector<std::string> take_execution_traces(std::vector<std::string>& files) {
+  const auto is_one = [](const std::string& path) {
+    if (path == "-") return false;
+    auto source = open_bytes(path);
+    return source && is_execution_trace(peek(*source, kHead));
+  };
+  const auto taken = std::stable_partition(files.begin(), files.end(), std::not_fn(is_one));
+  std::vector<std::string> execution_traces(taken, files.end());
+  files.erase(taken, files.end());
+  return execution_traces;
+}
+
 std::int64_t bytes_of(const std::vector<std::string>& files) {
   std::int64_t total = 0;
   for (const std::string& path : files) {
@@ -147,7 +162,6 @@ std::string note_left_out(std::size_t sources) {
 }
 
 Result<Parsed> parse_file(const std::string& path, const KinetoOptions& options) {
-  constexpr std::size_t kHead = std::size_t{1} << 16;
   auto source = open_bytes(path);
   if (!source) return source.error();
   const std::string head = peek(*source, kHead);
@@ -156,6 +170,7 @@ Result<Parsed> parse_file(const std::string& path, const KinetoOptions& options)
         "is a DFTracer file, which this version does not read; record the job with torch.profiler and give "
         "the file that its export_chrome_trace wrote; `stepscope merge` puts both on one time line",
         path};
+  if (is_execution_trace(head)) return execution_trace_alone(path == "-" ? "standard input" : path);
   if (const auto error = perfetto_error(head, path)) return *error;
   if (path != "-" && head.starts_with(kMergedStart)) {
     auto merged = MergedFile::open(path);

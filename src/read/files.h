@@ -28,6 +28,9 @@ std::string given_twice(std::span<const std::string> files);
 /// Why these cannot all be read as recordings of their own: one is not there, or is given twice.
 std::optional<Error> misnamed(std::span<const std::string> files);
 
+/// Takes the execution traces out of `files` and returns them: they are no rank's recordings.
+std::vector<std::string> take_execution_traces(std::vector<std::string>& files);
+
 /// Of all files as stored, -1 when one does not say ("-").
 std::int64_t bytes_of(const std::vector<std::string>& files);
 

@@ -3,17 +3,33 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/byte_source.h"
 #include "base/parallel.h"
 #include "derive/derive.h"
+#include "read/execution_trace.h"
 #include "read/files.h"
+#include "read/link_execution_trace.h"
 #include "read/rank_numbers.h"
 
 namespace stepscope::read {
+namespace {
+
+void add_execution_trace(trace::Trace& trace, const std::string& path) {
+  auto source = open_bytes(path);
+  auto nodes = source ? parse_execution_trace(path, **source) : source.error();
+  if (nodes)
+    link_execution_trace(trace, std::move(*nodes));
+  else
+    trace.unread.push_back(nodes.error().text());
+}
+
+}  // namespace
 
 Result<trace::Trace> open(std::span<const std::string> paths, const OpenOptions& options) {
   auto files = files_of(paths, kReadable);
   if (!files) return files.error();
   if (auto error = misnamed(*files)) return *std::move(error);
+  const std::vector<std::string> execution_traces = take_execution_traces(*files);
   const unsigned threads = thread_count(options.threads);
   const unsigned per_file = files->size() >= threads ? 1 : threads;
   const std::size_t at_once = files->size() >= threads ? threads : 1;
@@ -53,10 +69,13 @@ Result<trace::Trace> open(std::span<const std::string> paths, const OpenOptions&
       }
     }
   }
-  if (trace.ranks.empty()) return *first_error;
+  const bool is_enough = options.companions_alone && !execution_traces.empty();
+  if (trace.ranks.empty() && first_error && !is_enough) return *first_error;
+  if (trace.ranks.empty() && !is_enough) return execution_trace_alone(execution_traces.front());
   trace.unread = std::move(unread);
   if (left_out > 0) trace.notes.push_back(note_left_out(left_out));
   settle_ranks(trace);
+  for (const std::string& path : execution_traces) add_execution_trace(trace, path);
   const unsigned each = trace.ranks.size() == 1 ? threads : 1;
   parallel_for(trace.ranks.size(), threads,
                [&](std::size_t i) { derive::fill(trace, trace.ranks[i], each); });

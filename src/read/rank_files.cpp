@@ -12,11 +12,17 @@
 
 #include "base/parallel.h"
 #include "derive/derive.h"
+#include "read/execution_trace.h"
 #include "read/files.h"
 #include "read/rank_numbers.h"
 
 namespace stepscope::read {
 namespace {
+
+constexpr std::string_view kLeftOut =
+    " is an execution trace: its rank has nothing from it where ranks are read one by one. Open it beside "
+    "the "
+    "recording of its rank alone.";
 
 /// A derived trace of this rank alone.
 trace::Trace trace_of(ParsedFile file) {
@@ -79,6 +85,8 @@ Result<RankFiles> RankFiles::survey(std::span<const std::string> paths, const Op
   auto files = files_of(paths, kReadable);
   if (!files) return files.error();
   if (auto error = misnamed(*files)) return *std::move(error);
+  const std::vector<std::string> execution_traces = take_execution_traces(*files);
+  if (files->empty() && !execution_traces.empty()) return execution_trace_alone(execution_traces.front());
   struct OfFile {
     std::vector<std::pair<trace::Rank, Origin>> ranks;
     std::vector<std::string> unread;
@@ -121,6 +129,7 @@ Result<RankFiles> RankFiles::survey(std::span<const std::string> paths, const Op
     for (const OfFile& of : read)
       if (of.error) return *of.error;
   if (left_out > 0) out.heads_.notes.push_back(note_left_out(left_out));
+  for (const std::string& path : execution_traces) out.heads_.notes.push_back(path + std::string(kLeftOut));
   settle_ranks(out.heads_);
   note_gaps(out.heads_);
   for (const trace::Rank& rank : out.heads_.ranks) {
@@ -176,8 +185,9 @@ Result<bool> RankFiles::visit(const OpenOptions& options, const Visit& visit) co
 
 Extent extent_of(std::span<const std::string> paths) {
   constexpr std::int64_t kCompression = 12;
-  const auto files = files_of(paths, kReadable);
+  auto files = files_of(paths, kReadable);
   if (!files) return {};
+  take_execution_traces(*files);
   Extent extent{files->size(), 0};
   for (const std::string& path : *files) {
     std::error_code absent;

@@ -103,14 +103,23 @@ struct Rank {
   auto device_rows() const { return std::views::iota(first_device_row(), events.size()); }
 };
 
+/// A file that is no rank's recording and tells more of one, as an execution trace does.
+struct Companion {
+  std::string path;
+  Reading reading;
+  std::vector<std::string> faults;  ///< sentences: what it contradicts in itself
+  std::int64_t rank = -1;           ///< that it tells of; -1: none here
+};
+
 struct Trace {
   StringPool strings;
   SchemaTable schemas;
-  std::vector<Rank> ranks;          ///< by rank number
-  std::vector<std::string> notes;   ///< about the files together
-  std::vector<std::string> doubts;  ///< of the notes, why ranks may not be compared: said where they are
-  std::vector<std::string> unread;  ///< files that could not be read, each with its reason
-  bool one_of_several = false;      ///< a rank of a job whose other ranks are in traces of their own
+  std::vector<Rank> ranks;            ///< by rank number
+  std::vector<Companion> companions;  ///< what their files tell is in the ranks
+  std::vector<std::string> notes;     ///< about the files together
+  std::vector<std::string> doubts;    ///< of the notes, why ranks may not be compared: said where they are
+  std::vector<std::string> unread;    ///< files that could not be read, each with its reason
+  bool one_of_several = false;        ///< a rank of a job whose other ranks are in traces of their own
 
   /// Answers must say whose they are.
   bool several() const { return ranks.size() > 1 || one_of_several; }
