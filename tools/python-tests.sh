@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds the Python package, installs it into build/python-venv and runs its tests and the example notebook; then the profiler's
-# tests once more under each PyTorch there is: Debian's, and the one from PyPI that bench/explain keeps. Where CI is set, the latter
-# is not installed, as that takes minutes of the 40 that all checks may take: it is used where it is there.
+# tests once more under two PyTorches: Debian's, and the current one from PyPI that bench/explain keeps; it is installed where it is
+# missing, in two minutes.
 #   tools/python-tests.sh [PYTEST OPTIONS]
 # The build is the debug build, with checks on: it takes its objects from ccache when `make test` ran with CCACHE_NOHASHDIR=1,
 # as .ci/run does, since compiler and flags are the same and only the build folder's name differs.
@@ -47,8 +47,8 @@ if /usr/bin/python3 -c 'import torch' 2>/dev/null; then
   torch_tests debian /usr/bin/python3 /usr/lib/python3/dist-packages
 fi
 bench=$cache/explain-venv
-if [ -z "${CI:-}" ] && ! "$bench/bin/python" -c 'import torch, numpy' 2>/dev/null; then
-  echo "python-tests: installing PyTorch and numpy from PyPI into $bench; some minutes, once" >&2
+if ! "$bench/bin/python" -c 'import torch, numpy' 2>/dev/null; then
+  echo "python-tests: installing PyTorch and numpy from PyPI into $bench; two minutes, once" >&2
   { python3 -m venv "$bench" && "$bench/bin/python" -m pip install --quiet torch numpy; } ||
     echo "python-tests: PyTorch could not be installed from PyPI" >&2
 fi
