@@ -205,6 +205,11 @@ report::Report communication(const Derived& derived, const report::Params&) {
     all.add(sum);
   }
   const std::vector<MatchedCollective> matched = matched_collectives(derived, times);
+  if (const auto left_out = std::ssize(derived.alignment().contradicting); left_out > 0)
+    report.notes.push_back(
+        fmt::format("{} matched collectives are left out: one rank would have ended before another began, so "
+                    "some of them were not recorded or belong elsewhere (`clock_alignment`).",
+                    report::format_value(left_out, Unit::count)));
   if (matched.empty() && places.empty())
     report.notes.emplace_back("No collective is recorded.");
   else

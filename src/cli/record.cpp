@@ -1,6 +1,7 @@
 #include "cli/record.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -114,6 +115,7 @@ int run_record(const Call& call) {
 int run_run(const Call& call) {
   if (call.program.empty() || !call.words.empty())
     return misuse(call, "run needs a program behind --: stepscope run -- python train.py");
+  say(fmt::format("stepscope: steps of it are recorded by: stepscope attach {} --steps 3", ::getpid()));
   const auto ended = run_recorded(call.program, {{"wait", "1"}});
   return ended ? ended->code : fail(ended.error());
 }

@@ -30,6 +30,8 @@ class ProfilerStats:
 class Results:
     """Recordings that are finished; read when somebody asks, and once."""
 
+    with_stack: Any
+
     def __init__(self, flags: int) -> None:
         self._flags = flags
         self._finished: list[Recording] = []
@@ -109,6 +111,8 @@ class Results:
         """Stacks for flame graphs, a line per event; needs ``with_stack``."""
         if not self._flags & STACKS:
             raise ProfilerError("export_stacks() needs stacks; record with with_stack=True")
+        if self.with_stack == "sampled":
+            raise ProfilerError("export_stacks() writes the stacks of ops, and samples are of no op; record with with_stack=True")
         self.events().export_stacks(path, metric)
 
     def export_memory_timeline(self, path: str | os.PathLike[str], device: str | None = None) -> None:
