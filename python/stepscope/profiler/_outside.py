@@ -51,7 +51,10 @@ def say(what: str) -> None:
 
 
 class Outside:
-    """What is recorded of this process: from step ``first`` up to, not including, ``end``."""
+    """What is recorded of this process: from step ``first`` up to, not including, ``end``.
+
+    A step ends with the optimizer's step(); the first one has begun with the program, so only who asks for step 0 gets it as one.
+    """
 
     def __init__(self) -> None:
         self.pid = os.getpid()
@@ -59,7 +62,7 @@ class Outside:
         self.step = 0
         self.stepper: Any = None
         self.first = self.end = -1
-        self.asked = self.recording = False
+        self.asked = self.recording = self.in_step = False
         self.profile: Any = None
         self.path = Path()
         self.over = threading.Event()
@@ -88,27 +91,37 @@ class Outside:
             self.profile._gives_way = True
             self.asked = True
             follow(self.profile, self.profile._flags)
-            if "steps" not in options or self.first == self.step:
+            if "steps" not in options:
                 self.start()
+            elif self.first == self.step:
+                self.start()
+                self.begin_step()
 
     def start(self) -> None:
         self.profile.start()
         self.recording = True
+
+    def begin_step(self) -> None:
         _collect.range_begin(f"ProfilerStep#{self.step}")
+        self.in_step = True
+
+    def end_step(self) -> None:
+        if self.in_step:
+            _collect.range_end()
+        self.in_step = False
 
     def stop(self) -> None:
-        """Ends what was asked for, begun or not."""
+        """Ends what was asked for, begun or not; a step that has not ended is none."""
         with self.lock:
             if not self.asked or os.getpid() != self.pid:
                 return
             self.asked = False
             try:
                 if self.recording:
-                    self.recording = False
+                    self.recording = self.in_step = False
                     if self.gave_way():
                         say(f"the program made a profiler of its own; what was recorded until then is in {self.path}")
                     else:
-                        _collect.range_end()
                         self.profile.stop()
             finally:
                 unfollow(self.profile)
@@ -138,20 +151,24 @@ class Outside:
                 self.next_step()
             except Exception as error:
                 self.error = error
-                self.asked = self.recording = False
+                self.asked = self.recording = self.in_step = False
                 self.over.set()
                 complain(error)
 
     def next_step(self) -> None:
         if not self.asked:
             return
-        if self.step == self.end or (self.recording and self.gave_way()):
+        if self.recording and self.gave_way():
             self.stop()
-        elif self.recording:
-            _collect.range_end()
-            _collect.range_begin(f"ProfilerStep#{self.step}")
-        elif self.step == self.first:
+            return
+        self.end_step()
+        if self.step == self.end:
+            self.stop()
+            return
+        if self.step == self.first and not self.recording:
             self.start()
+        if self.recording:
+            self.begin_step()
 
 
 def place(folder: Path) -> Path:
