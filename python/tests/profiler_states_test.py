@@ -155,6 +155,7 @@ def misused():
     yield "before anything was recorded", lambda: profile(activities=[]).export_chrome_trace("never.json")
     yield "needs stacks", lambda: profile(activities=[]).export_stacks("never.txt")
     yield "samples are of no op", lambda: profile(activities=[], with_stack="sampled").export_stacks("never.txt")
+    yield "is an _ExperimentalConfig, not 3", lambda: profile(activities=[], experimental_config=3)
     yield "needs memory", lambda: profile(activities=[]).export_memory_timeline("never.html")
     yield "start_trace() of a profiler that is not on", lambda: sp._KinetoProfile(activities=[]).start_trace()
     yield "no backend 'cupti'", lambda: profile(backend="cupti")

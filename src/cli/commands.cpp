@@ -199,6 +199,7 @@ constexpr Command kCommands[] = {
     {"record", "run a PyTorch program, record it, and report on it", "[FLAGS] -- PROGRAM [ARGS...]",
      "Runs the program as it is, records what it does in PyTorch, one file per process, and prints the "
      "report. "
+     "A step ends with the optimizer's step(); what comes before the first and behind the last is no step. "
      "The package stepscope must be installed for the Python that runs it. What is recorded survives a kill; "
      "the exit code is the program's own unless that is 0. The first time, the observer is compiled for the "
      "installed PyTorch, in about ten seconds; that takes a C++ compiler. Inside a program, "

@@ -48,6 +48,8 @@ def check_switches(**switches: Any) -> None:
 def warn_of_ignored(config: Any) -> None:
     options = getattr(config, "options", None)
     if options is None:
+        if config is not None and not type(config).__module__.startswith("torch."):
+            raise ProfilerError(f"experimental_config is an _ExperimentalConfig, not {config!r}")
         options = {name: getattr(config, name) for name in DEFAULTS if hasattr(config, name)}
     ignored = sorted(name for name, value in options.items() if value != DEFAULTS[name] and name not in {*ALWAYS_SO, OVERLOADS})
     if ignored:
