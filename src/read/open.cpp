@@ -74,6 +74,7 @@ Result<trace::Trace> open(std::span<const std::string> paths, const OpenOptions&
   if (trace.ranks.empty() && !is_enough) return execution_trace_alone(execution_traces.front());
   trace.unread = std::move(unread);
   if (left_out > 0) trace.notes.push_back(note_left_out(left_out));
+  leave_earlier_cycles(trace);
   settle_ranks(trace);
   for (const std::string& path : execution_traces) add_execution_trace(trace, path);
   const unsigned each = trace.ranks.size() == 1 ? threads : 1;

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <limits>
 #include <map>
+#include <tuple>
 
 #include "base/median.h"
 
@@ -96,6 +97,32 @@ void note_steps(trace::Trace& trace) {
       fmt::format("The ranks recorded different steps: {}. Compare them step by step (--step).", text));
 }
 
+/// Folder and WORKER of WORKER.TIME.pt.trace.json, as trace handlers name each cycle; "" of other names.
+std::string worker_in_name(const std::string& path) {
+  std::string_view name = path;
+  for (const std::string_view ending : {".gz", ".pt.trace.json"})
+    if (name.ends_with(ending)) name.remove_suffix(ending.size());
+  const std::size_t digits = name.find_last_not_of("0123456789") + 1;
+  if (path.find(".pt.trace.json", name.size()) != name.size() || digits < 2 || digits == name.size() ||
+      name[digits - 1] != '.')
+    return "";
+  return std::string(name.substr(0, digits - 1));
+}
+
+/// A file that has a process, and its times.
+struct Cycle {
+  std::size_t file;
+  double first = 0, last = 0;  // Unix time in ns; 0 and 0: nothing is known
+};
+
+Cycle cycle_of(const trace::Rank& rank, std::size_t file) {
+  const trace::EventTable& e = rank.events;
+  if (rank.tracks.empty() || rank.first_device_row() == 0) return {file};
+  const auto base = static_cast<double>(rank.base_ns);
+  return {file, base + static_cast<double>(*std::min_element(e.start.begin(), e.start.end())),
+          base + static_cast<double>(*std::max_element(e.end.begin(), e.end.end()))};
+}
+
 }  // namespace
 
 std::int64_t rank_in_name(const std::string& path) {
@@ -116,6 +143,38 @@ std::int64_t rank_of(const trace::Trace& trace, const trace::Rank& rank) {
     if (const auto number = named.integer(row); number && *number >= 0 && *number < kMostRanks)
       return *number;
   return rank_in_name(rank.path);
+}
+
+void leave_earlier_cycles(trace::Trace& trace) {
+  std::map<std::tuple<std::string, std::string, std::int64_t>, std::vector<Cycle>> processes;
+  for (std::size_t i = 0; i < trace.ranks.size(); ++i) {
+    const trace::Rank& rank = trace.ranks[i];
+    const std::string worker = worker_in_name(rank.path);
+    if (const Cycle cycle = cycle_of(rank, i); !worker.empty() && cycle.first < cycle.last)
+      processes[{worker, rank.tracks.front().pid, rank.rank}].push_back(cycle);
+  }
+  std::vector<bool> leaves(trace.ranks.size());
+  std::string kept;
+  std::size_t left = 0, named = 0;
+  for (auto& [process, cycles] : processes) {
+    std::sort(cycles.begin(), cycles.end(), [](const Cycle& a, const Cycle& b) { return a.first < b.first; });
+    const auto overlap = std::adjacent_find(cycles.begin(), cycles.end(),
+                                            [](const Cycle& a, const Cycle& b) { return b.first < a.last; });
+    if (cycles.size() < 2 || overlap != cycles.end()) continue;
+    for (std::size_t i = 0; i + 1 < cycles.size(); ++i) leaves[cycles[i].file] = true;
+    left += cycles.size() - 1;
+    if (named++ < kNamed) kept += (kept.empty() ? "" : ", ") + trace.ranks[cycles.back().file].path;
+  }
+  if (left == 0) return;
+  std::vector<trace::Rank> ranks;
+  for (std::size_t i = 0; i < leaves.size(); ++i)
+    if (!leaves[i]) ranks.push_back(std::move(trace.ranks[i]));
+  trace.ranks = std::move(ranks);
+  trace.notes.push_back(fmt::format(
+      "{} earlier recording{} of the same process {} left out, as of a schedule with several cycles; the "
+      "last "
+      "is {}{}. Name a file to see it alone.",
+      left, left == 1 ? "" : "s", left == 1 ? "is" : "are", kept, named > kNamed ? " and others" : ""));
 }
 
 void settle_ranks(trace::Trace& trace) {

@@ -64,6 +64,23 @@ TEST(RankNumbers, FromTheHeadThenTheCollectivesThenTheName) {
   EXPECT_TRUE(trace->notes.empty()) << trace->notes[0];
 }
 
+// Each file has two steps of 10 µs: steps 1 and 2 begin at 10 and 20 µs, steps 5 and 6 at 50 and 60.
+TEST(RankNumbers, OfTheCyclesOfAProcessTheLastStays) {
+  Folder folder;
+  folder.add("a.1.pt.trace.json", file(rank_of_job(0, 2), 1));
+  folder.add("a.2.pt.trace.json", file(rank_of_job(0, 2), 5));
+  folder.add("b.1.pt.trace.json", file(rank_of_job(1, 2), 1));
+  folder.add("b.2.pt.trace.json", file(rank_of_job(1, 2), 5));
+  const auto trace = folder.opened();
+  ASSERT_TRUE(trace.ok());
+  EXPECT_EQ(numbers(*trace), (Numbers{0, 1}));
+  EXPECT_EQ(trace->ranks[1].steps.front().number, 5);
+  EXPECT_TRUE(trace->doubts.empty());
+  ASSERT_EQ(trace->notes.size(), 1u);
+  EXPECT_TRUE(trace->notes[0].starts_with("2 earlier recordings of the same process are left out"))
+      << trace->notes[0];
+}
+
 TEST(RankNumbers, MissingRanksAndOtherStepsAreNoted) {
   Folder folder;
   folder.add("a.json", file(rank_of_job(0, 12), 5));
