@@ -1,6 +1,7 @@
 // Bytes from a file or standard input, gzip undone on the way. Streaming: nothing is held whole.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -16,6 +17,7 @@ namespace stepscope {
 struct ByteFault {
   std::int64_t offset;  ///< in the file as stored
   std::string reason;
+  std::int64_t bytes = -1;  ///< that were lost; -1: not known
 };
 
 class ByteSource {
@@ -30,19 +32,23 @@ class ByteSource {
   bool compressed = false;
   std::vector<ByteFault> faults;  ///< the first few
   std::int64_t fault_count = 0;   ///< all of them
+  std::int64_t lost_bytes = 0;    ///< as far as they are known
 
  protected:
-  void add_fault(std::int64_t offset, std::string reason) {
-    constexpr std::size_t kDescribed = 16;
-    if (faults.size() < kDescribed) faults.push_back({offset, std::move(reason)});
+  static constexpr std::size_t kDescribed = 16;
+  void add_fault(std::int64_t offset, std::string reason, std::int64_t bytes = -1) {
+    if (faults.size() < kDescribed) faults.push_back({offset, std::move(reason), bytes});
     ++fault_count;
+    lost_bytes += std::max<std::int64_t>(0, bytes);
   }
   /// Takes over the faults of the source below.
   void take_faults(ByteSource& below) {
-    for (ByteFault& fault : below.faults) add_fault(fault.offset, std::move(fault.reason));
-    fault_count += below.fault_count - static_cast<std::int64_t>(below.faults.size());
+    for (ByteFault& fault : below.faults)
+      if (faults.size() < kDescribed) faults.push_back(std::move(fault));
+    fault_count += below.fault_count;
+    lost_bytes += below.lost_bytes;
     below.faults.clear();
-    below.fault_count = 0;
+    below.fault_count = below.lost_bytes = 0;
   }
 };
 

@@ -239,8 +239,9 @@ void count_reading(ExecutionTrace& trace, const ByteSource& source) {
   trace::Reading& reading = trace.reading;
   reading.events = static_cast<std::int64_t>(trace.nodes.size());
   reading.losses += source.fault_count;
+  reading.lost_bytes += source.lost_bytes;
   for (const ByteFault& fault : source.faults)
-    reading.first_losses.push_back({fault.offset, -1, fault.reason});
+    reading.first_losses.push_back({fault.offset, fault.bytes, fault.reason});
 }
 
 }  // namespace

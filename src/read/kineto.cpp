@@ -106,8 +106,9 @@ void count_reading(trace::Rank& rank, const Pass& pass, const ByteSource& source
   reading.text_bytes = pass.text_bytes;
   reading.complete = pass.complete;
   reading.losses = source.fault_count;
+  reading.lost_bytes = source.lost_bytes;
   for (const ByteFault& fault : source.faults)
-    reading.first_losses.push_back({fault.offset, -1, fault.reason});
+    reading.first_losses.push_back({fault.offset, fault.bytes, fault.reason});
   for (const Batch& batch : pass.batches) {
     reading.events += batch.listed;
     reading.losses += batch.loss_count;

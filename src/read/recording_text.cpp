@@ -57,7 +57,7 @@ class RecordingText : public ByteSource {
   RecordingText(std::vector<char> bytes, record::Recording recording, record::Workers workers)
       : bytes_(std::move(bytes)), recording_(std::move(recording)), workers_(std::move(workers)) {
     stored_size = static_cast<std::int64_t>(bytes_.size());
-    for (const std::string& note : recording_.notes()) add_fault(0, note);
+    for (const ByteFault& fault : recording_.faults()) add_fault(fault.offset, fault.reason, fault.bytes);
     for (const std::string& note : workers_.notes()) add_fault(0, note);
     writer_ = std::thread([this] {
       record::write_kineto(

@@ -1,19 +1,11 @@
 #include "record/recording.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "record/device_format.h"
 
 namespace stepscope::record {
 namespace {
-
-template <class T>
-T copied(std::span<const char> bytes) {
-  T value;
-  std::memcpy(static_cast<void*>(&value), bytes.data(), sizeof value);
-  return value;
-}
 
 /// The parts of Header and SegmentHeader as plain values: the file may change while it is read.
 struct PlainHeader {
@@ -45,41 +37,118 @@ bool plausible(const ClockPair& pair) {
          pair.monotonic_ns >= 0 && pair.monotonic_ns < kFarthest;
 }
 
-std::vector<ClockPair> pairs_of(const PlainHeader& header, const std::vector<Segment>& segments) {
+/// What all segments hold, learned in one walk.
+class Contents {
+ public:
+  Contents(std::span<const char> file, const PlainHeader& header)
+      : file_(file), stopped_(header.end.tick != 0) {
+    for (const ClockPair& pair : {header.loaded, header.begin, header.end})
+      if (plausible(pair)) pairs.push_back(pair);
+    const std::uint32_t claimed = std::min(header.claimed, header.segment_limit);
+    for (std::uint32_t i = 0; i < claimed; ++i) {
+      const std::size_t from = kHeaderBytes + std::size_t{i} * kSegmentBytes;
+      if (from + sizeof(SegmentHeader) > file.size()) {
+        cut += claimed - i;
+        return;
+      }
+      segment(from);
+    }
+  }
+
+  std::vector<Segment> segments;
   std::vector<ClockPair> pairs;
-  for (const ClockPair& pair : {header.loaded, header.begin, header.end})
-    if (plausible(pair)) pairs.push_back(pair);
-  for (const Segment& segment : segments)
-    for_each_record(segment, [&](const Record& record, std::span<const char> bytes) {
-      if (record.type != Type::clock || bytes.size() < sizeof(ClockRecord)) return;
+  DeviceCounts counts{};
+  std::uint32_t cut = 0;           ///< segments
+  std::vector<ByteFault> damaged;  ///< a fault for each such segment
+  std::uint64_t unknown_kinds = 0;
+
+ private:
+  void segment(std::size_t from) {
+    const auto head = copied<PlainSegment>(file_.subspan(from));
+    const std::span<const char> room =
+        file_.subspan(from, std::min<std::size_t>(kSegmentBytes, file_.size() - from));
+    if (head.committed < sizeof(SegmentHeader) && !is_overwritten(room))
+      return;  // claimed and never written to
+    const bool is_told = head.committed >= sizeof(SegmentHeader) && head.committed <= kSegmentBytes;
+    const std::size_t end = is_told ? std::min<std::size_t>(head.committed, room.size()) : room.size();
+    const bool is_cut = is_told && end < head.committed;
+    cut += is_cut;
+    Segment out{head.thread,
+                head.torch_thread,
+                text_of(head.thread_name),
+                room.first(end).subspan(sizeof(SegmentHeader)),
+                {}};
+    Walked walked =
+        walk(out.records, [&](const Record& record, std::span<const char> bytes) { take(record, bytes); });
+    unknown_kinds += walked.unknown_kinds;
+    out.damaged = std::move(walked.damaged);
+    std::int64_t lost = is_told ? 0 : sizeof(SegmentHeader);
+    for (const Stretch& stretch : out.damaged) {
+      const bool is_last = stretch.at + stretch.bytes == out.records.size();
+      if (is_last && is_cut) continue;  // told of already
+      lost += static_cast<std::int64_t>(is_last && !is_told ? written(out.records.subspan(stretch.at))
+                                                            : stretch.bytes);
+    }
+    const std::size_t first = is_told && lost > 0 ? sizeof(SegmentHeader) + out.damaged[0].at : 0;
+    if (lost > 0)
+      damaged.push_back({static_cast<std::int64_t>(from + first),
+                         "what is recorded here is damaged; what fits behind it is read", lost});
+    segments.push_back(std::move(out));
+  }
+
+  /// Bytes up to the last one that is not zero.
+  static std::size_t written(std::span<const char> bytes) {
+    const auto last = std::find_if(bytes.rbegin(), bytes.rend(), [](char c) { return c != 0; });
+    return static_cast<std::size_t>(bytes.rend() - last);
+  }
+
+  /// A segment's size is gone, not yet to come: records follow the clock that is its first. While the program
+  /// runs, they may have come after the size was read.
+  bool is_overwritten(std::span<const char> segment) const {
+    return stopped_ && written(segment) > sizeof(SegmentHeader) + sizeof(ClockRecord);
+  }
+
+  void take(const Record& record, std::span<const char> bytes) {
+    if (record.type == Type::clock) {
       const auto pair = copied<ClockRecord>(bytes).pair;
       if (plausible(pair)) pairs.push_back(pair);
-    });
-  return pairs;
+    }
+    if (record.type != Type::device_counts) return;
+    const auto more = copied<DeviceCounts>(bytes);
+    counts.dropped += more.dropped;
+    counts.untimed += more.untimed;
+    counts.discarded += more.discarded;
+    counts.unread += more.unread;
+  }
+
+  const std::span<const char> file_;
+  const bool stopped_;
+};
+
+/// Sentences.
+std::vector<std::string> device_losses(const DeviceCounts& all) {
+  std::vector<std::string> out;
+  if (all.dropped > 0)
+    out.push_back(std::to_string(all.dropped) +
+                  " records of GPUs were dropped by the driver's library for want of memory.");
+  if (all.discarded > 0)
+    out.push_back(std::to_string(all.discarded) +
+                  " bytes of records of GPUs came faster than they could be read and are lost.");
+  if (all.untimed > 0)
+    out.push_back(std::to_string(all.untimed) +
+                  " kernels or copies have no times and are not shown: the recording ended before they "
+                  "did, or the GPU had no memory for their times.");
+  if (all.unread > 0) out.push_back(std::to_string(all.unread) + " records of GPUs could not be read.");
+  return out;
 }
 
-void note_device_losses(const std::vector<Segment>& segments, std::vector<std::string>& notes) {
-  DeviceCounts all{};
-  for (const Segment& segment : segments)
-    for_each_record(segment, [&](const Record& record, std::span<const char> bytes) {
-      if (record.type != Type::device_counts || bytes.size() < sizeof(DeviceCounts)) return;
-      const auto counts = copied<DeviceCounts>(bytes);
-      all.dropped += counts.dropped;
-      all.untimed += counts.untimed;
-      all.discarded += counts.discarded;
-      all.unread += counts.unread;
-    });
-  if (all.dropped > 0)
-    notes.push_back(std::to_string(all.dropped) +
-                    " records of GPUs were dropped by the driver's library for want of memory.");
-  if (all.discarded > 0)
-    notes.push_back(std::to_string(all.discarded) +
-                    " bytes of records of GPUs came faster than they could be read and are lost.");
-  if (all.untimed > 0)
-    notes.push_back(std::to_string(all.untimed) +
-                    " kernels or copies have no times and are not shown: the recording ended before they "
-                    "did, or the GPU had no memory for their times.");
-  if (all.unread > 0) notes.push_back(std::to_string(all.unread) + " records of GPUs could not be read.");
+std::string told(const std::vector<ByteFault>& damaged, std::size_t segments) {
+  std::int64_t lost = 0;
+  for (const ByteFault& fault : damaged) lost += fault.bytes;
+  return std::to_string(damaged.size()) + " of " + std::to_string(segments) +
+         (damaged.size() == 1 ? " segments is" : " segments are") + " damaged, first at byte " +
+         std::to_string(damaged[0].offset) + ": " + std::to_string(lost) +
+         " bytes of records could not be read. The rest was; if the file was copied, copy it again.";
 }
 
 }  // namespace
@@ -133,15 +202,21 @@ void Times::count_from(const Times& other) {
 
 bool for_each_record(const Segment& segment,
                      const std::function<void(const Record&, std::span<const char>)>& take) {
-  for (std::span<const char> rest = segment.records; !rest.empty();) {
+  auto damaged = segment.damaged.begin();
+  for (std::size_t at = 0; at < segment.records.size();) {
+    if (damaged != segment.damaged.end() && damaged->at == at) {
+      at += (damaged++)->bytes;
+      continue;
+    }
+    const std::span<const char> rest = segment.records.subspan(at);
     if (rest.size() < sizeof(Record)) return false;
     const auto record = copied<Record>(rest);
     const std::size_t bytes = record.units * std::size_t{8};
     if (bytes < sizeof(Record) || bytes > rest.size()) return false;
     take(record, rest.first(bytes));
-    rest = rest.subspan(bytes);
+    at += bytes;
   }
-  return true;
+  return segment.damaged.empty();
 }
 
 Texts::Texts(const Segment& segment) {
@@ -178,37 +253,35 @@ Result<Recording> Recording::open(std::span<const char> file) {
   out.host_ = text_of(header.host);
   out.parent_ = header.parent;
   out.worker_ = header.worker;
-  const std::uint32_t claimed = std::min(header.claimed, header.segment_limit);
-  std::uint32_t cut = 0;
-  for (std::uint32_t i = 0; i < claimed; ++i) {
-    const std::size_t from = kHeaderBytes + std::size_t{i} * kSegmentBytes;
-    if (from + sizeof(SegmentHeader) > file.size()) {
-      cut = claimed - i;
-      break;
-    }
-    const auto head = copied<PlainSegment>(file.subspan(from));
-    const std::size_t room = std::min<std::size_t>(kSegmentBytes, file.size() - from);
-    if (head.committed < sizeof(SegmentHeader)) continue;  // claimed and never written to
-    const std::size_t bytes = std::min<std::size_t>(head.committed, room);
-    cut += bytes < head.committed;
-    out.segments_.push_back({head.thread, head.torch_thread, text_of(head.thread_name),
-                             file.subspan(from + sizeof(SegmentHeader), bytes - sizeof(SegmentHeader))});
+  Contents contents(file, header);
+  out.segments_ = std::move(contents.segments);
+  if (contents.cut > 0)
+    out.lose("The recording is cut off: " + std::to_string(contents.cut) +
+             " segments are missing or not whole.");
+  if (!contents.damaged.empty()) {
+    out.notes_.push_back(told(contents.damaged, out.segments_.size()));
+    out.faults_.insert(out.faults_.end(), contents.damaged.begin(), contents.damaged.end());
   }
-  if (cut > 0)
-    out.notes_.push_back("The recording is cut off: " + std::to_string(cut) +
-                         " segments are missing or not whole.");
   if (out.dropped_ > 0)
-    out.notes_.push_back(std::to_string(out.dropped_) +
-                         (header.disk_was_full != 0
-                              ? " records found no room, as the disk was full: record to another disk."
-                              : " records found no room: record fewer steps, or allow the recording more "
-                                "memory."));
-  note_device_losses(out.segments_, out.notes_);
-  out.times_ = Times(static_cast<Clock>(header.clock), pairs_of(header, out.segments_));
+    out.lose(std::to_string(out.dropped_) +
+             (header.disk_was_full != 0
+                  ? " records found no room, as the disk was full: record to another disk."
+                  : " records found no room: record fewer steps, or allow the recording more memory."));
+  for (const std::string& sentence : device_losses(contents.counts)) out.lose(sentence);
+  if (contents.unknown_kinds > 0)
+    out.notes_.push_back(std::to_string(contents.unknown_kinds) +
+                         " records are of kinds that this version of stepscope does not know: open the "
+                         "recording with the version that made it.");
+  out.times_ = Times(static_cast<Clock>(header.clock), std::move(contents.pairs));
   out.begin_tick_ = header.begin.tick;
   out.end_tick_ = header.end.tick;
   out.settle_times();
   return out;
+}
+
+void Recording::lose(std::string sentence) {
+  faults_.push_back({0, sentence});
+  notes_.push_back(std::move(sentence));
 }
 
 void Recording::take_times_of(const Recording& parent) {

@@ -1,5 +1,5 @@
-// A recording, read: its records checked, its ticks turned into time. The file is not believed: a size or an
-// id that does not fit ends its segment, with a note.
+// A recording, read: its records checked, its ticks turned into time. The file is not believed: what does not
+// fit is left out and counted, see intact.h.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/byte_source.h"
 #include "base/result.h"
 #include "record/format.h"
+#include "record/intact.h"
 
 namespace stepscope::record {
 
@@ -36,7 +38,8 @@ struct Segment {
   std::uint32_t thread = 0;
   std::uint64_t torch_thread = 0;
   std::string thread_name;
-  std::span<const char> records;
+  std::span<const char> records;  ///< all that were committed
+  std::vector<Stretch> damaged;   ///< of them, in order
 };
 
 class Recording {
@@ -60,10 +63,13 @@ class Recording {
   const std::vector<Segment>& segments() const { return segments_; }
   /// What was lost or could not be read, as sentences.
   const std::vector<std::string>& notes() const { return notes_; }
+  /// The same by the places in the file; what is only not known to this program is no fault.
+  const std::vector<ByteFault>& faults() const { return faults_; }
   /// An instant of this recording and of its parent's gets the same time.
   void take_times_of(const Recording& parent);
 
  private:
+  void lose(std::string sentence);
   void settle_times();
 
   std::uint32_t pid_ = 0, flags_ = 0, parent_ = 0, worker_ = 0;
@@ -75,6 +81,7 @@ class Recording {
   std::int64_t begin_ = 0, end_ = 0;
   std::vector<Segment> segments_;
   std::vector<std::string> notes_;
+  std::vector<ByteFault> faults_;
 };
 
 /// Names and signatures of a segment by id; what is not there is "".
@@ -93,7 +100,7 @@ class Texts {
   std::vector<std::string_view> by_id_, overloads_;
 };
 
-/// Calls `take` with each whole record of the segment; true unless one did not fit.
+/// Calls `take` with each whole record of the segment; true unless there are others.
 bool for_each_record(const Segment& segment,
                      const std::function<void(const Record&, std::span<const char>)>& take);
 

@@ -1,0 +1,152 @@
+#include "record/intact.h"
+
+#include <algorithm>
+
+#include "record/device_format.h"
+
+namespace stepscope::record {
+namespace {
+
+constexpr std::uint16_t kLastKind = 255;  // of this format's version, some of them of programs to come
+
+/// Bytes of the shortest record of that kind; 0: the kind is not known.
+std::size_t shortest(Type type) {
+  switch (type) {
+    case Type::text:
+    case Type::signature:
+    case Type::metadata:
+    case Type::op_name:
+      return sizeof(Text);
+    case Type::op:
+      return sizeof(Op);
+    case Type::memory:
+      return sizeof(Memory);
+    case Type::clock:
+      return sizeof(ClockRecord);
+    case Type::flow:
+      return sizeof(Flow);
+    case Type::sample:
+      return sizeof(Sample);
+    case Type::counter:
+      return sizeof(Counter);
+    case Type::device_session:
+      return sizeof(DeviceSession);
+    case Type::device_clock:
+      return sizeof(DeviceClockPair);
+    case Type::device_attributes:
+      return sizeof(DeviceAttributes);
+    case Type::device_context:
+      return sizeof(DeviceContext);
+    case Type::kernel:
+      return sizeof(Kernel);
+    case Type::memcpy:
+      return sizeof(Memcpy);
+    case Type::memset:
+      return sizeof(Memset);
+    case Type::api_call:
+      return sizeof(ApiCall);
+    case Type::synchronization:
+      return sizeof(Synchronization);
+    case Type::event_record:
+      return sizeof(EventRecord);
+    case Type::overhead:
+      return sizeof(Overhead);
+    case Type::device_counts:
+      return sizeof(DeviceCounts);
+  }
+  return 0;
+}
+
+bool has_id(Type type) { return type == Type::text || type == Type::signature || type == Type::op_name; }
+
+/// What is told of the length fits the record, and the zero behind the last byte is there.
+bool is_filled(const Record& record, std::span<const char> bytes) {
+  if (has_id(record.type) || record.type == Type::metadata) {
+    const std::size_t length = copied<std::uint32_t>(bytes.subspan(sizeof(Record)));
+    return length < bytes.size() - kTextBytes && bytes[kTextBytes + length] == '\0';
+  }
+  return record.type != Type::sample ||
+         copied<Sample>(bytes).count <= (bytes.size() - sizeof(Sample)) / sizeof(std::uint32_t);
+}
+
+/// The record that `rest` begins with; none where there can be none.
+std::span<const char> first_of(std::span<const char> rest) {
+  if (rest.size() < sizeof(Record)) return {};
+  const auto record = copied<Record>(rest);
+  const std::size_t bytes = record.units * std::size_t{8}, least = shortest(record.type);
+  const auto kind = static_cast<std::uint16_t>(record.type);
+  if (bytes < std::max(least, sizeof(Record)) || bytes > rest.size() || kind == 0 || kind > kLastKind ||
+      !is_filled(record, rest.first(bytes)))
+    return {};
+  return rest.first(bytes);
+}
+
+/// Several in a row fit: that is no chance.
+bool goes_on(std::span<const char> rest) {
+  constexpr int kEnough = 8;
+  for (int i = 0; i < kEnough && !rest.empty(); ++i) {
+    const std::span<const char> bytes = first_of(rest);
+    if (bytes.empty() || shortest(copied<Record>(bytes).type) == 0) return false;
+    rest = rest.subspan(bytes.size());
+  }
+  return true;
+}
+
+/// Where records go on behind the damage at `at`.
+std::size_t resumed(std::span<const char> records, std::size_t at) {
+  for (at += 8; at < records.size(); at += 8)
+    if (goes_on(records.subspan(at))) return at;
+  return records.size();
+}
+
+/// The texts that were told in a segment so far.
+class Told {
+ public:
+  /// False for a record that is named by what was not told.
+  bool takes(const Record& record, std::span<const char> bytes) {
+    if (has_id(record.type)) return add(record.value);
+    if (record.type == Type::counter) return holds(record.value);
+    if (record.type != Type::op) return true;
+    const std::uint32_t signature = copied<Op>(bytes).signature;
+    return holds(record.value) && (signature == 0 || holds(signature));
+  }
+
+ private:
+  bool add(std::uint32_t id) {
+    if (id > kSegmentBytes) return false;
+    if (ids_.size() <= id) ids_.resize(id + 1);
+    return ids_[id] = true;
+  }
+  bool holds(std::uint32_t id) const { return id < ids_.size() && ids_[id]; }
+
+  std::vector<bool> ids_;
+};
+
+}  // namespace
+
+Walked walk(std::span<const char> records,
+            const std::function<void(const Record&, std::span<const char>)>& take) {
+  Walked out;
+  Told told;
+  for (std::size_t at = 0; at < records.size();) {
+    const std::span<const char> bytes = first_of(records.subspan(at));
+    const std::size_t behind = bytes.empty() ? resumed(records, at) : at + bytes.size();
+    if (!bytes.empty()) {
+      const auto record = copied<Record>(bytes);
+      if (told.takes(record, bytes)) {
+        out.unknown_kinds += shortest(record.type) == 0;
+        take(record, bytes);
+        at = behind;
+        continue;
+      }
+    }
+    if (!out.damaged.empty() && out.damaged.back().at + out.damaged.back().bytes == at)
+      out.damaged.back().bytes += behind - at;
+    else
+      out.damaged.push_back({at, behind - at});
+    at = behind;
+  }
+  return out;
+}
+
+}  // namespace stepscope::record
