@@ -201,6 +201,177 @@ TEST(Recorded, AnotherVersionIsSaid) {
   EXPECT_FALSE(Recording::open(std::string("{}")).ok());
 }
 
+constexpr std::size_t kRecords = kHeaderBytes + sizeof(SegmentHeader);  // where they begin in the file
+constexpr std::size_t kName = 24, kOp = sizeof(Op), kOps = 100;
+
+/// A name in 24 bytes, then 100 ops of 32 bytes each.
+std::string many_ops() {
+  std::string records;
+  put_name(records, Type::text, 1, "aten::add");
+  for (std::uint64_t i = 0; i < kOps; ++i)
+    put_bytes(records, Op{{Type::op, 4, 1}, 2000 + 10 * i, 2005 + 10 * i, 0, 0, 0, 0});
+  return records;
+}
+
+std::size_t place_of(std::size_t op) { return kName + op * kOp; }
+
+template <class T>
+void overwrite(std::string& text, std::size_t at, const T& value) {
+  std::memcpy(text.data() + at, &value, sizeof value);
+}
+
+/// One stretch is lost; of the ops those in it.
+void expect_lost(const std::string& file, std::size_t at, std::size_t bytes, std::size_t ops_left) {
+  const auto recording = Recording::open(file);
+  ASSERT_TRUE(recording.ok());
+  ASSERT_EQ(recording->faults().size(), 1U);
+  EXPECT_EQ(recording->faults()[0].offset, static_cast<std::int64_t>(at));
+  EXPECT_EQ(recording->faults()[0].bytes, static_cast<std::int64_t>(bytes));
+  EXPECT_EQ(recording->notes(),
+            std::vector<std::string>{"1 of 1 segments is damaged, first at byte " + std::to_string(at) +
+                                     ": " + std::to_string(bytes) +
+                                     " bytes of records could not be read. The rest was; if the file was "
+                                     "copied, copy it again."});
+  EXPECT_EQ(count_of(text_of(file), R"("name": "aten::add")"), ops_left);
+}
+
+void expect_whole(const std::string& file, std::size_t ops) {
+  const auto recording = Recording::open(file);
+  ASSERT_TRUE(recording.ok());
+  EXPECT_TRUE(recording->faults().empty());
+  EXPECT_EQ(recording->notes(), std::vector<std::string>());
+  EXPECT_EQ(count_of(text_of(file), R"("name": "aten::add")"), ops);
+}
+
+TEST(RecordedDamage, AWholeRecordingHasNone) {
+  expect_whole(made_recording(), 1);
+  expect_whole(made_recording(many_ops()), kOps);
+  expect_whole(made_recording(""), 0);
+}
+
+// The last 4 bytes of op 20, which are zero in every op here, and four ops.
+TEST(RecordedDamage, ZerosInTheMiddle) {
+  std::string records = many_ops();
+  records.replace(place_of(20) + 28, 4 + 4 * kOp, 4 + 4 * kOp, '\0');
+  expect_lost(made_recording(records), kRecords + place_of(21), 4 * kOp, kOps - 4);
+}
+
+TEST(RecordedDamage, ZerosToTheEnd) {
+  std::string records = many_ops();
+  records.replace(place_of(90), 10 * kOp, 10 * kOp, '\0');
+  expect_lost(made_recording(records), kRecords + place_of(90), 10 * kOp, 90);
+}
+
+TEST(RecordedDamage, ARecordWithoutSize) {
+  std::string records = many_ops();
+  overwrite(records, place_of(7) + offsetof(Record, units), std::uint16_t{0});
+  expect_lost(made_recording(records), kRecords + place_of(7), kOp, kOps - 1);
+}
+
+TEST(RecordedDamage, ARecordThatIsTooShortForItsKind) {
+  std::string records = many_ops();
+  overwrite(records, place_of(7) + offsetof(Record, units), std::uint16_t{3});
+  expect_lost(made_recording(records), kRecords + place_of(7), kOp, kOps - 1);
+}
+
+// 93 ops of 4 units each are left from op 7 on: 372 units.
+TEST(RecordedDamage, ASizePastTheEnd) {
+  std::string records = many_ops();
+  overwrite(records, place_of(7) + offsetof(Record, units), std::uint16_t{373});
+  expect_lost(made_recording(records), kRecords + place_of(7), kOp, kOps - 1);
+}
+
+TEST(RecordedDamage, AKindThatThereCannotBe) {
+  for (const Type kind : {Type{0}, Type{256}, Type{0x4141}, Type{0xFFFF}}) {
+    std::string records = many_ops();
+    overwrite(records, place_of(7), kind);
+    expect_lost(made_recording(records), kRecords + place_of(7), kOp, kOps - 1);
+  }
+}
+
+TEST(RecordedDamage, NamesThatWereNotTold) {
+  std::string records = many_ops();
+  overwrite(records, place_of(3) + offsetof(Record, value), std::uint32_t{2});
+  overwrite(records, place_of(4) + 24, std::uint32_t{9});
+  expect_lost(made_recording(records), kRecords + place_of(3), 2 * kOp, kOps - 2);
+}
+
+// Without its name no op can be told.
+TEST(RecordedDamage, ATextThatIsLongerThanItsRecord) {
+  std::string records = many_ops();
+  overwrite(records, sizeof(Record), std::uint32_t{12});
+  expect_lost(made_recording(records), kRecords, kName + kOps * kOp, 0);
+}
+
+TEST(RecordedDamage, LettersOverAnOp) {
+  std::string records = many_ops();
+  records.replace(place_of(50) + 1, 22, "overwritten by letters");
+  expect_lost(made_recording(records), kRecords + place_of(50), kOp, kOps - 1);
+}
+
+TEST(RecordedDamage, OfTheLastRecord) {
+  std::string records = many_ops();
+  overwrite(records, place_of(99), std::uint16_t{0});
+  expect_lost(made_recording(records), kRecords + place_of(99), kOp, kOps - 1);
+}
+
+// A thread that was stopped in the middle of a record: it is not committed, whatever stands there.
+TEST(RecordedDamage, AnUnfinishedTailIsNone) {
+  const std::string whole = made_recording(many_ops());
+  expect_whole(whole + std::string(5000, '\0'), kOps);
+  expect_whole(whole + std::string(5000, 'x'), kOps);
+}
+
+// Claimed, not filled: nothing or the clock that is told first.
+TEST(RecordedDamage, ASegmentThatIsNotBegunIsNone) {
+  std::string file = made_recording(many_ops());
+  file.resize(kHeaderBytes + kSegmentBytes);
+  overwrite(file, offsetof(Header, claimed), std::uint32_t{2});
+  file.resize(kHeaderBytes + 2 * kSegmentBytes);
+  expect_whole(file, kOps);
+  put_bytes(file, std::uint64_t{0});
+  const ClockRecord clock{{Type::clock, 4, 0}, {1, 1, 1}};
+  overwrite(file, kRecords + kSegmentBytes, clock);
+  expect_whole(file, kOps);
+}
+
+// The 32 bytes of the segment's header are lost, and nothing else.
+TEST(RecordedDamage, OfASegmentsHeader) {
+  const std::string whole = made_recording(many_ops());
+  for (const std::uint32_t committed : {0U, kSegmentBytes + 1, 0xFFFF'FFFFU}) {
+    std::string file = whole;
+    overwrite(file, kHeaderBytes, committed);
+    file.resize(kHeaderBytes + kSegmentBytes);
+    expect_lost(file, kHeaderBytes, sizeof(SegmentHeader), kOps);
+  }
+  std::string file = whole;  // of a program that runs, a size may come while the file is read
+  overwrite(file, kHeaderBytes, std::uint32_t{0});
+  overwrite(file, offsetof(Header, end), ClockPair{});
+  expect_whole(file, 0);
+}
+
+TEST(RecordedDamage, ACutIsToldOnce) {
+  const std::string whole = made_recording(many_ops());
+  const auto recording = Recording::open(std::span(whole).first(whole.size() - 5));
+  ASSERT_TRUE(recording.ok());
+  EXPECT_EQ(recording->notes(),
+            std::vector<std::string>{"The recording is cut off: 1 segments are missing or not whole."});
+}
+
+TEST(RecordedDamage, KindsOfLaterVersionsAreNone) {
+  std::string records = many_ops();
+  put_bytes(records, Flow{{static_cast<Type>(60), 3, 0}, 1, 2});
+  const std::string file = made_recording(records);
+  const auto recording = Recording::open(file);
+  ASSERT_TRUE(recording.ok());
+  EXPECT_TRUE(recording->faults().empty());
+  EXPECT_EQ(
+      recording->notes(),
+      std::vector<std::string>{"1 records are of kinds that this version of stepscope does not know: open "
+                               "the recording with the version that made it."});
+  EXPECT_EQ(count_of(text_of(file), R"("name": "aten::add")"), kOps);
+}
+
 TEST(Recorded, NothingInItIsBelieved) {
   const std::string whole = with_overloads();
   for (std::size_t cut = 0; cut < whole.size(); cut += cut < kHeaderBytes ? 97 : 1)
