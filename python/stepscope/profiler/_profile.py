@@ -17,7 +17,7 @@ from stepscope import _collect
 from stepscope._errors import ProfilerError
 from stepscope.profiler import _dataloader
 from stepscope.profiler._activities import ProfilerActivity, chosen, supported_activities, wait_for_devices
-from stepscope.profiler._config import captures_overloads, check_observer, check_switches, warn_of_ignored
+from stepscope.profiler._config import captures_overloads, check_handler, check_observer, check_switches, warn_of_ignored
 from stepscope.profiler._execution_trace import ExecutionTraceObserver
 from stepscope.profiler._kineto import kineto_profile
 from stepscope.profiler._metadata import checked_json, distributed_info
@@ -271,10 +271,7 @@ class profile(_KinetoProfile):  # noqa: N801 (the name that it replaces)
     ) -> None:
         if use_cuda is not None:
             warnings.warn("use_cuda is deprecated; name the activities", FutureWarning, stacklevel=2)
-        if on_trace_ready is not None and not callable(on_trace_ready):
-            raise ProfilerError(
-                f"on_trace_ready is a function of the profiler, not {on_trace_ready!r}; tensorboard_trace_handler(folder) makes one"
-            )
+        check_handler(on_trace_ready)
         super().__init__(activities=activities, **others)
         self.schedule = schedule
         self.on_trace_ready = on_trace_ready
