@@ -3,6 +3,8 @@
 import copy
 import os
 import pickle
+import subprocess
+import sys
 
 import pytest
 
@@ -141,3 +143,22 @@ def test_a_stopped_recording_takes_what_it_holds(tmp_path):
     assert prof.recording_path.stat().st_size < 2 * MEGABYTE
     assert mapped() - before < 256 * MEGABYTE
     assert names(prof) == ["work"]
+
+
+def test_what_killed_processes_left_goes_but_for_their_recordings(tmp_path):
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    machine = _recording.machine()
+    other = "0" * 8 if machine != "0" * 8 else "1" * 8
+    gone = [f"control-{ended.pid}-{machine}.sock", f"loader-{ended.pid}-{machine}", f"loader-{ended.pid}-{machine}.part"]
+    kept = [
+        f"control-{os.getpid()}-{machine}.sock",
+        f"loader-{os.getppid()}-{machine}",
+        f"loader-{ended.pid}-{other}",
+        f"control-{ended.pid}.sock",
+        f"host_{ended.pid}-{machine}.stepscope",
+    ]
+    for name in gone + kept:
+        (tmp_path / name).symlink_to("/no/such/file")
+    _recording.sweep(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(kept)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -147,6 +148,7 @@ def test_a_program_without_pytorch(tmp_path):
         (["record"], "needs a program behind --"),
         (["record", "--steps", "5:2", "--", "true"], "FIRST:END"),
         (["record", "--", "/no/such/program"], "was not started"),
+        (["record", "-o", "/no/such/folder", "--", "true"], "/no/such/folder: the folder cannot be made: No such file or directory"),
         (["run"], "needs a program behind --"),
         (["attach", "--steps", "1"], "needs the id of a process"),
         (["attach", "one", "--steps", "1"], "is no id"),
@@ -166,23 +168,61 @@ def test_a_folder_with_something_in_it_is_left_alone(tmp_path):
     assert done.returncode == 1 and "is not empty" in done.stderr
 
 
+def test_a_folder_of_this_second_may_be_there_already(tmp_path, train):
+    now = time.time()
+    for second in range(120):
+        (tmp_path / time.strftime("stepscope-%Y%m%d-%H%M%S", time.localtime(now + second))).mkdir()
+    done = stepscope_does("record", "--", sys.executable, train, 2, 0, 0, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (folder,) = tmp_path.glob("stepscope-*-*-*")
+    assert folder.name.endswith("-2") and steps_in(folder) == [1]
+
+
+class Waiting:
+    """A program that waits to be recorded."""
+
+    def __init__(self, program, short):
+        self.environment = {**os.environ, "TMPDIR": short, "PYTHONWARNINGS": "ignore"}
+        self.folder = Path(short) / f"stepscope-{os.getuid()}"
+        before = set(self.sockets())
+        self.process = subprocess.Popen(
+            [PROGRAM, "run", "--", sys.executable, str(program), "100000", "0.005", "0"], env=self.environment, stdout=subprocess.DEVNULL
+        )
+        until = time.monotonic() + 60
+        while not (new := set(self.sockets()) - before):
+            assert time.monotonic() < until, "no socket"
+            time.sleep(0.05)
+        (self.socket,) = new
+        self.pid = int(self.socket.name.split("-")[1])
+
+    def sockets(self):
+        return self.folder.glob("control-*.sock")
+
+    def attach(self, *words):
+        return stepscope_does("attach", self.pid, *words, env=self.environment)
+
+    def end(self):
+        self.process.terminate()
+        self.process.wait(timeout=60)
+
+
 @pytest.fixture
-def running(tmp_path, train):
-    """A program that waits to be recorded, and its process id."""
-    short = tempfile.mkdtemp()  # the path of a socket is at most 107 bytes long
-    environment = {**os.environ, "TMPDIR": short, "PYTHONWARNINGS": "ignore"}
-    process = subprocess.Popen(
-        [PROGRAM, "run", "--", sys.executable, str(train), "100000", "0.005", "0"], env=environment, stdout=subprocess.DEVNULL
-    )
-    folder = Path(short) / f"stepscope-{os.getuid()}"
-    until = time.monotonic() + 60
-    while not (sockets := list(folder.glob("control-*.sock"))):
-        assert time.monotonic() < until, "no socket"
-        time.sleep(0.05)
-    yield int(sockets[0].stem.split("-")[1]), environment, sockets[0]
-    process.terminate()
-    process.wait(timeout=60)
-    shutil.rmtree(short)
+def short():
+    folder = tempfile.mkdtemp()  # the path of a socket is at most 107 bytes long
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def waiting(short, train):
+    program = Waiting(train, short)
+    yield program
+    program.end()
+
+
+@pytest.fixture
+def running(waiting):
+    return waiting.pid, waiting.environment, waiting.socket
 
 
 def test_a_running_program_is_recorded_again_and_again(tmp_path, running):
@@ -218,3 +258,139 @@ def test_nonsense_on_the_socket_harms_nothing(tmp_path, running):
             assert caller.recv(4096).startswith(b"error ")
     done = stepscope_does("attach", process, "--steps", "1", "-o", tmp_path / "out", env=environment)
     assert done.returncode == 0, done.stderr
+
+
+class Attached:
+    """An attach that goes on."""
+
+    def __init__(self, program, *words):
+        self.process = subprocess.Popen(
+            [PROGRAM, "attach", str(program.pid), *map(str, words)],
+            env=program.environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def says(self, what):
+        for line in self.process.stderr:
+            if what in line:
+                return
+        raise AssertionError(f"it never said {what!r}")
+
+    def end(self):
+        """Its exit code, and what else it said."""
+        said = self.process.communicate(timeout=60)[1]
+        return self.process.returncode, said
+
+
+def wait_for(what):
+    until = time.monotonic() + 60
+    while not what():
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_attach_ends_the_recording_and_reports_it(tmp_path, waiting, number):
+    out = tmp_path / "out"
+    attached = Attached(waiting, "--steps", 90000, "-o", out)
+    attached.says("it goes on while it is recorded")
+    second = waiting.attach("--steps", 1, "-o", tmp_path / "second")
+    assert second.returncode == 1 and not (tmp_path / "second").exists()
+    assert f"process {waiting.pid}: is being recorded already; wait until that is done" in second.stderr
+    wait_for(lambda: list(out.glob("*.stepscope")))
+    time.sleep(1)  # a step takes some ms
+    attached.process.send_signal(number)
+    code, said = attached.end()
+    assert code == 0 and f"recorded in {out}" in said
+    assert len(steps_in(out)) >= 1
+    again = waiting.attach("--steps", 2, "-o", tmp_path / "again")
+    assert again.returncode == 0, again.stderr
+
+
+def test_a_killed_attach_ends_the_recording(tmp_path, waiting):
+    attached = Attached(waiting, "--steps", 90000, "-o", tmp_path / "out")
+    wait_for(lambda: list((tmp_path / "out").glob("*.stepscope")))
+    time.sleep(1)
+    attached.process.kill()
+    attached.end()
+    wait_for(lambda: waiting.attach("--steps", 2, "-o", tmp_path / "again").returncode == 0)
+    assert len(steps_in(tmp_path / "again")) == 2
+    assert len(steps_in(tmp_path / "out")) >= 1
+
+
+def test_a_second_interrupt_waits_no_longer(tmp_path, waiting):
+    attached = Attached(waiting, "--steps", 90000, "-o", tmp_path / "out")
+    attached.says("it goes on while it is recorded")
+    os.kill(waiting.pid, signal.SIGSTOP)
+    try:
+        attached.process.send_signal(signal.SIGINT)
+        attached.says("the recording is ended")
+        attached.process.send_signal(signal.SIGINT)
+        assert attached.end()[0] == -signal.SIGINT
+    finally:
+        os.kill(waiting.pid, signal.SIGCONT)
+    wait_for(lambda: waiting.attach("--steps", 1, "-o", tmp_path / "again").returncode == 0)
+
+
+def test_the_request_of_one_who_has_gone_is_not_carried_out(tmp_path, waiting):
+    import socket as sockets
+
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    os.kill(waiting.pid, signal.SIGSTOP)
+    with sockets.socket(sockets.AF_UNIX) as caller:
+        caller.connect(str(waiting.socket))
+        caller.sendall(json.dumps({"seconds": "1000", "folder": str(gone)}).encode() + b"\n")
+    os.kill(waiting.pid, signal.SIGCONT)
+    done = waiting.attach("--steps", 1, "-o", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert list(gone.iterdir()) == []
+
+
+LOOP = """
+import pathlib, sys, torch
+torch.set_num_threads(1)
+x = torch.ones(8, 8)
+while not pathlib.Path(sys.argv[0]).with_name("end").exists():
+    x @ x
+"""
+
+
+def test_without_a_step_nothing_is_recorded(tmp_path, short):
+    loop, out = tmp_path / "loop.py", tmp_path / "out"
+    loop.write_text(LOOP)
+    program = Waiting(loop, short)
+    try:
+        interrupted = Attached(program, "--steps", 5, "-o", out)
+        interrupted.says("is at step 0")
+        interrupted.process.send_signal(signal.SIGINT)
+        code, said = interrupted.end()
+        assert code == 1 and f"process {program.pid} began no step until then, so nothing was recorded" in said
+        assert not out.exists()
+
+        attached = Attached(program, "--steps", 5, "-o", out)
+        attached.says(f"process {program.pid} has made no step (no optimizer's step()) for 5 s")
+        (tmp_path / "end").touch()
+        code, said = attached.end()
+        assert code == 1 and said == f"stepscope: process {program.pid} ended before a step began, so nothing was recorded\n"
+        assert not out.exists()
+    finally:
+        program.end()
+
+
+def test_a_program_that_ends_meanwhile_is_reported(tmp_path, waiting, train):
+    out = tmp_path / "out"
+    attached = Attached(waiting, "--steps", 90000, "-o", out)
+    wait_for(lambda: list(out.glob("*.stepscope")))
+    os.kill(waiting.pid, signal.SIGKILL)
+    code, said = attached.end()
+    assert code == 0 and f"process {waiting.pid} ended; what it had recorded follows" in said and f"recorded in {out}" in said
+    assert list(waiting.sockets()) == [waiting.socket]
+    another = Waiting(train, str(waiting.folder.parent))
+    try:
+        assert list(another.sockets()) == [another.socket]
+        assert list(another.folder.glob(f"*-{waiting.pid}-*")) == []
+    finally:
+        another.end()

@@ -5,6 +5,7 @@ import warnings
 
 import pytest
 
+import stepscope
 import stepscope.profiler as sp
 from stepscope.profiler import ProfilerAction, ProfilerError, profile, schedule
 
@@ -314,3 +315,20 @@ def test_an_execution_trace_observer_is_on_for_as_long_as_the_recording():
     with profile(activities=[], execution_trace_observer=observer):
         assert observer.calls == ["start"]
     assert observer.calls == ["start", "stop", "cleanup"]
+
+
+def test_what_cannot_be_called_is_refused_at_once():
+    with pytest.raises(ProfilerError, match="on_trace_ready is a function of the profiler, not 'tb'"):
+        profile(activities=[], on_trace_ready="tb")
+    with pytest.raises(ProfilerError, match=r"an object with start\(\), stop\(\) and cleanup\(\), not 3"):
+        profile(activities=[], execution_trace_observer=3)
+
+
+def test_a_trace_goes_to_a_file_that_can_be_written(capfd):
+    with profile(activities=[]) as prof:
+        pass
+    with pytest.raises(ProfilerError, match="names no file"):
+        prof.export_chrome_trace("")
+    with pytest.raises(stepscope.Error, match="/no/such/dir/a.json: cannot be written: No such file or directory; choose another place$"):
+        prof.export_chrome_trace("/no/such/dir/a.json")
+    assert capfd.readouterr().out == ""

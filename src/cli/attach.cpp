@@ -4,11 +4,15 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "cli/exit.h"
 #include "cli/present.h"
@@ -17,30 +21,33 @@
 namespace stepscope::cli {
 namespace {
 
+namespace fs = std::filesystem;
+
+/// Their names end in what tells machines apart that share a folder.
+std::vector<fs::path> sockets_of(const std::string& process) {
+  std::error_code error;
+  const fs::path folder = fs::temp_directory_path(error) / fmt::format("stepscope-{}", ::getuid());
+  std::vector<fs::path> found;
+  for (const auto& entry : fs::directory_iterator(folder, error))
+    if (entry.path().filename().string().starts_with(fmt::format("control-{}-", process)))
+      found.push_back(entry.path());
+  return found;
+}
+
 /// A connection to one process. What it says comes as lines "WORD TEXT".
 class Asked {
  public:
   static Result<Asked> connect(const std::string& process) {
-    std::error_code ignored;
-    const auto path = std::filesystem::temp_directory_path(ignored) /
-                      fmt::format("stepscope-{}", ::getuid()) / fmt::format("control-{}.sock", process);
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    if (path.native().size() >= sizeof address.sun_path) return Error{"is too long a path", path.string()};
-    std::memcpy(address.sun_path, path.c_str(), path.native().size() + 1);
-    const int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    Asked asked(process, socket);
-    if (socket < 0 || ::connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
-      return Error{
-          fmt::format("does not wait to be recorded ({}); was it started by `stepscope run`, with the "
-                      "same TMPDIR, and has it imported PyTorch?",
-                      std::strerror(errno)),
-          "process " + process};
-    ucred peer{};
-    socklen_t size = sizeof peer;
-    if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.uid != ::getuid())
-      return Error{"is another user's", "process " + process};
-    return asked;
+    std::string why = std::strerror(ENOENT);
+    for (const fs::path& path : sockets_of(process)) {
+      auto asked = connect_to(path, process);
+      if (asked) return asked;
+      why = asked.error().message;
+    }
+    return Error{fmt::format("does not wait to be recorded ({}); was it started by `stepscope run`, with the "
+                             "same TMPDIR, and has it imported PyTorch?",
+                             why),
+                 "process " + process};
   }
   /// A connection to the process, or to one that it started: `stepscope run` waits for the program it runs.
   static Result<Asked> find(const std::string& process) {
@@ -58,6 +65,7 @@ class Asked {
     if (socket_ >= 0) ::close(socket_);
   }
 
+  int socket() const { return socket_; }
   bool tell(const std::string& line) const {
     return ::send(socket_, line.data(), line.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(line.size());
   }
@@ -71,22 +79,95 @@ class Asked {
   const std::string& process() const { return process_; }
 
  private:
+  static Result<Asked> connect_to(const fs::path& path, const std::string& process) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    if (path.native().size() >= sizeof address.sun_path)
+      return Error{std::strerror(ENAMETOOLONG), path.string()};
+    std::memcpy(address.sun_path, path.c_str(), path.native().size() + 1);
+    const int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    Asked asked(process, socket);
+    if (socket < 0 || ::connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+      return Error{std::strerror(errno), path.string()};
+    ucred peer{};
+    socklen_t size = sizeof peer;
+    if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
+      return Error{std::strerror(errno), path.string()};
+    if (peer.uid != ::getuid()) return Error{"another user listens there", path.string()};
+    return asked;
+  }
+
   Asked(std::string process, int socket) : process_(std::move(process)), socket_(socket) {}
   std::string process_;
   int socket_;
 };
 
-/// The path of the recording.
+/// While it lives, an interrupt tells the processes that nobody wants more: they stop, and say what they have
+/// recorded until then. A second one ends this program.
+class Interruptible {
+ public:
+  explicit Interruptible(const std::vector<Asked>& all) {
+    for (const Asked& asked : all) sockets.push_back(asked.socket());
+    set(on_signal);
+  }
+  Interruptible(const Interruptible&) = delete;
+  Interruptible& operator=(const Interruptible&) = delete;
+  ~Interruptible() {
+    set(SIG_DFL);
+    sockets.clear();
+  }
+
+ private:
+  static void set(void (*action)(int)) {
+    for (const int signal : {SIGINT, SIGTERM}) ::signal(signal, action);
+  }
+  static void on_signal(int) {
+    const int kept = errno;
+    set(SIG_DFL);
+    for (const int socket : sockets) ::shutdown(socket, SHUT_WR);
+    constexpr std::string_view said =
+        "\nstepscope: the recording is ended; once more, and it is not waited for\n";
+    [[maybe_unused]] const auto written = ::write(STDERR_FILENO, said.data(), said.size());
+    errno = kept;
+  }
+  static inline std::vector<int> sockets;
+};
+
+constexpr const char* kEnded = "ended before a step began";
+
+std::string nothing_of(const Asked& asked, const std::string& why) {
+  say(fmt::format("stepscope: process {} {}, so nothing was recorded", asked.process(), why));
+  return "";
+}
+
+/// What a process that was killed has left: its recording, or "".
+Result<std::string> left_by(const Asked& asked, const std::string& file) {
+  std::error_code ignored;
+  if (file.empty()) return Error{"ended before it answered", "process " + asked.process()};
+  if (!fs::exists(file, ignored)) return nothing_of(asked, kEnded);
+  say(fmt::format("process {} ended; what it had recorded follows", asked.process()));
+  return file;
+}
+
+/// The path of the recording; "" where there is none, which has been said.
 Result<std::string> outcome_of(Asked& asked) {
+  std::string file;
   for (std::string line = asked.line(); !line.empty(); line = asked.line()) {
     const std::size_t space = line.find(' ');
     const std::string word = line.substr(0, space), text = line.substr(std::min(space, line.size() - 1) + 1);
     if (word == "recording") return text;
+    if (word == "nothing") return nothing_of(asked, text);
     if (word == "error") return Error{text, "process " + asked.process()};
+    if (word == "file") file = text;
     if (word == "asked")
       say(fmt::format("process {} is at step {}; it goes on while it is recorded", asked.process(), text));
+    if (word == "idle")
+      say(
+          fmt::format("process {} has made no step (no optimizer's step()) for {} s; Ctrl-C waits no longer, "
+                      "and --seconds 2 records by time",
+                      asked.process(), text));
   }
-  return Error{"ended before its recording did", "process " + asked.process()};
+  return left_by(asked, file);
 }
 
 std::string misfit(const Call& call) {
@@ -113,16 +194,25 @@ int run_attach(const Call& call) {
   if (!folder) return fail(folder.error());
   const std::string request = json_of(recording_options(call, *folder)) + "\n";
   std::vector<std::string> recordings;
-  for (const Asked& asked : all) asked.tell(request);
   int failed = kDone;
-  for (Asked& asked : all) {
-    auto recording = outcome_of(asked);
-    if (recording)
-      recordings.push_back(std::move(*recording));
-    else
-      failed = fail(recording.error());
+  for (const Asked& asked : all) asked.tell(request);
+  {
+    const Interruptible interruptible(all);
+    for (Asked& asked : all) {
+      auto recording = outcome_of(asked);
+      if (!recording)
+        failed = fail(recording.error());
+      else if (recording->empty())
+        failed = kFailed;
+      else
+        recordings.push_back(std::move(*recording));
+    }
   }
-  if (recordings.empty()) return failed;
+  if (recordings.empty()) {
+    std::error_code ignored;
+    fs::remove(*folder, ignored);
+    return failed;
+  }
   const int reported = report_on(call, std::move(recordings));
   say(fmt::format("recorded in {}", folder->string()));
   return failed != kDone ? failed : reported;

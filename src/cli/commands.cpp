@@ -220,7 +220,9 @@ constexpr Command kCommands[] = {
      "PID... [--steps N] [--seconds S]",
      "Asks each process to record its next steps and prints the report when they are over. The program goes "
      "on as "
-     "before. Say --steps, --seconds, or both: what is reached first ends the recording.",
+     "before. Say --steps, --seconds, or both: what is reached first ends the recording. Ctrl-C ends it "
+     "earlier, and "
+     "what there is until then is reported.",
      kAttachFlags, kAttachExamples, run_attach},
     {"report", "say why the step is slow: verdict, where the time goes, what to change", "TRACE...",
      "Reads one or more traces and prints what limits a step, where its time goes, what to change and how "

@@ -1,10 +1,13 @@
 #include "cli/record.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
+#include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <optional>
@@ -34,12 +37,23 @@ bool is_range(std::string_view text) {
   return first && end && *first < *end;
 }
 
-std::string name_of_folder(const Call& call) {
-  if (call.params.has("output")) return std::string(call.params.text("output"));
+Error unmade(const fs::path& folder, const std::string& why) {
+  return {fmt::format("the folder cannot be made: {}; choose another one with -o", why), folder.string()};
+}
+
+/// stepscope-YEARMONTHDAY-TIME, with a number behind it where somebody has that one already.
+Result<fs::path> new_folder() {
   const std::time_t seconds = std::time(nullptr);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y%m%d-%H%M%S", std::localtime(&seconds));
-  return fmt::format("stepscope-{}", text);
+  char text[64];
+  std::strftime(text, sizeof text, "stepscope-%Y%m%d-%H%M%S", std::localtime(&seconds));
+  std::error_code error;
+  const fs::path first = fs::absolute(text, error);
+  fs::path folder = first;
+  for (int number = 2; ::mkdir(folder.c_str(), 0777) != 0; ++number) {
+    if (errno != EEXIST) return unmade(folder, std::strerror(errno));
+    folder = fmt::format("{}-{}", first.string(), number);
+  }
+  return folder;
 }
 
 std::vector<std::string> recordings_in(const fs::path& folder) {
@@ -66,11 +80,15 @@ std::map<std::string, std::string> recording_options(const Call& call, const fs:
 }
 
 Result<fs::path> folder_for(const Call& call) {
+  if (!call.params.has("output")) return new_folder();
   std::error_code error;
-  fs::path folder = fs::absolute(name_of_folder(call), error);
+  fs::path folder = fs::absolute(call.params.text("output"), error);
   fs::create_directory(folder, error);
-  if (!fs::is_directory(folder)) return Error{"the folder cannot be made", folder.string()};
-  if (!fs::is_empty(folder, error))
+  if (error) return unmade(folder, error.message());
+  const bool is_empty = fs::is_empty(folder, error);
+  if (error)
+    return Error{"cannot be read: " + error.message() + "; choose another folder with -o", folder.string()};
+  if (!is_empty)
     return Error{"is not empty, and two runs do not mix; choose another folder with -o", folder.string()};
   return folder;
 }

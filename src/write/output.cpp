@@ -19,7 +19,7 @@ constexpr const char* kOpenFiles = "/proc/self/fd/";
 std::string reason_of(int error) { return std::error_code(error, std::generic_category()).message(); }
 
 Error unwritable(const std::string& path) {
-  return {"cannot be written: " + reason_of(errno) + "; choose another place with -o", path};
+  return {"cannot be written: " + reason_of(errno) + "; choose another place", path};
 }
 
 /// A file that may take its place, without a name where the file system has such files, so that a killed
@@ -53,7 +53,7 @@ Result<Place> place_of(const std::string& path) {
   struct stat there{};
   const bool exists = ::lstat(leads_to.c_str(), &there) == 0;
   if (exists && !S_ISREG(there.st_mode))
-    return Error{"is not a regular file and is left as it is; choose another place with -o", path};
+    return Error{"is not a regular file and is left as it is; choose another place", path};
   if (exists && ::access(leads_to.c_str(), W_OK) != 0) return unwritable(path);
   return Place{leads_to, leads_to + ".part-" + std::to_string(::getpid())};
 }

@@ -45,6 +45,16 @@ def check_switches(**switches: Any) -> None:
             raise ProfilerError(f"{name} is True or False, not {value!r}")
 
 
+def check_handler(handler: Any) -> None:
+    if handler is not None and not callable(handler):
+        raise ProfilerError(f"on_trace_ready is a function of the profiler, not {handler!r}; tensorboard_trace_handler(folder) makes one")
+
+
+def check_observer(observer: Any) -> None:
+    if observer is not None and not (callable(getattr(observer, "start", None)) and callable(getattr(observer, "stop", None))):
+        raise ProfilerError(f"execution_trace_observer is an object with start(), stop() and cleanup(), not {observer!r}")
+
+
 def warn_of_ignored(config: Any) -> None:
     options = getattr(config, "options", None)
     if options is None:

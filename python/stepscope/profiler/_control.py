@@ -1,7 +1,9 @@
 """The socket on which a program that `stepscope run` started waits for `stepscope attach`.
 
 It is the user's own (a folder of mode 0700, the socket 0600, and the other end must be the same user). One line of JSON comes
-in; lines go out that begin with what they say: "asked", and then "recording" and its path, or "error" and a sentence.
+in; lines go out that begin with what they say: "asked" and the present step, "file" and where the recording will be, "idle" and
+the seconds without a step, and at last one of "recording" and its path, "nothing" and why, or "error" and a sentence. The caller
+that closes its end, or its half of it, ends the recording.
 """
 
 from __future__ import annotations
@@ -9,33 +11,50 @@ from __future__ import annotations
 import atexit
 import contextlib
 import json
+import math
 import os
 import socket
 import struct
 import threading
+import time
 from pathlib import Path
 
-from stepscope.profiler._outside import Options, Outside
-from stepscope.profiler._recording import scratch
+from stepscope._errors import Error
+from stepscope.profiler._outside import Asked, Options, Outside
+from stepscope.profiler._recording import own_file
 
 LONGEST = 65536
 """Bytes of a request."""
+LOOK = 0.1
+"""Seconds between looks at whether the caller is still there."""
+PATIENCE = 5.0
+"""Seconds without a step until the caller is told."""
+LEAVE = 5.0
+"""Seconds that the end of the program waits for the answer to be told."""
+
+answering: set[threading.Thread] = set()
+"""Those that wait for the end of a recording."""
 
 
 def listen(outside: Outside) -> None:
-    path = scratch() / f"control-{os.getpid()}.sock"
+    path = own_file("control", ".sock")
     path.unlink(missing_ok=True)
     server = socket.socket(socket.AF_UNIX)
     server.bind(str(path))
     path.chmod(0o600)
-    server.listen(1)
-    atexit.register(lambda: remove(path, outside.pid))
+    server.listen(16)
+    atexit.register(lambda: leave(path, outside))
     threading.Thread(target=serve, args=(server, outside), name="stepscope", daemon=True).start()
 
 
-def remove(path: Path, pid: int) -> None:
-    if os.getpid() == pid:
-        path.unlink(missing_ok=True)
+def leave(path: Path, outside: Outside) -> None:
+    if os.getpid() != outside.pid:
+        return
+    path.unlink(missing_ok=True)
+    with contextlib.suppress(Exception):  # the caller is told of it
+        outside.stop()
+    for thread in list(answering):
+        thread.join(LEAVE)
 
 
 def serve(server: socket.socket, outside: Outside) -> None:
@@ -44,8 +63,15 @@ def serve(server: socket.socket, outside: Outside) -> None:
             caller, _ = server.accept()
         except OSError:
             return
+        threading.Thread(target=serve_one, args=(caller, outside), name="stepscope", daemon=True).start()
+
+
+def serve_one(caller: socket.socket, outside: Outside) -> None:
+    try:
         with caller, contextlib.suppress(OSError):
             answer(caller, outside)
+    finally:
+        answering.discard(threading.current_thread())
 
 
 def answer(caller: socket.socket, outside: Outside) -> None:
@@ -54,19 +80,55 @@ def answer(caller: socket.socket, outside: Outside) -> None:
         return
     try:
         options = request(caller)
-        outside.ask(options)
-        tell(caller, "asked", str(outside.step))
-        if not outside.over.wait(float(options["seconds"]) if "seconds" in options else None):
-            outside.stop()
-        if outside.error is not None:
-            raise outside.error
-        tell(caller, "recording", str(outside.path))
+        seconds = float(options["seconds"]) if "seconds" in options else math.inf
+        if has_gone(caller):
+            raise Error("who asked has gone, so nothing is recorded")
+        answering.add(threading.current_thread())
+        asked = outside.ask(options)
+        ended = True
+        try:
+            tell(caller, "asked", str(outside.step))
+            tell(caller, "file", str(asked.path))
+            ended = wait(caller, asked, outside, seconds)
+        finally:
+            outside.stop(asked)
+        if asked.error is not None:
+            raise asked.error
+        if asked.begun:
+            tell(caller, "recording", str(asked.path))
+        else:
+            tell(caller, "nothing", "ended before a step began" if ended else "began no step until then")
     except Exception as error:
         tell(caller, "error", str(error) or type(error).__name__)
 
 
+def wait(caller: socket.socket, asked: Asked, outside: Outside, seconds: float) -> bool:
+    """False where ``seconds`` have passed or the caller has gone before the recording was over."""
+    began = time.monotonic()
+    step, is_told = outside.step, not asked.by_steps
+    while not asked.over.wait(LOOK):
+        passed = time.monotonic() - began
+        if passed >= seconds or has_gone(caller):
+            return False
+        if not is_told and passed >= PATIENCE:
+            is_told = True
+            if outside.step == step:
+                tell(caller, "idle", str(int(passed)))
+    return True
+
+
+def has_gone(caller: socket.socket) -> bool:
+    try:
+        return not caller.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+
+
 def request(caller: socket.socket) -> Options:
-    line = caller.makefile("rb").readline(LONGEST)
+    with caller.makefile("rb") as lines:
+        line = lines.readline(LONGEST)
     options = json.loads(line)
     if not isinstance(options, dict) or not all(isinstance(value, str) for value in options.values()):
         raise ValueError("the request is not understood; attach with the same version of stepscope")

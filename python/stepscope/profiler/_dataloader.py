@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from stepscope import _collect
-from stepscope.profiler._recording import FLOPS, OVERLOADS, SHAPES, Recording, scratch
+from stepscope.profiler._recording import FLOPS, OVERLOADS, SHAPES, Recording, own_file
 
 VARIABLE = "STEPSCOPE_LOADER"
 """Of the environment: what workers have to know."""
@@ -68,7 +68,7 @@ def hide() -> None:
 
 
 def link() -> Path:
-    return scratch() / f"loader-{os.getpid()}"
+    return own_file("loader")
 
 
 def parts() -> list[tuple[Any, str, Function]]:

@@ -50,8 +50,23 @@ def say(what: str) -> None:
     print(f"stepscope: {what}", file=sys.stderr, flush=True)
 
 
+class Asked:
+    """What is recorded of this process on request: from step ``first`` up to, not including, ``end``."""
+
+    def __init__(self, options: Options, step: int) -> None:
+        """``steps`` is FIRST:END, or the number of steps from the next one on; without it all is kept."""
+        self.by_steps = "steps" in options
+        first, colon, end = options.get("steps", "0:").partition(":")
+        self.first = int(first) if colon else step + 1
+        self.end = (int(end) if end else -1) if colon else self.first + int(first)
+        self.path = place(Path(options["folder"]))
+        self.begun = False
+        self.over = threading.Event()
+        self.error: Exception | None = None
+
+
 class Outside:
-    """What is recorded of this process: from step ``first`` up to, not including, ``end``.
+    """This process, as somebody outside of it has it recorded.
 
     A step ends with the optimizer's step(); the first one has begun with the program, so only who asks for step 0 gets it as one.
     """
@@ -61,45 +76,41 @@ class Outside:
         self.lock = threading.RLock()
         self.step = 0
         self.stepper: Any = None
-        self.first = self.end = -1
-        self.asked = self.recording = self.in_step = False
+        self.asked: Asked | None = None
+        self.recording = self.in_step = False
         self.profile: Any = None
-        self.path = Path()
-        self.over = threading.Event()
-        self.error: Exception | None = None
 
-    def ask(self, options: Options) -> None:
-        """Prepares a recording: ``steps`` is FIRST:END, or the number of steps from the next one on; without it all is kept."""
+    def ask(self, options: Options) -> Asked:
+        """Prepares a recording."""
         with self.lock:
-            if self.asked:
-                raise Error("a recording is on in this process already; wait for its end")
+            if self.asked is not None:
+                raise Error("is being recorded already; wait until that is done")
             from stepscope.profiler import profile
 
-            first, colon, end = options.get("steps", "0:").partition(":")
-            self.first = int(first) if colon else self.step + 1
-            self.end = (int(end) if end else -1) if colon else self.first + int(first)
-            self.path = place(Path(options["folder"]))
-            self.over.clear()
-            self.error = None
+            asked = Asked(options, self.step)
             self.profile = profile(
                 record_shapes="shapes" in options,
                 profile_memory="memory" in options,
                 with_stack={"calls": True, "sampled": "sampled"}.get(options.get("stacks", ""), False),
-                path=self.path,
+                path=asked.path,
                 megabytes=int(options.get("megabytes", 256)),
             )
             self.profile._gives_way = True
-            self.asked = True
+            self.asked = asked
             follow(self.profile, self.profile._flags)
-            if "steps" not in options:
-                self.start()
-            elif self.first == self.step:
-                self.start()
-                self.begin_step()
+            if not asked.by_steps or asked.first == self.step:
+                try:
+                    self.start(asked)
+                except BaseException:
+                    self.stop()
+                    raise
+                if asked.by_steps:
+                    self.begin_step()
+            return asked
 
-    def start(self) -> None:
+    def start(self, asked: Asked) -> None:
         self.profile.start()
-        self.recording = True
+        self.recording = asked.begun = True
 
     def begin_step(self) -> None:
         _collect.range_begin(f"ProfilerStep#{self.step}")
@@ -110,32 +121,40 @@ class Outside:
             _collect.range_end()
         self.in_step = False
 
-    def stop(self) -> None:
-        """Ends what was asked for, begun or not; a step that has not ended is none."""
+    def stop(self, only: Asked | None = None) -> None:
+        """Ends what was asked for, begun or not; ``only`` that, where something else may have been asked for since.
+
+        A step that has not ended is none.
+        """
         with self.lock:
-            if not self.asked or os.getpid() != self.pid:
+            asked = self.asked
+            if asked is None or os.getpid() != self.pid or only not in (None, asked):
                 return
-            self.asked = False
+            self.asked = None
             try:
                 if self.recording:
                     self.recording = self.in_step = False
                     if self.gave_way():
-                        say(f"the program made a profiler of its own; what was recorded until then is in {self.path}")
+                        say(f"the program made a profiler of its own; what was recorded until then is in {asked.path}")
                     else:
                         self.profile.stop()
+            except Exception as error:
+                asked.error = error
+                raise
             finally:
                 unfollow(self.profile)
                 self.profile = None
-                self.over.set()
+                asked.over.set()
 
     def gave_way(self) -> bool:
         return self.profile._on is not None and not self.profile._on.is_open
 
     def withdraw(self) -> None:
         """This process is a worker of a data loader, which is recorded with the process that it works for."""
-        if os.getpid() == self.pid and self.asked:
+        asked = self.asked
+        if os.getpid() == self.pid and asked is not None:
             self.stop()
-            self.path.unlink(missing_ok=True)
+            asked.path.unlink(missing_ok=True)
 
     def after_optimizer(self, optimizer: Any) -> None:
         """A step has ended: of several optimizers the first one counts."""
@@ -147,26 +166,26 @@ class Outside:
             return
         with self.lock:
             self.step += 1
+            if (asked := self.asked) is None:
+                return
             try:
-                self.next_step()
+                self.next_step(asked)
             except Exception as error:
-                self.error = error
-                self.asked = self.recording = self.in_step = False
-                self.over.set()
+                asked.error = error
                 complain(error)
+                self.recording = self.in_step = False
+                self.stop(asked)
 
-    def next_step(self) -> None:
-        if not self.asked:
-            return
+    def next_step(self, asked: Asked) -> None:
         if self.recording and self.gave_way():
             self.stop()
             return
         self.end_step()
-        if self.step == self.end:
+        if self.step == asked.end:
             self.stop()
             return
-        if self.step == self.first and not self.recording:
-            self.start()
+        if self.step == asked.first and not self.recording:
+            self.start(asked)
         if self.recording:
             self.begin_step()
 

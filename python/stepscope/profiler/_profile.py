@@ -17,7 +17,7 @@ from stepscope import _collect
 from stepscope._errors import ProfilerError
 from stepscope.profiler import _dataloader
 from stepscope.profiler._activities import ProfilerActivity, chosen, supported_activities, wait_for_devices
-from stepscope.profiler._config import captures_overloads, check_switches, warn_of_ignored
+from stepscope.profiler._config import captures_overloads, check_handler, check_observer, check_switches, warn_of_ignored
 from stepscope.profiler._execution_trace import ExecutionTraceObserver
 from stepscope.profiler._kineto import kineto_profile
 from stepscope.profiler._metadata import checked_json, distributed_info
@@ -69,6 +69,7 @@ class _KinetoProfile(Results):
         )
         if not isinstance(megabytes, int) or not 1 <= megabytes <= 1 << 20:
             raise ProfilerError(f"megabytes is how much a recording may hold, from 1 to 1048576, not {megabytes!r}")
+        check_observer(execution_trace_observer)
         if execution_trace_observer is None:
             execution_trace_observer = ExecutionTraceObserver.build_execution_trace_obs_from_env()
         super().__init__(
@@ -270,6 +271,7 @@ class profile(_KinetoProfile):  # noqa: N801 (the name that it replaces)
     ) -> None:
         if use_cuda is not None:
             warnings.warn("use_cuda is deprecated; name the activities", FutureWarning, stacklevel=2)
+        check_handler(on_trace_ready)
         super().__init__(activities=activities, **others)
         self.schedule = schedule
         self.on_trace_ready = on_trace_ready

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import dataclasses
+import functools
 import glob
 import json
 import os
+import re
 import socket
 import sys
 import tempfile
 import time
 import weakref
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -279,7 +283,37 @@ def scratch() -> Path:
     about = folder.lstat()
     if about.st_uid != os.getuid() or folder.is_symlink():
         raise Error(f"{folder} is not yours, so nothing is recorded into it; set TMPDIR to a folder of yours")
+    sweep(folder)
     return folder
 
 
-__all__ = ["FLOPS", "MEMORY", "MODULES", "OVERLOADS", "SHAPES", "STACKS", "Recording", "scratch"]
+def own_file(kind: str, ending: str = "") -> Path:
+    """In scratch(), of this process."""
+    return scratch() / f"{kind}-{os.getpid()}-{machine()}{ending}"
+
+
+@functools.cache
+def machine() -> str:
+    """Tells apart where ids of processes mean others: other hosts, and containers with ids of their own."""
+    ids = 0
+    with contextlib.suppress(OSError):
+        ids = os.stat("/proc/self/ns/pid").st_ino
+    return f"{zlib.crc32(f'{socket.gethostname()} {ids}'.encode()):08x}"
+
+
+@functools.cache
+def sweep(folder: Path) -> None:
+    """Once per process: what processes of this machine had here that were killed; their recordings stay."""
+    for path in folder.glob(f"*-{machine()}*"):
+        own = re.fullmatch(r"(?:control|loader)-(\d{1,9})-[0-9a-f]{8}(?:\.sock|\.part)?", path.name)
+        if own is None:
+            continue
+        try:
+            os.kill(int(own[1]), 0)
+        except ProcessLookupError:
+            path.unlink(missing_ok=True)
+        except OSError:  # another user's
+            continue
+
+
+__all__ = ["FLOPS", "MEMORY", "MODULES", "OVERLOADS", "SHAPES", "STACKS", "Recording", "own_file", "scratch"]

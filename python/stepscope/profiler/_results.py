@@ -103,6 +103,8 @@ class Results:
 
     def export_chrome_trace(self, path: str | os.PathLike[str]) -> None:
         """The last cycle as Kineto's JSON, compressed where the path ends in .gz; as often as one likes."""
+        if not os.fspath(path):
+            raise ProfilerError(f"export_chrome_trace({path!r}) names no file; give it a path, e.g. trace.json")
         last = self._last("export_chrome_trace")
         for note in last.export(path, [f"{key}={value}" for key, value in self._metadata.items()]):
             warnings.warn(note, stacklevel=2)
