@@ -31,6 +31,7 @@ void ProcessText::events() {
     if (document_.text.whole()) events(segment);
   for (const auto& [thread, op, name, path] : others_) call(thread, op, name, path);
   sampled_.finish();
+  calls_.finish();
   links();
   devices_.events(document_.text);
 }
@@ -106,38 +107,48 @@ void ProcessText::call_of(const Segment& segment, const Texts& texts, const Op& 
 }
 
 void ProcessText::call(std::uint32_t thread, const Op& op, std::string_view name, std::string_view path) {
-  const Times& times = recording_.times();
-  begin_call(name, thread, op.depth, times.ns(op.begin), times.ns(op.end));
-  const std::size_t number = name.rfind('_');
-  if (op.scope == kModuleScope && number != name.npos) {
-    std::int64_t id = 0;
-    std::from_chars(name.data() + number + 1, name.data() + name.size(), id);
-    out_ += R"(, "Python module id": )";
-    put(out_, id);
-  }
-  if (!path.empty()) {
-    out_ += R"(, "Module path": )";
-    put_text(out_, path);
-  }
-  if ((op.flags & kEndedLate) != 0) out_ += R"(, "finished": false)";
-  out_ += "}}";
+  PythonCall call{thread, op.depth, name, recording_.times().ns(op.begin), recording_.times().ns(op.end)};
+  call.path = path;
+  call.is_module = op.scope == kModuleScope;
+  call.ended_late = (op.flags & kEndedLate) != 0;
+  add_call(call);
 }
 
-void ProcessText::begin_call(std::string_view name, std::uint32_t track, std::uint32_t depth,
-                             std::int64_t begin, std::int64_t end) {
-  begin_event("X", "python_function", name, track, begin);
+void ProcessText::add_call(PythonCall call) {
+  call.ids = python_ids_.next(call.track, call.depth);
+  calls_.add(call);
+}
+
+void ProcessText::write_call(const PythonCall& call) {
+  begin_event("X", "python_function", call.name, call.track, call.begin_ns);
   out_ += R"(, "dur": )";
-  put_us(out_, std::max<std::int64_t>(0, end - begin));
-  const PythonIds::Ids ids = python_ids_.next(track, depth);
+  put_us(out_, std::max<std::int64_t>(0, call.end_ns - call.begin_ns));
   out_ += R"(, "args": {"Ev Idx": )";
   put(out_, written_.events++);
   out_ += R"(, "Python id": )";
-  put(out_, ids.id);
+  put(out_, call.ids.id);
   out_ += R"(, "Python parent id": )";
-  if (ids.parent == 0)
+  if (call.ids.parent == 0)
     out_ += "null";
   else
-    put(out_, ids.parent);
+    put(out_, call.ids.parent);
+  const std::size_t number = call.name.rfind('_');
+  if (call.is_module && number != call.name.npos) {
+    std::int64_t id = 0;
+    std::from_chars(call.name.data() + number + 1, call.name.data() + call.name.size(), id);
+    out_ += R"(, "Python module id": )";
+    put(out_, id);
+  }
+  if (!call.path.empty()) {
+    out_ += R"(, "Module path": )";
+    put_text(out_, call.path);
+  }
+  if (call.ended_late) out_ += R"(, "finished": false)";
+  if (call.samples > 0) {
+    out_ += R"(, "sampled": 1, "samples": )";
+    put(out_, call.samples);
+  }
+  out_ += "}}";
   document_.text.pass_on_if_long();
 }
 
@@ -155,10 +166,7 @@ void ProcessText::sample(const Texts& texts, std::span<const char> bytes) {
 }
 
 void ProcessText::sampled_call(const SampledCall& call) {
-  begin_call(call.name, call.thread | kSampledTrack, call.depth, call.begin_ns, call.end_ns);
-  out_ += R"(, "sampled": 1, "samples": )";
-  put(out_, call.samples);
-  out_ += "}}";
+  add_call({call.thread | kSampledTrack, call.depth, call.name, call.begin_ns, call.end_ns, call.samples});
 }
 
 void ProcessText::sequence(const Segment& segment, const SequencedOp& op, std::int64_t begin) {

@@ -59,13 +59,13 @@ class ProcessText {
                 std::int64_t begin);
   void call_of(const Segment& segment, const Texts& texts, const Op& op, std::span<const char> bytes);
   void call(std::uint32_t thread, const Op& op, std::string_view name, std::string_view path);
-  void begin_call(std::string_view name, std::uint32_t track, std::uint32_t depth, std::int64_t begin,
-                  std::int64_t end);
+  void write_call(const PythonCall& call);
   void sample(const Texts& texts, std::span<const char> bytes);
-  void sampled_call(const SampledCall& call);
   void sequence(const Segment& segment, const SequencedOp& op, std::int64_t begin);
   void add_up_memory();
   void memory(const Segment& segment, std::span<const char> bytes);
+  void add_call(PythonCall call);
+  void sampled_call(const SampledCall& call);
   void counter(const Segment& segment, const Texts& texts, std::span<const char> bytes);
   void flow(const Segment& segment, std::span<const char> bytes);
   void links();
@@ -92,6 +92,7 @@ class ProcessText {
   std::vector<std::int64_t> totals_;  // behind each record of main memory, in the order of the file
   std::size_t next_total_ = 0;
   PythonIds python_ids_;
+  OuterFirst calls_{[this](const PythonCall& call) { write_call(call); }};
   SampledCalls sampled_{[this](const SampledCall& call) { sampled_call(call); }};
   std::set<std::uint32_t> sampled_threads_;
 };

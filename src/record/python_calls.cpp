@@ -5,20 +5,32 @@
 namespace stepscope::record {
 
 PythonIds::Ids PythonIds::next(std::uint32_t track, std::uint32_t depth) {
-  const std::uint64_t key = std::uint64_t{track} << 32 | depth;
-  Ids ids{0, 0};
-  if (const auto expected = expected_.find(key); expected != expected_.end()) {
-    ids.id = expected->second;
-    expected_.erase(expected);
-  } else {
-    ids.id = ++last_;
+  auto& [runs, count] = open_[track];
+  if (count <= depth) {
+    runs.push_back({count, last_ + 1});
+    last_ += depth + 1 - count;
   }
-  if (depth > 0) {
-    const auto [parent, is_new] = expected_.try_emplace(key - 1);
-    if (is_new) parent->second = ++last_;
-    ids.parent = parent->second;
-  }
+  count = depth;  // what is told and what is inside of it are over
+  while (runs.back().depth > depth) runs.pop_back();
+  Ids ids{runs.back().id + depth - runs.back().depth, 0};
+  if (runs.back().depth == depth) runs.pop_back();
+  if (depth > 0) ids.parent = runs.back().id + depth - 1 - runs.back().depth;
   return ids;
+}
+
+void OuterFirst::add(const PythonCall& call) {
+  if (!held_.empty()) {
+    const PythonCall& inner = held_.back();
+    if (call.track != inner.track || call.depth + 1 != inner.depth || call.begin_ns != inner.begin_ns ||
+        call.end_ns != inner.end_ns)
+      finish();
+  }
+  held_.push_back(call);
+}
+
+void OuterFirst::finish() {
+  std::for_each(held_.rbegin(), held_.rend(), take_);
+  held_.clear();
 }
 
 void SampledCalls::sample(std::uint32_t thread, std::int64_t ns, std::int64_t period_ns,

@@ -11,8 +11,8 @@
 
 namespace stepscope::record {
 
-/// Calls are told when they end, so inner ones come first: a call's number is made by the first that is
-/// inside of it.
+/// Calls are told when they end, so inner ones come first. The first one inside of a call makes the numbers
+/// of all that is around it, outermost first: a call's number is above its parent's.
 class PythonIds {
  public:
   struct Ids {
@@ -22,8 +22,41 @@ class PythonIds {
   Ids next(std::uint32_t track, std::uint32_t depth);
 
  private:
-  std::unordered_map<std::uint64_t, std::int64_t> expected_;  // by track and depth
+  struct Run {
+    std::uint32_t depth;  // of its outermost call; each runs to the next one's
+    std::int64_t id;      // of that call; they are in a row
+  };
+  struct Open {
+    std::vector<Run> runs;    // outermost first
+    std::uint32_t count = 0;  // calls that have a number and were not told
+  };
+  std::unordered_map<std::uint32_t, Open> open_;  // by track
   std::int64_t last_ = 0;
+};
+
+/// A call on its way into text.
+struct PythonCall {
+  std::uint32_t track, depth;
+  std::string_view name;
+  std::int64_t begin_ns, end_ns;
+  std::int64_t samples = 0;  ///< that show it; 0: it was not sampled
+  std::string_view path = {};
+  bool is_module = false, ended_late = false;
+  PythonIds::Ids ids{0, 0};
+};
+
+/// Passes calls on as they are told, but the outer first of those that begin and end together.
+class OuterFirst {
+ public:
+  using Take = std::function<void(const PythonCall&)>;
+  explicit OuterFirst(Take take) : take_(std::move(take)) {}
+  /// Texts of `call` outlive this.
+  void add(const PythonCall& call);
+  void finish();
+
+ private:
+  Take take_;
+  std::vector<PythonCall> held_;  // innermost first
 };
 
 /// A call that samples show.
