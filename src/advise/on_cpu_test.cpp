@@ -190,6 +190,7 @@ TEST(OnCpu, PythonAndPauses) {
   };
   EXPECT_NE(advice_of(python).cell("H02", "title").find("go by in Python code in train.py:9 (features)"),
             std::string::npos);
+  EXPECT_NE(advice_of(python).cell("H02", "verify").find("`stepscope show host_time`"), std::string::npos);
   EXPECT_FALSE(advice_of(python).has("H07"));  // in every step, and inside of it
   const auto pause = [](Loop& l) {
     l.pass(100).op("aten::mm", 4000).range("python_function", "json/encoder.py(2): dump", 1900);

@@ -139,19 +139,20 @@ std::optional<Finding> python_bound(const Evidence& e, Bound bound) {
   const std::vector<Place> python =
       places_of(e, [](const Place& p) { return p.cause == "python" && !p.between_steps(); });
   const std::int64_t all = time_of(python);
-  const bool limits = bound == Bound::host || bound == Bound::mixed || bound == Bound::host_only;
+  const bool host_only = bound == Bound::host_only;
+  const bool limits = bound == Bound::host || bound == Bound::mixed || host_only;
   if (!limits || e.share(all) < kPythonShare) return std::nullopt;
   const Line line = dearest_line(python);
   if (static_cast<double>(line.time) < kTopFrameShare * static_cast<double>(all)) return std::nullopt;
   Finding f =
       finding(e, "H02", "host",
               fmt::format("{} of {} per step {} {} {}", ns(line.time / e.steps()), ns(e.step_length()),
-                          bound != Bound::host_only ? "the device waits"
-                          : line.waits              ? "pass"
-                                                    : "go by",
-                          line.waits                  ? "while Python itself waits in"
-                          : bound == Bound::host_only ? "in Python code in"
-                                                      : "for Python code in",
+                          !host_only   ? "the device waits"
+                          : line.waits ? "pass"
+                                       : "go by",
+                          line.waits  ? "while Python itself waits in"
+                          : host_only ? "in Python code in"
+                                      : "for Python code in",
                           line.name));
   const double recorded = std::max(0.0, 1 - e.share(e.fact("profiler_estimate")));
   save(f, line.time / e.steps(), kPythonLeast * recorded, kPythonMost);
@@ -159,8 +160,8 @@ std::optional<Finding> python_bound(const Evidence& e, Bound bound) {
   f.pessimism = kPythonLeast * (recording_share(e) > 0 ? 1 : recorded);  // replay knows what shows
   f.confidence = Confidence::medium;
   f.because = "recording with stacks slows Python down, so its share without recording is smaller";
-  f.evidence = fmt::format("{}: cause python, {}, {} of it there (time by place)",
-                           bound == Bound::host_only ? "host_time" : "idle", per_step(e, all),
+  const char* shown = host_only ? "host_time" : "idle";
+  f.evidence = fmt::format("{}: cause python, {}, {} of it there (time by place)", shown, per_step(e, all),
                            ns(line.time / e.steps()));
   f.remedy =
       line.waits
@@ -171,8 +172,8 @@ std::optional<Finding> python_bound(const Evidence& e, Bound bound) {
                 "Look at {}: cache its result, vectorise it, or move it out of the loop or to another "
                 "thread; torch.compile the region if it only strings operators together.",
                 line.name);
-  f.verify =
-      "The line's time in `stepscope show idle` falls; the step without with_stack is shorter as well.";
+  f.verify = fmt::format(
+      "The line's time in `stepscope show {}` falls; the step without with_stack is shorter as well.", shown);
   f.effort = Effort::code;
   return f;
 }

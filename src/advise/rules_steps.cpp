@@ -116,9 +116,9 @@ std::optional<Finding> step_outlier(const Evidence& e, Bound bound) {
       fmt::format("steps: device_length of step {}{}; spread over all steps, such outliers cost {} a step",
                   step, grown_op(e, step), ns(beyond / std::ssize(steps.rows)));
   f.remedy = fmt::format(
-      "Look at step {} alone (`stepscope show idle --step {}`). Usual causes: a checkpoint or log written in "
+      "Look at step {} alone (`stepscope show {} --step {}`). Usual causes: a checkpoint or log written in "
       "the step, garbage collection, another program on the machine.",
-      step, step);
+      step, bound == Bound::host_only ? "host_time" : "idle", step);
   f.verify = "No step is longer than the median by over 10 %.";
   f.effort = Effort::code;
   return f;
