@@ -152,6 +152,7 @@ constexpr std::string_view kMergeExamples[] = {
     "stepscope merge rank0.json.gz rank1.json.gz -o merged.json.gz",
     "stepscope merge traces/ -o merged.json.gz",
     "stepscope merge trace.json.gz io.pfw.gz -o merged.pftrace",
+    "stepscope merge run.stepscope -o run.json.gz",
 };
 constexpr std::string_view kOverlayExamples[] = {
     "stepscope overlay trace.json.gz -o overlaid.json.gz",
@@ -161,9 +162,10 @@ constexpr std::string_view kOverlayExamples[] = {
 constexpr std::string_view kMergeAbout =
     "Writes one file that Perfetto shows as one time line and that every command here reads as the ranks it "
     "was "
-    "made of, with the same answers. Reads torch.profiler's traces, DFTracer's .pfw, other tools' Chrome "
-    "JSON, and "
-    "merged files. Clocks of several hosts are set right by the ends of the collectives that ranks share; "
+    "made of, with the same answers. Reads torch.profiler's traces, recordings of stepscope's own, "
+    "DFTracer's "
+    ".pfw, other tools' Chrome JSON, and merged files; one alone will do. Clocks of several hosts are set "
+    "right by the ends of the collectives that ranks share; "
     "what could "
     "not be aligned keeps its clock, and that is said. Process, flow and correlation ids that two files "
     "share are "

@@ -7,6 +7,7 @@
 #include "read/json_members.h"
 #include "read/kineto_event.h"
 #include "read/rank_numbers.h"
+#include "read/recording_text.h"
 
 namespace stepscope::merge {
 namespace {
@@ -63,7 +64,7 @@ bool Source::relative() const {
 }
 
 Result<std::unique_ptr<ByteSource>> Opener::open(const Source& source) {
-  if (source.section < 0) return open_bytes(source.path);
+  if (source.section < 0) return read::open_as_text(source.path);
   if (!merged_ || path_ != source.path) {
     auto merged = read::MergedFile::open(source.path);
     if (!merged) return merged.error();

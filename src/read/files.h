@@ -14,7 +14,7 @@ namespace stepscope::read {
 
 /// What files that are read alone end in, and what those end in that can be merged.
 inline constexpr std::string_view kReadable[] = {".json", ".json.gz", ".stepscope"};
-inline constexpr std::string_view kMergeable[] = {".json", ".json.gz", ".pfw", ".pfw.gz"};
+inline constexpr std::string_view kMergeable[] = {".json", ".json.gz", ".pfw", ".pfw.gz", ".stepscope"};
 
 /// The files named, directories replaced by the files below them with one of these endings, in path order. A
 /// link below a directory to another of its files is left out; one that leads to nothing stays, to be missed.

@@ -115,4 +115,10 @@ Result<std::unique_ptr<ByteSource>> recording_text(std::unique_ptr<ByteSource> r
       std::make_unique<RecordingText>(std::move(bytes), std::move(*opened), std::move(workers)));
 }
 
+Result<std::unique_ptr<ByteSource>> open_as_text(const std::string& path) {
+  auto bytes = open_bytes(path);
+  if (!bytes || !record::is_recording(peek(*bytes, sizeof record::kMagic))) return bytes;
+  return recording_text(std::move(*bytes), path);
+}
+
 }  // namespace stepscope::read

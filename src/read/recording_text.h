@@ -14,4 +14,7 @@ namespace stepscope::read {
 Result<std::unique_ptr<ByteSource>> recording_text(std::unique_ptr<ByteSource> recording,
                                                    const std::string& path);
 
+/// What the file at `path` holds, of a recording its text.
+Result<std::unique_ptr<ByteSource>> open_as_text(const std::string& path);
+
 }  // namespace stepscope::read
