@@ -214,7 +214,7 @@ int run_attach(const Call& call) {
     return failed;
   }
   const int reported = report_on(call, std::move(recordings));
-  say(fmt::format("recorded in {}", folder->string()));
+  say_where(call, *folder);
   return failed != kDone ? failed : reported;
 }
 

@@ -101,6 +101,14 @@ int report_on(const Call& call, std::vector<std::string> recordings) {
   return report.command->run(report);
 }
 
+void say_where(const Call& call, const fs::path& folder) {
+  say(fmt::format("recorded in {}", folder.string()));
+  const bool stacks = call.params.has("stacks"), shapes = call.params.has("shapes");
+  if (!stacks || !shapes)
+    say("What the report calls with_stack, record_shapes and profile_memory is --stacks calls, --shapes and "
+        "--memory here.");
+}
+
 int run_record(const Call& call) {
   if (call.program.empty() || !call.words.empty())
     return misuse(call, "record needs a program behind --: stepscope record -o DIR -- python train.py");
@@ -126,7 +134,7 @@ int run_record(const Call& call) {
     return ended->code != 0 ? ended->code : kFailed;
   }
   const int reported = report_on(call, std::move(recordings));
-  say(fmt::format("recorded in {}", folder->string()));
+  say_where(call, *folder);
   return ended->code != 0 ? ended->code : reported;
 }
 

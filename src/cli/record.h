@@ -31,6 +31,8 @@ std::map<std::string, std::string> recording_options(const Call& call, const std
 /// The folder of --output, or one of this second's, made and empty.
 Result<std::filesystem::path> folder_for(const Call& call);
 int report_on(const Call& call, std::vector<std::string> recordings);
+/// Where the recordings are, and what the report's words are among the flags.
+void say_where(const Call& call, const std::filesystem::path& folder);
 /// Whether the text is a whole number of 1 or more.
 bool is_count(std::string_view text);
 
