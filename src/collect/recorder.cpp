@@ -32,6 +32,7 @@ Recorder* newest = nullptr;  // likewise
 std::uint64_t sessions = 0;  // likewise
 int descriptor = -1;         // likewise
 bool fork_is_handled = false;
+std::mutex claims;  // of segments, and the end of what they are claimed in
 
 pthread_key_t at_thread_end;
 std::mutex left_mutex;
@@ -56,6 +57,7 @@ void forget_in_child() {
   descriptor = -1;
   stepscope_this_thread = nullptr;
   new (&control) std::mutex;
+  new (&claims) std::mutex;
   new (&left_mutex) std::mutex;
   left_count = 0;
 }
@@ -110,6 +112,8 @@ void tell_clock(Thread& thread, record::Clock clock) {
 /// A new segment; false: none is left, one record is counted as dropped.
 bool next_segment(Thread& thread) {
   const Recorder& recorder = *thread.recorder;
+  const std::scoped_lock lock(claims);
+  if (recorder.is_closed) return false;
   Header& header = *recorder.header;
   // The look before the add keeps the counter from wrapping round in a long run.
   std::uint32_t index = header.claimed.load(std::memory_order_relaxed);
@@ -172,9 +176,10 @@ int stepscope_open(const char* path, std::uint32_t megabytes, std::uint32_t flag
   }
   Header& header = *static_cast<Header*>(mapped);
   fill_header(header, megabytes, flags);
-  opened = new (memory) Recorder{
-      &header, static_cast<char*>(mapped) + record::kHeaderBytes, header.clock, flags, file, ++sessions,
-      newest};
+  opened = new (memory) Recorder{&header,      static_cast<char*>(mapped) + record::kHeaderBytes,
+                                 header.clock, flags,
+                                 file,         ++sessions,
+                                 false,        newest};
   newest = opened;
   descriptor = file;
   return 0;
@@ -210,12 +215,14 @@ std::uint64_t stepscope_close() {
   const std::scoped_lock lock(control);
   if (opened == nullptr) return 0;
   stepscope_recorder.store(nullptr, std::memory_order_release);
+  const std::scoped_lock ends(claims);
+  opened->is_closed = true;
   Header& header = *opened->header;
   const std::uint64_t dropped = header.dropped.load(std::memory_order_relaxed);
   const std::uint32_t limit = header.segment_limit;
-  const std::uint32_t claimed = std::min(header.claimed.exchange(limit), limit);
+  const std::uint32_t claimed = std::min(header.claimed.load(std::memory_order_relaxed), limit);
   const std::size_t used = bytes_of(claimed);
-  // A thread may still be about to write: that goes nowhere, and claims nothing, from here on.
+  // A thread may still be about to write into its segment: that goes nowhere from here on.
   ::mmap(&header, used, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
          0);
   if (claimed < limit) ::munmap(reinterpret_cast<char*>(&header) + used, bytes_of(limit) - used);
@@ -251,7 +258,9 @@ Thread* stepscope_thread(Recorder* recorder) {
 
 bool stepscope_more_room(Thread* thread, std::uint32_t bytes) {
   if (bytes > record::kSegmentBytes - kPage) {  // no segment ever has it
-    thread->recorder->header->dropped.fetch_add(1, std::memory_order_relaxed);
+    const std::scoped_lock lock(claims);
+    if (!thread->recorder->is_closed)
+      thread->recorder->header->dropped.fetch_add(1, std::memory_order_relaxed);
     return false;
   }
   if (thread->used + bytes > record::kSegmentBytes && !next_segment(*thread)) return false;

@@ -63,6 +63,7 @@ struct Recorder {
   std::uint32_t flags;
   int file;
   std::atomic<std::uint64_t> session;  ///< another one from each start on: what was open before is given up
+  bool is_closed;                      ///< its header and its file are gone; guarded by the mutex of claims
 
   Recorder* before;  ///< the one that was made before it: all stay within reach
 };
