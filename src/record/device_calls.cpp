@@ -1,19 +1,11 @@
 #include "record/device_calls.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace stepscope::record {
 namespace {
 
 constexpr std::int64_t kFarthest = 4'000'000'000'000'000'000;  // ns
-
-template <class T>
-bool copy_to(T& value, std::span<const char> bytes) {
-  if (bytes.size() < sizeof value) return false;
-  std::memcpy(static_cast<void*>(&value), bytes.data(), sizeof value);
-  return true;
-}
 
 }  // namespace
 

@@ -11,13 +11,6 @@
 namespace stepscope::record {
 namespace {
 
-template <class T>
-bool copy_to(T& value, std::span<const char> bytes) {
-  if (bytes.size() < sizeof value) return false;
-  std::memcpy(static_cast<void*>(&value), bytes.data(), sizeof value);
-  return true;
-}
-
 class DeviceReader {
  public:
   DeviceReader(const Recording& recording, Interned& names)

@@ -11,13 +11,6 @@ namespace {
 
 constexpr std::uint32_t kEventWait = 1, kStreamWait = 2;
 
-template <class T>
-bool copy_to(T& value, std::span<const char> bytes) {
-  if (bytes.size() < sizeof value) return false;
-  std::memcpy(static_cast<void*>(&value), bytes.data(), sizeof value);
-  return true;
-}
-
 /// A stream or event that is none is -1.
 std::int64_t or_none(std::uint32_t id) { return id == kNone ? -1 : std::int64_t{id}; }
 

@@ -1,7 +1,6 @@
 #include "record/execution_trace.h"
 
 #include <algorithm>
-#include <cstring>
 #include <ctime>
 #include <map>
 #include <string>
@@ -20,13 +19,6 @@ constexpr std::string_view kProcess = "[pytorch|profiler|execution_trace|process
                            kThread = "[pytorch|profiler|execution_trace|thread]";
 constexpr std::int64_t kRoot = 1;
 constexpr std::size_t kPiece = std::size_t{256} * 1024;
-
-template <class T>
-bool copy_to(T& value, std::span<const char> bytes) {
-  if (bytes.size() < sizeof value) return false;
-  std::memcpy(static_cast<void*>(&value), bytes.data(), sizeof value);
-  return true;
-}
 
 struct OpRow {
   std::int64_t begin, end;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <tuple>
 #include <unordered_map>
 
@@ -27,13 +26,6 @@ constexpr std::array<std::string_view, 8> kUnseen = {"[memory]",
                                                      "aten::_version"};
 
 constexpr std::string_view kEngine = "autograd::engine::evaluate_function: ";
-
-template <class T>
-bool copy_to(T& value, std::span<const char> bytes) {
-  if (bytes.size() < sizeof value) return false;
-  std::memcpy(static_cast<void*>(&value), bytes.data(), sizeof value);
-  return true;
-}
 
 struct Row {
   std::int64_t begin, end;

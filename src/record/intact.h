@@ -21,6 +21,14 @@ T copied(std::span<const char> bytes) {
   return value;
 }
 
+/// False where `bytes` are fewer.
+template <class T>
+bool copy_to(T& value, std::span<const char> bytes) {
+  if (bytes.size() < sizeof value) return false;
+  value = copied<T>(bytes);
+  return true;
+}
+
 /// Bytes of a segment's records.
 struct Stretch {
   std::size_t at, bytes;

@@ -1,7 +1,6 @@
 #include "record/kineto_text.h"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <set>
 #include <string>
@@ -14,13 +13,6 @@ namespace stepscope::record {
 namespace {
 
 constexpr std::int64_t kQuarter = 7'889'238'000'000'000;  // ns; bases of one quarter of a year are equal
-
-template <class T>
-bool copy_to(T& value, std::span<const char> bytes) {
-  if (bytes.size() < sizeof value) return false;
-  std::memcpy(static_cast<void*>(&value), bytes.data(), sizeof value);
-  return true;
-}
 
 class Writer {
  public:

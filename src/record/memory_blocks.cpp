@@ -1,7 +1,6 @@
 #include "record/memory_blocks.h"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <map>
 #include <string_view>
@@ -12,13 +11,6 @@ namespace {
 
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 constexpr std::size_t kNone = ~std::size_t{0};
-
-template <class T>
-bool copy_to(T& value, std::span<const char> bytes) {
-  if (bytes.size() < sizeof value) return false;
-  std::memcpy(static_cast<void*>(&value), bytes.data(), sizeof value);
-  return true;
-}
 
 enum class Place : std::uint8_t { range, op, backward, optimizer, input };
 

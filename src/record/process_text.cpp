@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstring>
 #include <utility>
 
 #include "record/inputs_text.h"
@@ -15,13 +14,6 @@ namespace {
 /// Calls out of samples have a track of their own beside their thread's: their ends are not exact, so they
 /// would not nest with ops. No kernel gives a thread this number.
 constexpr std::uint32_t kSampledTrack = 1U << 30;
-
-template <class T>
-bool copy_to(T& value, std::span<const char> bytes) {
-  if (bytes.size() < sizeof value) return false;
-  std::memcpy(static_cast<void*>(&value), bytes.data(), sizeof value);
-  return true;
-}
 
 }  // namespace
 
