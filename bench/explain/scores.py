@@ -126,14 +126,14 @@ def both_named(pair):
 
 
 def in_order(pair):
-    """Named in the order of what the single repairs give; savings within a tenth of each other have none."""
+    """Named in the order of what the single repairs give; savings within a tenth of each other, or 1 % of the step, have none."""
     if not all(limits(pair, which) for which in (0, 1)):
         return True
     places = [pair.answer.where(cause.rules) for cause in pair.causes]
     if None in places:
         return False
     first, second = pair.savings
-    if abs(first - second) <= 0.1 * max(first, second):
+    if abs(first - second) <= max(0.1 * max(first, second), 0.01 * pair.step):
         return True
     return (places[0] < places[1]) == (first > second)
 

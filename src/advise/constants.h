@@ -14,7 +14,7 @@ namespace stepscope::advise {
   X(double, kLoaderShare, 0.05, "of the step: data loading worth a finding", "the TensorBoard plugin's limit; below it a worker's queue costs as much as it saves") \
   X(double, kWorkerPessimism, 0.6, "of the ideal saving: loading moves to workers", "measured on a pair of runs: 36.5 of 59 ms were gained by num_workers 0 to 4") \
   X(double, kStarvedPessimism, 0.5, "of the ideal saving: more workers", "chosen: the cores may be used up") \
-  X(double, kSyncPessimism, 0.3, "of the ideal saving: no wait", "chosen: the next read may block instead") \
+  X(double, kSyncPessimism, 0.5, "of the ideal saving: no wait", "chosen: half of the reads go at first; simulated jobs without any gained 0.94 to 1 of it, and replay has what the next read waits for") \
   X(double, kScalarShare, 0.02, "of the window: idle time in and after reads of values", "one read a step costs 20 to 500 µs; this keeps it out") \
   X(std::int64_t, kManyWaits, 10, "waits per step: about one a layer", "chosen") \
   X(double, kSyncShare, 0.03, "of the window: idle time in and after waits that the program asks for", "2.6 % in an inference server that has to return its results") \
@@ -124,6 +124,7 @@ namespace stepscope::advise {
   X(std::int64_t, kTinyKernel, 10'000, "ns: half of a loop's device events are shorter", "chosen: a launch costs about as much") \
   X(std::int64_t, kLayerWork, 100'000, "ns: device work of a round beyond which it is a layer", "chosen: a layer of a small model") \
   X(double, kLoopShare, 0.03, "of the window: idle inside loops of operators", "chosen") \
+  X(double, kPausesOfLoop, 0.5, "of what the device does in a loop: pauses before its kernels", "chosen: 2 µs before kernels of 4 µs; 0.2 in layers of a small model") \
   X(double, kLoopPessimism, 0.5, "of the loop's idle time: rounds made half as many", "chosen") \
   X(double, kQueryShare, 0.01, "of the window: host time in queries of the runtime", "counts alone mislead: 1,434 queries a step cost 0.4 ms of 124") \
   X(double, kQueryPessimism, 0.5, "of the ideal saving: no such query", "chosen") \

@@ -302,20 +302,29 @@ class Pricing {
         std::find_if(findings_.begin(), findings_.end(), [&](const Finding& f) { return by_replay(f); }) -
         findings_.begin());
   }
-  /// Differences of replays with more and more changes, for the findings from `from` on.
+  /// Differences of replays with more and more changes, for the findings from `from` on. What limits only
+  /// later does so once that is gone, too, of which estimates are a part.
   void chain(std::size_t from) {
     const std::size_t first = first_replayed();
     std::vector<Change> so_far(findings_.size()), mildly(findings_.size());
-    Change all;
-    Saved before;
+    Change all, estimated;
+    Saved before, estimated_too;
     for (std::size_t i = 0; i < findings_.size() && from < findings_.size(); ++i) {
-      if (!by_replay(findings_[i])) continue;
+      const Finding& f = findings_[i];
+      if (usable_ && f.ideal.empty() && !f.next && !f.removed.empty())
+        estimated.add(replayed_.change_of(f.removed));
+      if (!by_replay(f)) continue;
+      if (f.next && estimated.found) {
+        all.add(estimated);
+        estimated = {};
+        estimated_too = saved(all);
+      }
       if (i >= from && ranges_later(findings_[i])) {
         mildly[i] = all;
         mildly[i].add(priced_[i].mild);
       }
       all.add(priced_[i].ideal);
-      if (i >= from && i != first) so_far[i] = all;
+      if (i >= from && (i != first || f.next)) so_far[i] = all;
       if (i < from) before = most_of(before, totals_[i]);
     }
     std::vector<Saved> mild_totals(findings_.size());
@@ -324,13 +333,14 @@ class Pricing {
       const Finding& f = findings_[i];
       if (!by_replay(f)) return;
       if (task % 2 == 0)
-        totals_[i] = i == first ? priced_[i].saved : saved(so_far[i]);
+        totals_[i] = so_far[i].found ? saved(so_far[i]) : priced_[i].saved;
       else if (ranges_later(f))
         mild_totals[i] = saved(mildly[i]);
     });
     for (std::size_t i = from; i < findings_.size(); ++i) {
       Finding& f = findings_[i];
       if (!by_replay(f)) continue;
+      if (f.next) before = most_of(before, estimated_too);
       const Saved added = totals_[i].above(before), mildly_added = mild_totals[i].above(before);
       f.after_high = added.most();
       f.small = f.next &&

@@ -64,6 +64,34 @@ TEST(HostRules, ALoopOfSmallOperators) {
   EXPECT_FALSE(Advice(large).has("H05"));
 }
 
+/// A kernel of 3 ms, and while it runs 60 rounds of an operator are launched whose kernels take `length` µs,
+/// each 3 µs behind the one before.
+std::string launched_ahead(int length) {
+  test::EventText events;
+  int at = 3010;
+  for (int i = 0; i <= 60; ++i) {
+    const std::string link = fmt::format(R"("correlation": {})", i + 1);
+    events.add("cpu_op", i == 0 ? "aten::mm" : "aten::mul", 5, 5, 4 * i, 3);
+    events.add("cuda_runtime", "cudaLaunchKernel", 5, 5, 4 * i + 1, 1, link);
+    events.add("kernel", "k", 0, 7, i == 0 ? 10 : at + 3, i == 0 ? 3000 : length,
+               R"("device": 0, "stream": 7, )" + link);
+    if (i > 0) at += 3 + length;
+  }
+  events.add("user_annotation", "ProfilerStep#1", 5, 5, 0, 250);
+  return events.text();
+}
+
+// 60 pauses of 3 µs are 180 of 3,310 µs, in which kernels of 2 µs work for 120; launched early, they are
+// still paid. Kernels of 8 µs do work there: 480 µs.
+TEST(HostRules, PausesBetweenTinyKernels) {
+  const Advice tiny(launched_ahead(2));
+  EXPECT_EQ(tiny.cell("H05", "title"),
+            "A loop of 60 × aten::mul launches 60 device events per step where a few would do");
+  EXPECT_EQ(tiny.cell("H05", "evidence"),
+            "launches: loops of operators; 239 µs per step, the device idle in 180 µs of it");
+  EXPECT_FALSE(Advice(launched_ahead(8)).has("H05"));
+}
+
 TEST(HostRules, QueriesOfTheRuntime) {
   Program program;
   program.work = {"cuda_runtime", "cudaPointerGetAttributes", 60};

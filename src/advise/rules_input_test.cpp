@@ -81,5 +81,32 @@ TEST(InputRules, WorkersThatAreStartedAgain) {
   EXPECT_FALSE(Advice(loads(24, kWorkers, [](int) { return 1; }, pass)).has("I03"));
 }
 
+// The device takes 3 ms a step, 2 of them for reductions that nothing hides, the host 2: 1.8 to load a batch
+// and 0.2 to launch. Loading limits once the reductions do not.
+TEST(InputRules, LoadingThatALateReductionHides) {
+  test::EventText events;
+  int id = 0;
+  for (int step = 0; step < 20; ++step) {
+    const int begin = 2000 * step;
+    events.add("user_annotation", fmt::format("ProfilerStep#{}", step + 1), 5, 5, begin, 2000);
+    events.add("user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 5, 5, begin,
+               1800);
+    events.add("cpu_op", "autograd::engine::evaluate_function: MmBackward0", 5, 5, begin + 1800, 190);
+    for (int i = 0; i < 22; ++i) {
+      const std::string link = fmt::format(R"("correlation": {})", ++id);
+      const bool reduces = i >= 20;
+      events.add("cuda_runtime", "cudaLaunchKernel", 5, 5, begin + 1802 + 8 * i, 5, link);
+      events.add("kernel", reduces ? "ncclDevKernel_AllReduce_Sum_float" : "sm90_xmma_gemm_bf16bf16", 0, 7,
+                 1810 + 3000 * step + (reduces ? 1000 * (i - 19) : 50 * i), reduces ? 1000 : 50,
+                 R"("device": 0, "stream": 7, )" + link);
+    }
+  }
+  const Advice advice(events.text());
+  EXPECT_EQ(advice.ids(), (test::Cells{"N06", "I01"}));
+  EXPECT_EQ(advice.cell("I01", "when"), "next");
+  EXPECT_EQ(advice.cell("I01", "saving_high"), "0");
+  EXPECT_EQ(advice.cell("I01", "after_high"), "1000000");  // of 2 ms without reductions
+}
+
 }  // namespace
 }  // namespace stepscope::advise

@@ -24,21 +24,25 @@ bool contains(std::string_view text, std::string_view part) {
 std::optional<Finding> repeated_ops(const Evidence& e, Bound bound) {
   if (bound == Bound::host_only) return repeated_ops_on_cpu(e);
   const Table* loops = table_of(e.reports().launches, "Loops of operators");
-  if (loops == nullptr || (bound != Bound::host && bound != Bound::mixed)) return std::nullopt;
+  const bool ahead = bound == Bound::device;
+  if (loops == nullptr || (bound != Bound::host && bound != Bound::mixed && !ahead)) return std::nullopt;
   const auto text = [&](const char* column, std::size_t row) { return (*texts_of(*loops, column))[row]; };
   const auto number = [&](const char* column, std::size_t row) { return (*ints_of(*loops, column))[row]; };
+  const char* const idle_column = ahead ? "pauses" : "idle";
   std::size_t dearest = loops->rows();
   for (std::size_t row = 0; row < loops->rows(); ++row) {
     if (!e.mine(*loops, row) || has_own_rule(text("unit", row), text("parent", row), text("region", row)) ||
         number("events", row) < number("times", row) || number("p50", row) >= kTinyKernel ||
         number("waits", row) >= number("times", row) ||
-        number("device", row) > kLayerWork * number("times", row))
+        number("device", row) > kLayerWork * number("times", row) ||
+        (ahead && static_cast<double>(number("pauses", row)) <
+                      kPausesOfLoop * static_cast<double>(number("device", row))))
       continue;
-    if (dearest == loops->rows() || number("idle", row) > number("idle", dearest)) dearest = row;
+    if (dearest == loops->rows() || number(idle_column, row) > number(idle_column, dearest)) dearest = row;
   }
-  if (dearest == loops->rows() || e.share(number("idle", dearest)) < kLoopShare) return std::nullopt;
+  if (dearest == loops->rows() || e.share(number(idle_column, dearest)) < kLoopShare) return std::nullopt;
   const std::int64_t rounds = number("times", dearest) / number("loops", dearest),
-                     idle = number("idle", dearest);
+                     idle = number(idle_column, dearest);
   const std::string source = text("source", dearest), place = source.empty() ? "" : " at " + placed(source);
   const std::string unit = report::short_name(text("unit", dearest), 60);
   Finding f = finding(
@@ -106,7 +110,9 @@ constexpr Rule kRules[] = {
     {"H05", "host", "a loop launches many small kernels", true, repeated_ops,
      R"(Looks at: *Loops of operators* of `launches`: 1 to 8 operators 10 times and more in a row below one range. Fires for
 the loop with most `idle`, when the program is host-bound or mixed, each round launches something, half of it is shorter than
-kTinyKernel, the device works for no more than kLayerWork a round, and is idle in kLoopShare of the window there.
+kTinyKernel, the device works for no more than kLayerWork a round, and is idle in kLoopShare of the window there. When it is device-bound,
+`pauses` take the place of `idle`, and come to kPausesOfLoop of what the device does there: launching early does not shorten the pause before
+each kernel.
 
 Saving: replay with the loop's operators and what they launch at kLoopPessimism of their time to two rounds of it.
 

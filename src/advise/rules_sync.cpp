@@ -82,6 +82,10 @@ std::optional<Finding> scalar_read(const Evidence& e, Bound) {
           format_value(std::max<std::int64_t>(1, waits.count / e.steps()), Unit::count), dearest.what,
           dearest.where));
   without(f, waits, Scale::What::waiting);
+  if (many && e.share(waits.cost) >= kScalarShare && dearest.where.empty()) {
+    f.confidence = Confidence::high;
+    f.because += ", and that as often as a model has layers";
+  }
   return f;
 }
 
@@ -147,7 +151,8 @@ constexpr Rule kRules[] = {
 in the wait and after it until the next launch. Fires from kScalarShare of the window on, and with kManyWaits waits a step and
 more: those keep the host from getting ahead again, which only replay can tell the cost of.
 
-Saving: replay without these operators and what they launch; low is kSyncPessimism of it, as the next read may block instead.
+Saving: replay without these operators and what they launch; low is kSyncPessimism of it, as some reads stay. Sure where the line is
+recorded, or where there are as many and they cost as much as that.
 
 Silent on: long waits for a device that works, which cost nothing; one read a step for logging.)"},
     {"S02", "sync", "the program synchronizes with the device", true, explicit_wait,

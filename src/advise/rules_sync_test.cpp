@@ -59,6 +59,7 @@ TEST(SyncRules, ReadsOfValues) {
       found({}, "title")[0],
       "1.56 ms of 31.6 ms per step: the host reads a value from the device 30 times a step; .item() drains "
       "the device's queue");
+  EXPECT_EQ(found({}, "confidence")[0], "medium");  // of one step
   Rounds prompt;
   prompt.refill = 0;  // 2 of 1,005 µs
   EXPECT_EQ(found(prompt), Cells{});

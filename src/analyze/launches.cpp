@@ -396,7 +396,8 @@ thread; `op`: the operator it is or is in. `next`: the event that ended it.
 (`parent`), and what they launch; loops inside such loops, autograd's nodes and, where a device is recorded, loops that launch nothing are
 left out. `source`: the line behind the first; `region`:
 the outermost user range, step marks aside. `loops` such runs of `times` rounds in all, with `waits` calls that wait for the device; `host`: from the first to the last operator's end, `recording`: what recording cost of it by the estimate of `overview`,
-`idle`: of that, time in which a device was idle while the host ran operators, Python or launches, or its launch was on the way to a device with nothing queued; `events` launched there, the sum of
+`idle`: of that, time in which a device was idle while the host ran operators, Python or launches, or its launch was on the way to a device with nothing queued;
+`pauses`: time in which a device stood idle right before an event of the loop that had waited in its queue; `events` launched there, the sum of
 their durations (`device`) and the median (`p50`), ns. The 100 with most `host`.
 
 **Other calls of the runtime by name**: calls that start no device work, wait for none and allocate nothing; `total` of their durations, ns.)",

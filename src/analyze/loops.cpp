@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <unordered_map>
 
 #include "analyze/question.h"
 #include "derive/capture.h"
@@ -43,30 +44,38 @@ std::string_view region_of(const trace::Trace& trace, const Rank& rank, Row row)
 }
 
 struct Sum {
-  std::int64_t loops = 0, times = 0, waits = 0, host = 0, recording = 0, idle = 0, device = 0;
+  std::int64_t loops = 0, times = 0, waits = 0, host = 0, recording = 0, idle = 0, pauses = 0, device = 0;
   std::vector<std::int64_t> lengths;
   Row row = kNoRow;
 };
 using Key = std::tuple<std::string, std::string_view, std::string_view>;  // unit, parent, region
 
-/// Lengths of the device events that were launched in each run. Runs may nest.
-std::vector<std::vector<std::int64_t>> launched_by(const Rank& rank, const std::vector<RepeatedOps>& runs) {
+/// What runs of a loop launched.
+struct Launched {
+  std::vector<std::int64_t> lengths;
+  std::int64_t pauses = 0;
+};
+
+/// The device events that were launched in each run, and the pauses before them. Runs may nest.
+std::vector<Launched> launched_by(const Rank& rank, const std::vector<RepeatedOps>& runs,
+                                  const std::unordered_map<Row, std::int64_t>& pauses) {
   const trace::EventTable& e = rank.events;
-  std::vector<std::pair<Row, std::int64_t>> launches;  // by launch
+  std::vector<std::pair<Row, Row>> launches;  // launch, event
   for (Row row = 0; row < e.size(); ++row)
-    if (is_device_work(e.kind[row]) && e.launch[row] != kNoRow)
-      launches.emplace_back(e.launch[row], e.duration(row));
+    if (is_device_work(e.kind[row]) && e.launch[row] != kNoRow) launches.emplace_back(e.launch[row], row);
   std::sort(launches.begin(), launches.end());
-  std::vector<std::vector<std::int64_t>> lengths(runs.size());
+  std::vector<Launched> launched(runs.size());
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    auto at =
-        std::lower_bound(launches.begin(), launches.end(), std::pair<Row, std::int64_t>{runs[i].first, 0});
+    auto at = std::lower_bound(launches.begin(), launches.end(), std::pair<Row, Row>{runs[i].first, 0});
     const std::int64_t end = e.end[runs[i].last];
     const trace::TrackId track = e.track[runs[i].first];
-    for (; at != launches.end() && e.track[at->first] == track && e.start[at->first] < end; ++at)
-      lengths[i].push_back(at->second);
+    for (; at != launches.end() && e.track[at->first] == track && e.start[at->first] < end; ++at) {
+      launched[i].lengths.push_back(e.duration(at->second));
+      const auto pause = pauses.find(at->second);
+      if (pause != pauses.end()) launched[i].pauses += pause->second;
+    }
   }
-  return lengths;
+  return launched;
 }
 
 /// Idle time in which the host was busy launching or its launch was on the way; waits, allocations, loading
@@ -128,6 +137,7 @@ report::Table loop_table(const trace::Trace& trace) {
   table.ints("host", Unit::ns);
   table.ints("recording", Unit::ns, Role::detail);
   table.ints("idle", Unit::ns);
+  table.ints("pauses", Unit::ns);
   table.ints("events", Unit::count);
   table.ints("device", Unit::ns);
   table.ints("p50", Unit::ns);
@@ -143,16 +153,21 @@ void add_loops(report::Table& table, const Derived& derived, const Rank& rank) {
   if (runs.empty()) return;
   const std::vector<bool> prompt = derive::prompt_events(derived.queue(rank), e.size());
   Column<Interval> late;
+  std::unordered_map<Row, std::int64_t> pauses;
   for (const derive::IdlePiece& piece : derived.idle(rank))
-    if (is_launching(piece, prompt)) late.push_back(piece.span);
+    if (is_launching(piece, prompt))
+      late.push_back(piece.span);
+    else if (piece.cause == derive::IdleCause::pending && piece.ender != kNoRow)
+      pauses[piece.ender] += piece.span.length();
   const timeline::MeasuredSet idle(IntervalSet::of(std::move(late)));
-  const auto lengths = launched_by(rank, runs);
+  const std::vector<Launched> launched = launched_by(rank, runs, pauses);
   const std::vector<derive::Waiting>& waits = derived.waits(rank);
   const bool on_device = !derived.busy(rank).empty();
   const derive::RecordingCost cost = derive::recording_cost(rank);
   std::map<Key, Sum> sums;
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    if (on_device && lengths[i].empty()) continue;
+    const std::vector<std::int64_t>& lengths = launched[i].lengths;
+    if (on_device && lengths.empty()) continue;
     const RepeatedOps& run = runs[i];
     Sum& sum =
         sums[{loop_unit(trace, rank, run), parent_of(trace, rank, run), region_of(trace, rank, run.parent)}];
@@ -166,8 +181,9 @@ void add_loops(report::Table& table, const Derived& derived, const Rank& rank) {
     }
     report::add_to(sum.host, span.length());
     report::add_to(sum.idle, idle.length_in(span));
-    for (const std::int64_t length : lengths[i]) report::add_to(sum.device, length);
-    sum.lengths.insert(sum.lengths.end(), lengths[i].begin(), lengths[i].end());
+    report::add_to(sum.pauses, launched[i].pauses);
+    for (const std::int64_t length : lengths) report::add_to(sum.device, length);
+    sum.lengths.insert(sum.lengths.end(), lengths.begin(), lengths.end());
     if (sum.row == kNoRow) sum.row = run.first;
   }
   std::vector<std::pair<const Key, Sum>*> order;
@@ -199,6 +215,7 @@ void add_loops(report::Table& table, const Derived& derived, const Rank& rank) {
     number("host", sum.host);
     number("recording", sum.recording);
     number("idle", on_device ? sum.idle : report::kNoInt);
+    number("pauses", on_device ? sum.pauses : report::kNoInt);
     number("events", static_cast<std::int64_t>(sum.lengths.size()));
     number("device", sum.device);
     number("p50", report::quantile(sum.lengths, 0.5));
