@@ -27,6 +27,8 @@ def arguments():
     parser.add_argument("--sources", default="G R", help='which of "G R D" (generated, recorded on the CPU, on a device)')
     parser.add_argument("--causes", default="", help="numbers of causes, e.g. 1,9; without it all")
     parser.add_argument("--program", type=Path, default=answers.PROGRAM, help="the stepscope to ask")
+    parser.add_argument("--python", type=Path, default=answers.ROOT / "build" / "bench-venv" / "bin" / "python",
+                        help="one that has torch and stepscope, for real programs (what bench/package.sh makes)")
     parser.add_argument("--make-trace", type=Path, default=generated.MAKE_TRACE)
     parser.add_argument("--output", type=Path, default=answers.ROOT / "bench" / "EXPLAIN.md")
     parser.add_argument("--smoke", action="store_true", help="few causes, one seed, nothing written; fails unless it ran")
@@ -82,7 +84,7 @@ def measured(options):
             steady.check(outcome, folder, chosen, say)
         for source in "RD":
             if source in options.sources and not options.smoke:
-                recorded.record(outcome, source, chosen, range(options.first_seed, options.first_seed + recorded_seeds), folder, say)
+                recorded.record(options.python, outcome, source, chosen, range(options.first_seed, options.first_seed + recorded_seeds), folder, say)
     return outcome
 
 

@@ -1,39 +1,31 @@
-"""Sources R and D: real programs under PyTorch, on the CPU or a device, recorded once and timed without the profiler."""
+"""Sources R and D: real programs under PyTorch, on the CPU or a device, recorded once by stepscope's profiler and timed without the profiler."""
 import json
 import os
 import shutil
 import statistics
 import subprocess
-import sys
 from pathlib import Path
 
 from answers import answer_of
 from generated import Run
 from tables import HERE
 
-CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "stepscope-bench" / "explain-venv"
-PACKAGES = ("torch", "numpy")
 ROUNDS = 3  # of faulty and repaired in turns
-INSTALL_LIMIT_S = 1800
 LEAST_SAVING = 0.02  # of the step: less is no fault on this machine
 PROGRAMS = HERE / "programs"
 # glibc keeps freed memory: else large tensors cost page faults in some processes and not in others, recorded or not.
 STEADY_MEMORY = {"MALLOC_MMAP_THRESHOLD_": str(32 << 20), "MALLOC_TRIM_THRESHOLD_": str(4 << 30)}
 
 
-def python_with_torch(say):
-    """The interpreter, or why there is none."""
-    python = CACHE / "bin" / "python"
-    try:
-        if not python.exists():
-            subprocess.run([sys.executable, "-m", "venv", str(CACHE)], check=True, capture_output=True)
-        if subprocess.run([str(python), "-c", "import torch, numpy"], capture_output=True, check=False).returncode != 0:
-            say(f"installing {' and '.join(PACKAGES)} from PyPI")
-            subprocess.run([str(python), "-m", "pip", "install", "-q", *PACKAGES], check=True, capture_output=True,
-                           timeout=INSTALL_LIMIT_S)
-    except (subprocess.SubprocessError, OSError) as error:
-        return None, f"torch cannot be installed from PyPI here ({type(error).__name__})"
-    return python, ""
+def missing(python, source):
+    """Why programs cannot be run, or nothing."""
+    wants = "import torch, numpy, stepscope.profiler"
+    if not python.exists() or subprocess.run([str(python), "-c", wants], capture_output=True, check=False).returncode != 0:
+        return f"{python} has no torch, numpy or stepscope: bench/package.sh makes one that does"
+    cuda = [str(python), "-c", "import torch; assert torch.cuda.is_available()"]
+    if source == "D" and subprocess.run(cuda, capture_output=True, check=False).returncode != 0:
+        return "no device that PyTorch can use on this machine"
+    return ""
 
 
 class Programs:
@@ -55,16 +47,6 @@ class Programs:
     def close(self):
         self.process.stdin.close()
         self.process.wait()
-
-
-def has_device(python):
-    return subprocess.run([str(python), "-c", "import torch; assert torch.cuda.is_available()"], capture_output=True,
-                          check=False).returncode == 0
-
-
-def ranks_of(program):
-    text = (PROGRAMS / f"{program}.py").read_text()
-    return next((int(line.split("=")[1]) for line in text.splitlines() if line.startswith("RANKS =")), 1)
 
 
 def answered(programs, cause, healthy, seed, folder):
@@ -100,11 +82,9 @@ def timed(programs, cause, seed):
     return statistics.median(taken[False]), statistics.median(taken[True]), chance
 
 
-def record(outcome, source, chosen, seeds, folder, say):
+def record(python, outcome, source, chosen, seeds, folder, say):
     wanted = [cause for cause in chosen if source in cause.sources]
-    python, reason = python_with_torch(say)
-    if python is not None and source == "D" and not has_device(python):
-        reason = "no device that PyTorch can use on this machine"
+    reason = missing(python, source)
     if reason:
         outcome.skipped.append((source, "all", reason))
         return

@@ -2,8 +2,8 @@
 # Builds stepscope as users get it, plants causes in simulated and real programs, scores what advice says of them, and
 # writes bench/EXPLAIN.md: `make explain-bench`.
 #   bench/explain/run.sh [OPTIONS of bench/explain/explain.py, e.g. --causes 1,9 --sources G]
-# Real programs need PyTorch, which is installed from PyPI into ${XDG_CACHE_HOME:-~/.cache}/stepscope-bench; removing
-# that folder is safe. Nothing else should run meanwhile: savings of real programs are measured.
+# Real programs are recorded by stepscope's own recorder and need PyTorch; bench/package.sh makes a Python with both. Nothing else should run
+# meanwhile: savings of real programs are measured.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -21,4 +21,5 @@ mkdir -p build/release
 ninja -C build/release stepscope make_trace advice_cost >build/release/explain-build.log ||
   { tail -n 20 build/release/explain-build.log >&2; exit 1; }
 
-exec python3 bench/explain/explain.py "$@"
+python=$(bench/package.sh)
+exec python3 bench/explain/explain.py ${python:+--python "$python"} "$@"

@@ -108,6 +108,25 @@ def test_numbers_of_ops(both):
     assert told(ours) == told(theirs)
 
 
+def test_numbers_of_ops_in_files(both, tmp_path):
+    """The file has them as events() does, those of the engine's own ops among them."""
+    program, *profiles = both
+    if program == "workers" or not has_nanoseconds():
+        pytest.skip("as above, or an older PyTorch, which leaves them out of CPU recordings")
+
+    def written(prof):
+        prof.export_chrome_trace(str(tmp_path / "trace.json"))
+        events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+        ops = [(event["name"], event["args"]) for event in events if event.get("cat") == "cpu_op"]
+        ops = [(name, args["Sequence number"], args["Fwd thread id"] > 0) for name, args in ops if "Sequence number" in args]
+        base = min(number for _, number, _ in ops)
+        return collections.Counter((name, number - base, backward) for name, number, backward in ops)
+
+    ours, theirs = map(written, profiles)
+    assert ours == theirs
+    assert any(name.startswith("autograd::engine::evaluate_function: ") for name, _, _ in ours)
+
+
 def test_flops(both):
     _, ours, theirs = both
 

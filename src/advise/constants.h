@@ -13,6 +13,7 @@ namespace stepscope::advise {
 #define STEPSCOPE_ADVICE_CONSTANTS(X) \
   X(double, kLoaderShare, 0.05, "of the step: data loading worth a finding", "the TensorBoard plugin's limit; below it a worker's queue costs as much as it saves") \
   X(double, kWorkerPessimism, 0.6, "of the ideal saving: loading moves to workers", "measured on a pair of runs: 36.5 of 59 ms were gained by num_workers 0 to 4") \
+  X(std::int64_t, kQueueFetch, 1'500'000, "ns: a batch taken from workers that are ready, at most", "0.99 to 1.30 on average in six recordings of real workers that keep up") \
   X(double, kStarvedPessimism, 0.5, "of the ideal saving: more workers", "chosen: the cores may be used up") \
   X(double, kSyncPessimism, 0.5, "of the ideal saving: no wait", "chosen: half of the reads go at first; simulated jobs without any gained 0.94 to 1 of it, and replay has what the next read waits for") \
   X(double, kScalarShare, 0.02, "of the window: idle time in and after reads of values", "one read a step costs 20 to 500 µs; this keeps it out") \

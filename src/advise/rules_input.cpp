@@ -141,6 +141,11 @@ std::optional<Finding> bursts(const Evidence& e, Bound bound) {
   return f;
 }
 
+/// What waits take beyond fetching batches that are ready, ns in the window.
+std::int64_t beyond_fetching(std::int64_t waited, const std::vector<LoaderWait>& waits) {
+  return std::max<std::int64_t>(0, waited - kQueueFetch * std::ssize(waits));
+}
+
 /// Workers are late in general: in the median step and in half of the steps.
 bool always_late(const Evidence& e, Bound bound) {
   const Table* steps = table_of(e.reports().input_wait, "Waiting for data");
@@ -166,6 +171,9 @@ std::optional<Finding> slow_loader(const Evidence& e, Bound bound, bool in_main)
   const std::vector<LoaderWait> waits = loader_waits(e);
   const bool other = restarts(waits).size() >= 2 || comes_in_bursts(e, waits);
   if (!in_main && (other || !always_late(e, bound))) return std::nullopt;
+  if (host_only && loader_kind(e).find("multi") != std::string::npos &&
+      e.share(beyond_fetching(waited, waits)) < kLoaderShare)
+    return std::nullopt;
   Finding f =
       finding(e, in_main ? "I01" : "I02", "input",
               fmt::format("{} of {} per step: {} {}", ns(per_step), ns(e.step_length()),
@@ -242,7 +250,7 @@ Silent on: loading that the device hides, unless it would limit once other findi
     {"I02", "input", "the loader's workers are late", false,
      [](const Evidence& e, Bound bound) { return slow_loader(e, bound, false); },
      R"(Looks at: the same as I01. Fires for a loader with worker processes, or of an unknown kind, from kLoaderShare of the window on, when
-half of the steps wait so long.
+half of the steps wait so long; without a device, where nothing hides it, kQueueFetch a batch of worker processes aside.
 
 Saving: replay without data loading. Low is kStarvedPessimism of it: the cores may be used up.
 

@@ -3,9 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 namespace stepscope::record {
+
+/// What autograd's engine calls its op around a backward op, before that one's name. It has no sequence
+/// number of its own and is given that of the backward op.
+inline constexpr std::string_view kEngineOp = "autograd::engine::evaluate_function: ";
 
 struct SequencedEvent {
   std::uint64_t torch_thread;  ///< of the forward op, by PyTorch's number

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "record/device_events.h"
+#include "record/forward_links.h"
 #include "record/function_tree.h"
 #include "record/interned.h"
 #include "record/python_stacks.h"
@@ -24,8 +25,6 @@ constexpr std::array<std::string_view, 8> kUnseen = {"[memory]",
                                                      "aten::is_leaf",
                                                      "aten::output_nr",
                                                      "aten::_version"};
-
-constexpr std::string_view kEngine = "autograd::engine::evaluate_function: ";
 
 struct Row {
   std::int64_t begin, end;
@@ -285,7 +284,7 @@ class Reader {
     for (std::size_t i = first; i < e.size(); ++i) {
       if (e.scope[i] != kBackwardScope || e.parent[i] < 0) continue;
       const auto above = static_cast<std::size_t>(e.parent[i]);
-      if (e.sequence[above] >= 0 || !texts_[static_cast<std::size_t>(e.name[above])].starts_with(kEngine))
+      if (e.sequence[above] >= 0 || !texts_[static_cast<std::size_t>(e.name[above])].starts_with(kEngineOp))
         continue;
       e.sequence[above] = e.sequence[i];
       e.forward_thread[above] = e.forward_thread[i];

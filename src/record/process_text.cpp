@@ -70,7 +70,12 @@ void ProcessText::op(const Segment& segment, const Texts& texts, std::span<const
   if (devices_.wants(op))
     devices_.add({segment.thread, begin, end, written_.events}, op.scope == kUserScope, texts[op.value]);
   SequencedOp sequenced;
-  if ((op.flags & kHasSequence) != 0 && copy_to(sequenced, bytes)) sequence(segment, sequenced, begin);
+  const bool has_own = (op.flags & kHasSequence) != 0 && copy_to(sequenced, bytes);
+  if (has_own) sequence(segment, sequenced, begin);
+  if (op.scope == kBackwardScope)
+    ran_last_[segment.thread] = {op.begin, has_own ? sequenced.sequence : -1, sequenced.forward_thread};
+  else if (!has_own && texts[op.value].starts_with(kEngineOp))
+    sequence_of_engine(segment.thread, op);
   if (op.signature != 0) {
     const auto known = inputs_.try_emplace(op.signature);
     if (known.second) known.first->second = inputs_text(texts[op.signature]);
@@ -161,12 +166,23 @@ void ProcessText::sampled_call(const SampledCall& call) {
   add_call({call.thread | kSampledTrack, call.depth, call.name, call.begin_ns, call.end_ns, call.samples});
 }
 
+void ProcessText::put_sequence(std::int64_t sequence, std::uint64_t forward_thread) {
+  out_ += R"(, "Sequence number": )";
+  put(out_, sequence);
+  out_ += R"(, "Fwd thread id": )";
+  put(out_, static_cast<std::int64_t>(forward_thread));
+}
+
+/// Ops are told as they end, so the one that the engine's op ran was told before it.
+void ProcessText::sequence_of_engine(std::uint32_t thread, const Op& op) {
+  const auto ran = ran_last_.find(thread);
+  if (ran != ran_last_.end() && ran->second.begin >= op.begin && ran->second.sequence >= 0)
+    put_sequence(ran->second.sequence, ran->second.forward_thread);
+}
+
 void ProcessText::sequence(const Segment& segment, const SequencedOp& op, std::int64_t begin) {
   if (op.sequence < 0) return;
-  out_ += R"(, "Sequence number": )";
-  put(out_, op.sequence);
-  out_ += R"(, "Fwd thread id": )";
-  put(out_, static_cast<std::int64_t>(op.forward_thread));
+  put_sequence(op.sequence, op.forward_thread);
   const bool backward = op.scope == kBackwardScope && op.forward_thread != 0;
   if (!backward && op.forward_thread != 0) return;
   sequenced_.push_back(

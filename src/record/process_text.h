@@ -62,6 +62,8 @@ class ProcessText {
   void write_call(const PythonCall& call);
   void sample(const Texts& texts, std::span<const char> bytes);
   void sequence(const Segment& segment, const SequencedOp& op, std::int64_t begin);
+  void put_sequence(std::int64_t sequence, std::uint64_t forward_thread);
+  void sequence_of_engine(std::uint32_t thread, const Op& op);
   void add_up_memory();
   void memory(const Segment& segment, std::span<const char> bytes);
   void add_call(PythonCall call);
@@ -72,6 +74,12 @@ class ProcessText {
   void about(std::string_view what, std::uint32_t thread, std::string_view key, std::string_view value,
              bool is_text = true);
 
+  /// A backward op.
+  struct Backward {
+    std::uint64_t begin;  ///< ticks
+    std::int64_t sequence;
+    std::uint64_t forward_thread;
+  };
   struct Other {
     std::uint32_t thread;
     Op op;
@@ -87,6 +95,7 @@ class ProcessText {
   std::int64_t last_ns_ = std::numeric_limits<std::int64_t>::max();
   std::unordered_map<std::uint32_t, std::string> inputs_;  // of the segment's signatures
   std::vector<SequencedEvent> sequenced_;
+  std::unordered_map<std::uint32_t, Backward> ran_last_;  // by thread
   std::vector<Other> others_;
   std::int64_t ops_ = 0;              // of the recording so far, those that are left out too
   std::vector<std::int64_t> totals_;  // behind each record of main memory, in the order of the file

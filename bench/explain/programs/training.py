@@ -14,7 +14,7 @@ import time
 import torch
 import torch.distributed as dist
 import torch.multiprocessing as processes
-from torch.profiler import ProfilerActivity, profile, schedule
+from stepscope.profiler import ProfilerActivity, profile, schedule
 
 WARMUP, RECORDED = 3, 10
 

@@ -1,0 +1,34 @@
+#!/bin/bash
+# Builds the Python package as users get it into build/bench-venv, beside the PyTorch from PyPI that tools/python-tests.sh keeps too (or
+# Debian's), and prints the path of that Python; without a PyTorch it says why and prints nothing.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export PIP_DISABLE_PIP_VERSION_CHECK=1 CCACHE_NOHASHDIR=1
+
+bench=${XDG_CACHE_HOME:-$HOME/.cache}/stepscope-bench/explain-venv
+if ! "$bench/bin/python" -c 'import torch, numpy' 2>/dev/null; then
+  echo "bench: installing PyTorch and numpy from PyPI into $bench; two minutes, once" >&2
+  { python3 -m venv "$bench" && "$bench/bin/python" -m pip install --quiet torch numpy; } >&2 ||
+    echo "bench: PyTorch could not be installed from PyPI" >&2
+fi
+for python in "$bench/bin/python" /usr/bin/python3 ""; do
+  [ -z "$python" ] || ! "$python" -c 'import torch.profiler, numpy' 2>/dev/null || break
+done
+if [ -z "$python" ]; then
+  echo "bench: there is no PyTorch here" >&2
+  exit 0
+fi
+
+echo "bench: building the Python package" >&2
+venv=build/bench-venv
+if [ "$("$venv/bin/python" -c 'import sys; print(sys._base_executable)' 2>/dev/null)" != \
+     "$("$python" -c 'import sys; print(sys._base_executable)')" ]; then
+  rm -rf "$venv"
+  "$python" -m venv "$venv"
+  "$venv/bin/python" -m pip install --quiet scikit-build-core nanobind typing-extensions >&2
+  "$python" -c 'import torch, pathlib; print(pathlib.Path(torch.__file__).parent.parent)' \
+    >"$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/torch.pth"
+fi
+CMAKE_BUILD_PARALLEL_LEVEL=${JOBS:-$(nproc)} "$venv/bin/python" -m pip install --quiet --no-build-isolation --no-deps --force-reinstall \
+  --config-settings=build-dir=build/bench-python . >&2
+echo "$PWD/$venv/bin/python"
