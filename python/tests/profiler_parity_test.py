@@ -173,6 +173,24 @@ def test_memory_of_before_is_known_where_an_earlier_recording_saw_it():
     assert outside_of_tree(theirs) == 0
 
 
+@pytest.mark.skipif(not hasattr(torch._C._profiler, "_RecordFunctionFast"), reason="this PyTorch marks nothing that it compiles")
+def test_ranges_of_what_is_compiled():
+    """Dynamo's ranges are there only where PyTorch is told of a profiler, and half of them by a type that only tells its own."""
+    torchs_own = torch._C._profiler._RecordFunctionFast
+    counts = []
+    for profiler in (torch.profiler.profile, profile):
+        torch._dynamo.reset()
+        compiled = torch.compile(lambda x: torch.relu(x * 2).sum(), backend="eager")
+        with profiler(activities=[torch.profiler.ProfilerActivity.CPU]) as prof:
+            compiled(torch.ones(4))
+        counts.append(collections.Counter(event.name for event in prof.events()))
+    theirs, ours = counts
+    assert ours == theirs
+    assert any("dynamo" in name for name in ours)
+    assert torch._C._profiler._RecordFunctionFast is torchs_own
+    assert not torch.autograd.profiler._is_profiler_enabled
+
+
 @pytest.mark.parametrize("workers", [0, 2])
 def test_ranges_of_loaders(workers):
     step, _ = loader(workers)

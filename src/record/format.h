@@ -161,8 +161,8 @@ struct Sample : Record {
 };
 static_assert(sizeof(Sample) == 24);
 
-/// Scopes that get a category of their own.
-inline constexpr std::uint8_t kBackwardScope = 1, kUserScope = 7;
+/// PyTorch's at::RecordScope, as far as it matters here.
+inline constexpr std::uint8_t kFunctionScope = 0, kBackwardScope = 1, kUserScope = 7;
 /// Calls of Python functions, of functions written in C, of nn.Modules.
 inline constexpr std::uint8_t kPythonScope = 100, kPythonCScope = 101, kModuleScope = 102;
 

@@ -131,6 +131,7 @@ class Recording:
     def start(self) -> None:
         """Events are kept from here on; also behind a pause()."""
         self._file.begun = True
+        tell_torch(True)
         _collect.start()
         if self._python:
             self._miss(_collect.python_start(self._python))
@@ -145,6 +146,7 @@ class Recording:
         _collect.python_stop()
         _collect.flush_devices()
         _collect.stop()
+        tell_torch(False)
 
     def metadata(self, key: str, json_text: str) -> None:
         try:
@@ -189,8 +191,27 @@ def close(file: File) -> int:
     _collect.python_stop()
     _collect.detach_devices()
     _collect.stop()
+    tell_torch(False)
     _collect.detach_torch()
     return _collect.close()
+
+
+def tell_torch(recording: bool) -> None:
+    """Dynamo, Inductor and others mark what they compile and run only where PyTorch says that a profiler is there."""
+    torch = sys.modules.get("torch")
+    tell = getattr(sys.modules.get("torch.autograd.profiler"), "_set_is_profiler_enabled", None)  # from PyTorch 2.1 on
+    if torch is None or tell is None or torch.autograd._profiler_enabled():
+        return
+    tell(recording)
+    ranges = torch._C._profiler
+    torchs_own = getattr(ranges._RecordFunctionFast, "torchs_own", ranges._RecordFunctionFast)
+    fast_range.torchs_own = torchs_own  # type: ignore[attr-defined]
+    ranges._RecordFunctionFast = fast_range if recording else torchs_own
+
+
+def fast_range(name: str, input_values: object = None, keyword_values: object = None) -> _collect.record_function:
+    """In place of PyTorch's, whose ranges reach its own profiler alone."""
+    return _collect.record_function(name).as_op()
 
 
 def leave(file: File) -> None:

@@ -17,6 +17,7 @@ struct Annotation {
   Thread* thread;      ///< of the begin
   std::uint64_t begin;
   bool held;  ///< the end of the `with` block is not its end
+  std::uint8_t scope;
 };
 
 Annotation& of(PyObject* self) { return *reinterpret_cast<Annotation*>(self); }
@@ -29,6 +30,7 @@ PyObject* made(PyTypeObject* type, PyObject* name, PyObject* args) {
   Py_INCREF(args);
   of(self).name = name;
   of(self).args = args;
+  of(self).scope = record::kUserScope;
   return self;
 }
 
@@ -92,7 +94,7 @@ void finish(Annotation& a, std::uint8_t flags) {
   const record::Text* name =
       stepscope_text(thread, record::Type::text, bytes,
                      static_cast<std::uint32_t>(length > kLongestText ? kLongestText : length));
-  write_op(*thread, {nullptr, a.begin, -1, 0, name, nullptr, record::kUserScope, flags}, "", end);
+  write_op(*thread, {nullptr, a.begin, -1, 0, name, nullptr, a.scope, flags}, "", end);
 }
 
 PyObject* leave(PyObject* self, PyObject* const*, Py_ssize_t) {
@@ -111,6 +113,12 @@ PyObject* end(PyObject* self, PyObject*) {
   Py_RETURN_NONE;
 }
 
+PyObject* as_op(PyObject* self, PyObject*) {
+  of(self).scope = record::kFunctionScope;
+  Py_INCREF(self);
+  return self;
+}
+
 PyObject* get_name(PyObject* self, void*) {
   Py_INCREF(of(self).name);
   return of(self).name;
@@ -127,6 +135,7 @@ PyMethodDef methods[] = {{"__enter__", enter, METH_NOARGS, "The range begins."},
                          {"__exit__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(leave)),
                           METH_FASTCALL, "The range ends, unless it is held."},
                          {"hold", hold, METH_NOARGS, "The range goes on behind its block, until end()."},
+                         {"as_op", as_op, METH_NOARGS, "Itself, to be recorded as an op of PyTorch's is."},
                          {"end", end, METH_NOARGS, "The range ends, on whatever thread."},
                          {nullptr, nullptr, 0, nullptr}};
 
