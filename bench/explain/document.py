@@ -8,7 +8,6 @@ SOURCES = {"G": "generated: simulated jobs, truth from the simulation",
            "R": "recorded: real programs under PyTorch on this machine's CPU",
            "D": "device: real programs on a device"}
 GOALS = {"G": (1.0, 1.0), "R": (0.92, 0.98), "D": (0.92, 0.98)}
-NOT_YET = "22"
 
 
 def table(heads, rows):
@@ -30,10 +29,7 @@ def ms(value):
 
 
 def scored(outcome, source):
-    """Runs of a source that count: a straggler needs several ranks, and only counts once a rule names it."""
-    runs = [run for run in outcome.runs if run.source == source]
-    decided = any(scores.named(run) for run in runs if run.number == NOT_YET)
-    return [run for run in runs if decided or run.number != NOT_YET]
+    return [run for run in outcome.runs if run.source == source]
 
 
 def row(name, goal, figure, spell, met):
@@ -116,8 +112,6 @@ def by_cause(outcome, source):
         runs = [run for run in outcome.runs if run.source == source and run.number == number]
         with_finding = [run for run in runs if scores.named(run)]
         first = f"{sum(map(scores.named_first, runs))} of {len(runs)}"
-        if number == NOT_YET and not with_finding:
-            first = "not yet: needs several ranks"
         rows.append((f"{number} {runs[0].name}", " ".join(runs[0].rules), first,
                      sum(map(scores.named_among_three, runs)), sum(len(scores.false_alarms(run)) for run in runs),
                      f"{sum(map(scores.covered, with_finding))} of {len(with_finding)}",

@@ -157,6 +157,7 @@ namespace stepscope::advise {
   X(double, kPrefetchLeast, 0.2, "of exposed gathers: prefetched in part", "chosen") \
   X(double, kPrefetchMost, 0.7, "of exposed gathers: prefetched", "chosen") \
   X(double, kWaitingShare, 0.03, "of the step: what a slow rank costs the others", "chosen: three times what ranks differ by chance") \
+  X(double, kMostlyLast, 0.6, "of collectives: to these the same rank comes last", "chosen: of four ranks each comes last to a quarter by chance") \
   X(double, kWaitingPessimism, 0.5, "of a slow rank's cost: saved at least", "chosen") \
   X(double, kPacePessimism, 0.8, "of what the job gains in the replay without a slow rank: saved at least", "chosen: a replay gives mean steps, and the first one recorded is often longer") \
   X(double, kSameWork, 0.9, "of a slow rank's kernel time: in kernels that a usual rank runs as often", "chosen") \

@@ -18,6 +18,7 @@ std::optional<Finding> repeated_ops_on_cpu(const Evidence& evidence);      // H0
 std::optional<Finding> pointwise_on_cpu(const Evidence& evidence);         // K01
 std::optional<Finding> double_precision_on_cpu(const Evidence& evidence);  // P03
 std::optional<Finding> many_collectives_on_cpu(const Evidence& evidence);  // N02
+std::optional<Finding> waiting_for_rank_on_cpu(const Evidence& evidence);  // N05
 std::optional<Finding> late_reduction_on_cpu(const Evidence& evidence);    // N06
 
 }  // namespace stepscope::advise

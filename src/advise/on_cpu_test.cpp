@@ -139,7 +139,7 @@ TEST(OnCpu, ManyCollectives) {
     };
   };
   const Advice advice = advice_of(loop(50));
-  EXPECT_EQ(advice.cell("N02", "saving_low"), "300000");
+  EXPECT_EQ(advice.cell("N02", "saving_low"), "600000");  // six tenths
   EXPECT_EQ(advice.cell("N02", "saving_high"), "1000000");
   EXPECT_FALSE(advice_of(loop(49)).has("N02"));
   EXPECT_FALSE(advice_of(loop(50)).has("H07"));  // the thread waits: that is no pause of the program's

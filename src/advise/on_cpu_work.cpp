@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "advise/constants.h"
 #include "advise/on_cpu.h"
@@ -124,6 +125,41 @@ std::optional<Finding> many_collectives_on_cpu(const Evidence& e) {
       "Let DistributedDataParallel bucket gradients (bucket_cap_mb=25 … 100) instead of a loop over "
       "parameters; torch.distributed._coalescing_manager() or one flattened tensor.";
   f.verify = "Under 50 collectives per step.";
+  f.effort = Effort::code;
+  return f;
+}
+
+std::optional<Finding> waiting_for_rank_on_cpu(const Evidence& e) {
+  const Table* waits = table_of(e.reports().stragglers, "Waiting in collectives");
+  if (waits == nullptr || waits->rows() < 2) return std::nullopt;
+  const auto number = [&](const char* column, std::size_t row) { return (*ints_of(*waits, column))[row]; };
+  std::size_t latest = 0;
+  for (std::size_t row = 1; row < waits->rows(); ++row)
+    if (number("last", row) > number("last", latest)) latest = row;
+  if (e.mine(*waits, latest) || static_cast<double>(number("last", latest)) <
+                                    kMostlyLast * static_cast<double>(number("collectives", latest)))
+    return std::nullopt;
+  std::int64_t mine = 0, least = std::numeric_limits<std::int64_t>::max();  // ns in the recording
+  for (std::size_t row = 0; row < waits->rows(); ++row) {
+    if (e.mine(*waits, row)) mine = number("wait", row);
+    if (row != latest) least = std::min(least, number("wait", row));
+  }
+  if (e.share(least) < kWaitingShare) return std::nullopt;
+  const std::int64_t late = number("rank", latest);
+  Finding f =
+      finding(e, "N05", "communication",
+              fmt::format("Rank {} comes last to {} of {} collectives, and the others wait for it: {} "
+                          "per step here",
+                          late, number("last", latest), number("collectives", latest), ns(mine / e.steps())));
+  save(f, least / e.steps(), kWaitingPessimism, 1);
+  f.confidence = Confidence::medium;
+  f.because = "the saving is what the rank that waits least would wait less";
+  f.evidence = fmt::format("stragglers: waiting in collectives, {}", per_step(e, mine));
+  f.remedy = fmt::format(
+      "Look at rank {}'s own findings: its loader and storage, cores that it shares with other jobs, longer "
+      "samples than others get, work that it alone does.",
+      late);
+  f.verify = "stragglers: ranks come last about equally often.";
   f.effort = Effort::code;
   return f;
 }

@@ -9,6 +9,7 @@
 #include "advise/collective_facts.h"
 #include "advise/constants.h"
 #include "advise/families.h"
+#include "advise/on_cpu.h"
 #include "advise/say.h"
 
 namespace stepscope::advise {
@@ -28,6 +29,8 @@ own findings say what it spends the time on.
 
 Saving: what the job gains in a replay of the other ranks without this one: `kPacePessimism` of its low end, to its high end, at most what the rank takes longer. Where that is refused, `kWaitingPessimism` to all of the time by which the longest own work of
 any rank would be shorter with that rank at the median.
+
+Without a device: the rank that comes last to most collectives (`kMostlyLast`), where the rank that waits least still waits `kWaitingShare` of the window; saving `kWaitingPessimism` to all of that.
 
 Silent on: one rank, ranks that differ by chance, a single slow step (listed by `stragglers`), and ranks that are slower than the median and hold nobody up because another one is
 slower still.)";
@@ -80,7 +83,8 @@ Cause cause_of(const SlowRank& slow, const SlowKernels& kernels) {
                       slow.rank, kernels.against, share, device)};
 }
 
-std::optional<Finding> waiting_for_rank(const Evidence& e, Bound) {
+std::optional<Finding> waiting_for_rank(const Evidence& e, Bound bound) {
+  if (bound == Bound::host_only) return waiting_for_rank_on_cpu(e);
   const std::optional<SlowRank> slow = slow_rank(e);
   if (!slow || e.share(slow->cost * e.steps()) < kWaitingShare) return std::nullopt;
   const std::optional<SlowKernels> kernels = slow_kernels(e, *slow);

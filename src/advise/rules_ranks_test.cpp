@@ -178,5 +178,43 @@ TEST(RankRules, ALateRankLooksLikeSlowLinks) {
   EXPECT_TRUE(some->remedy.starts_with("Add the other ranks' files")) << some->remedy;
 }
 
+/// What rank 0 is told where ranks without a device wait so long in 10 collectives each, in a recording of 10
+/// ms and one step, and rank 2 comes last to `last` of them.
+std::optional<Finding> late_rank_among(const report::Ints& waits, std::int64_t last) {
+  Reports reports;
+  report::Table waiting{"Waiting in collectives", report::Shape::table, {}};
+  report::Ints ranks, collectives, lasts;
+  for (std::int64_t rank = 0; rank < std::ssize(waits); ++rank) {
+    ranks.push_back(rank);
+    collectives.push_back(10);
+    lasts.push_back(rank == 2 ? last : rank == 1 ? 10 - last : 0);
+  }
+  waiting.ints("rank", report::Unit::none) = ranks;
+  waiting.ints("collectives", report::Unit::count) = collectives;
+  waiting.ints("last", report::Unit::count) = lasts;
+  waiting.ints("wait", report::Unit::ns) = waits;
+  reports.stragglers.tables.push_back(std::move(waiting));
+  report::Table facts{"Times of the window", report::Shape::table, {}};
+  facts.ints("rank", report::Unit::none).push_back(0);
+  facts.texts("fact").push_back("window");
+  facts.ints("time", report::Unit::ns).push_back(10'000'000);
+  reports.overview.tables.push_back(std::move(facts));
+  const auto rules = rank_rules();
+  const auto rule = std::find_if(rules.begin(), rules.end(), [](const Rule& r) { return r.id == "N05"; });
+  return rule->find(Evidence(reports, 0, true), Bound::host_only);
+}
+
+// Without rank 2 the others would still wait for rank 1, which waits 3 ms now.
+TEST(RankRules, ALateRankWithoutADevice) {
+  const std::optional<Finding> late = late_rank_among({4'000'000, 3'000'000, 0}, 6);
+  ASSERT_TRUE(late);
+  EXPECT_EQ(late->title,
+            "Rank 2 comes last to 6 of 10 collectives, and the others wait for it: 4.00 ms per step here");
+  EXPECT_EQ(late->saving_low, 1'500'000);
+  EXPECT_EQ(late->saving_high, 3'000'000);
+  EXPECT_FALSE(late_rank_among({4'000'000, 3'000'000, 0}, 5));
+  EXPECT_FALSE(late_rank_among({4'000'000, 290'000, 0}, 6));
+}
+
 }  // namespace
 }  // namespace stepscope::advise
