@@ -189,6 +189,11 @@ def test_ranges_of_what_is_compiled():
     assert any("dynamo" in name for name in ours)
     assert torch._C._profiler._RecordFunctionFast is torchs_own
     assert not torch.autograd.profiler._is_profiler_enabled
+    ours = profile().__enter__()
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]):
+        ours.stop()  # while PyTorch's own goes on
+        assert torch._C._profiler._RecordFunctionFast is torchs_own
+        assert torch.autograd.profiler._is_profiler_enabled
 
 
 @pytest.mark.parametrize("workers", [0, 2])

@@ -196,17 +196,25 @@ def close(file: File) -> int:
     return _collect.close()
 
 
+torchs_range: Any = None
+"""PyTorch's ``_RecordFunctionFast`` while ``fast_range`` is in its place."""
+
+
 def tell_torch(recording: bool) -> None:
     """Dynamo, Inductor and others mark what they compile and run only where PyTorch says that a profiler is there."""
+    global torchs_range
     torch = sys.modules.get("torch")
     tell = getattr(sys.modules.get("torch.autograd.profiler"), "_set_is_profiler_enabled", None)  # from PyTorch 2.1 on
-    if torch is None or tell is None or torch.autograd._profiler_enabled():
+    if torch is None or tell is None:
         return
-    tell(recording)
+    its_own_runs = torch.autograd._profiler_enabled()
+    if not its_own_runs:
+        tell(recording)
     ranges = torch._C._profiler
-    torchs_own = getattr(ranges._RecordFunctionFast, "torchs_own", ranges._RecordFunctionFast)
-    fast_range.torchs_own = torchs_own  # type: ignore[attr-defined]
-    ranges._RecordFunctionFast = fast_range if recording else torchs_own
+    if recording and not its_own_runs and torchs_range is None and hasattr(ranges, "_RecordFunctionFast"):
+        torchs_range, ranges._RecordFunctionFast = ranges._RecordFunctionFast, fast_range
+    elif not recording and torchs_range is not None:
+        torchs_range, ranges._RecordFunctionFast = None, torchs_range
 
 
 def fast_range(name: str, input_values: object = None, keyword_values: object = None) -> _collect.record_function:
