@@ -211,7 +211,7 @@ def head(outcome):
             "is notable when the low end of its saving is at least 1 % of the step and it limits now. Seeds vary sizes, step "
             "length (5 to 200 ms), how far the host is ahead, 3 % noise on every duration, and add up to two small costs of at "
             "most 2 % of the step; a finding that names one of those is no false alarm, nor is exposed communication (N01) of several ranks where the twin, simulated with transfers of 0.8 and of 0.2 of their length, gains what is said. Of two causes at once, one that hides behind the other, and saves under 1 % of the step alone and after "
-            "it, need not be named.")
+            "it, need not be named; savings that differ by less than a tenth, or 1 % of the step, have no order.")
 
 
 def left_out(outcome):
