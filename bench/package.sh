@@ -1,21 +1,16 @@
 #!/bin/bash
-# Builds the Python package as users get it into build/bench-venv, beside the PyTorch from PyPI that tools/python-tests.sh keeps too (or
-# Debian's), and prints the path of that Python; without a PyTorch it says why and prints nothing.
+# Builds the Python package as users get it into build/bench-venv, beside the PyTorch of tools/pypi-torch.sh (or Debian's), and prints the
+# path of that Python; without a PyTorch it says so and prints nothing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PIP_DISABLE_PIP_VERSION_CHECK=1 CCACHE_NOHASHDIR=1
 
-bench=${XDG_CACHE_HOME:-$HOME/.cache}/stepscope-bench/explain-venv
-if ! "$bench/bin/python" -c 'import torch, numpy' 2>/dev/null; then
-  echo "bench: installing PyTorch and numpy from PyPI into $bench; two minutes, once" >&2
-  { python3 -m venv "$bench" && "$bench/bin/python" -m pip install --quiet torch numpy; } >&2 ||
-    echo "bench: PyTorch could not be installed from PyPI" >&2
+python=$(tools/pypi-torch.sh)
+if [ -z "$python" ] && /usr/bin/python3 -c 'import torch.profiler, numpy' 2>/dev/null; then
+  python=/usr/bin/python3
 fi
-for python in "$bench/bin/python" /usr/bin/python3 ""; do
-  [ -z "$python" ] || ! "$python" -c 'import torch.profiler, numpy' 2>/dev/null || break
-done
 if [ -z "$python" ]; then
-  echo "bench: there is no PyTorch here" >&2
+  echo "bench: there is no PyTorch here: tools/install-deps.sh torch installs Debian's" >&2
   exit 0
 fi
 

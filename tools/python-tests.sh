@@ -1,7 +1,6 @@
 #!/bin/sh
 # Builds the Python package, installs it into build/python-venv and runs its tests and the example notebook; then the profiler's
-# tests once more under two PyTorches: Debian's, and the current one from PyPI that bench/explain keeps; it is installed where it is
-# missing, in two minutes.
+# tests once more under two PyTorches: Debian's, and the current one from PyPI, which tools/pypi-torch.sh keeps.
 #   tools/python-tests.sh [PYTEST OPTIONS]
 # The build is the debug build, with checks on: it takes its objects from ccache when `make test` ran with CCACHE_NOHASHDIR=1,
 # as .ci/run does, since compiler and flags are the same and only the build folder's name differs.
@@ -46,14 +45,9 @@ torch_tests() {
 if /usr/bin/python3 -c 'import torch' 2>/dev/null; then
   torch_tests debian /usr/bin/python3 /usr/lib/python3/dist-packages
 fi
-bench=$cache/explain-venv
-if ! "$bench/bin/python" -c 'import torch, numpy' 2>/dev/null; then
-  echo "python-tests: installing PyTorch and numpy from PyPI into $bench; two minutes, once" >&2
-  { python3 -m venv "$bench" && "$bench/bin/python" -m pip install --quiet torch numpy; } ||
-    echo "python-tests: PyTorch could not be installed from PyPI" >&2
-fi
-if "$bench/bin/python" -c 'import torch, numpy' 2>/dev/null; then
-  torch_tests pypi "$bench/bin/python" "$("$bench/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"
+pypi=$(tools/pypi-torch.sh)
+if [ -n "$pypi" ]; then
+  torch_tests pypi "$pypi" "$("$pypi" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"
 else
   echo "python-tests: the tests under a PyTorch from PyPI were left out" >&2
 fi
