@@ -69,7 +69,7 @@ void ProcessText::op(const Segment& segment, const Texts& texts, std::span<const
   }
   if (devices_.wants(op))
     devices_.add({segment.thread, begin, end, written_.events}, op.scope == kUserScope, texts[op.value]);
-  SequencedOp sequenced;
+  SequencedOp sequenced{};
   const bool has_own = (op.flags & kHasSequence) != 0 && copy_to(sequenced, bytes);
   if (has_own) sequence(segment, sequenced, begin);
   if (op.scope == kBackwardScope)
