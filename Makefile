@@ -25,7 +25,7 @@ test:  ## build with checks on and run every test
 	@tools/install-deps.sh test
 	@cmake --preset dev >/dev/null
 	@cmake --build --preset dev -j $(JOBS)
-	@STEPSCOPE_MUTANTS=$${STEPSCOPE_MUTANTS:-100} STEPSCOPE_CUTS=$${STEPSCOPE_CUTS:-40} ctest --test-dir build/dev -j $(JOBS) --output-on-failure --progress
+	@STEPSCOPE_MUTANTS=$${STEPSCOPE_MUTANTS:-100} STEPSCOPE_CUTS=$${STEPSCOPE_CUTS:-40} ctest --test-dir build/dev --timeout 600 -j $(JOBS) --output-on-failure --progress
 
 bench:  ## measure reading, analysing and recording
 	@test -x bench/run.sh || { echo "make bench: bench/run.sh is missing from this checkout" >&2; exit 1; }

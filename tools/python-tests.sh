@@ -19,7 +19,12 @@ CMAKE_BUILD_PARALLEL_LEVEL=${JOBS:-$(nproc)} $venv/bin/python -m pip install --q
   --config-settings=build-dir=build/python --config-settings=cmake.build-type=Debug .
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/stepscope-bench
 python3 bench/peer_setup.py "$cache" hta plugin # what reads exported files; half a minute, once
-PATH="$PWD/$venv/bin:$PATH" $venv/bin/python -m pytest -p no:cacheprovider -q "$@"
+# What hangs says where: Python's handler of SIGABRT prints the stacks of all threads.
+pytest() {
+  python=$1 && shift
+  PATH="$PWD/$venv/bin:$PATH" timeout --signal=ABRT --kill-after=10 1500 "$python" -m pytest -p no:cacheprovider -q "$@"
+}
+pytest $venv/bin/python "$@"
 
 built=$($venv/bin/python -c 'import stepscope, pathlib; print(pathlib.Path(stepscope.__file__).parent)')
 suffix() { "$1" -c 'import sysconfig; print(sysconfig.get_config_var("EXT_SUFFIX"))'; }
@@ -39,7 +44,7 @@ torch_tests() {
     CMAKE_BUILD_PARALLEL_LEVEL=${JOBS:-$(nproc)} "$home/bin/python" -m pip install --quiet --no-build-isolation --no-deps --force-reinstall \
       --config-settings=build-dir="$home-build" --config-settings=cmake.build-type=Debug .
   fi
-  PATH="$PWD/$venv/bin:$PATH" "$home/bin/python" -m pytest -p no:cacheprovider -q python/tests/profiler_*_test.py python/tests/collect_*_test.py
+  pytest "$home/bin/python" python/tests/profiler_*_test.py python/tests/collect_*_test.py
 }
 
 if /usr/bin/python3 -c 'import torch' 2>/dev/null; then

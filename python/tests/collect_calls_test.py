@@ -235,7 +235,7 @@ def test_threads_that_began_before_and_after(tmp_path: Path) -> None:
         thread.start()
         thread.join()
 
-    thread = threading.Thread(target=early)
+    thread = threading.Thread(target=early, daemon=True)
     thread.start()
     events = recorded(tmp_path, work)
     stay.set()

@@ -71,7 +71,7 @@ def test_all_threads(tmp_path: Path) -> None:
 
     def work() -> None:
         end = threading.Event()
-        threads = [threading.Thread(target=waits, args=(end,)) for _ in range(3)]
+        threads = [threading.Thread(target=waits, args=(end,), daemon=True) for _ in range(3)]
         for thread in threads:
             thread.start()
         busy(0.5)

@@ -46,7 +46,7 @@ def test_children_record_for_themselves(tmp_path: Path, method: str, count: int)
     try:
         _collect.start()
         assert _collect.python_start(CALLS) == ""
-        busy = threading.Thread(target=work)
+        busy = threading.Thread(target=work, daemon=True)
         busy.start()
         context = multiprocessing.get_context(method)
         children = [context.Process(target=own, args=(str(tmp_path / f"{i}.stepscope"),)) for i in range(count)]

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import stepscope
 from stepscope import _collect, _core
 
 CALLS, MODULES, SAMPLES, BUILTINS = 1, 2, 4, 8
@@ -89,3 +90,24 @@ def tree(folder: Path, work: Any) -> Tree:
     (outer,) = trees(recorded(folder, work), of_file(work.__code__.co_filename))
     (inner,) = outer[1:]
     return inner
+
+
+class Late(Exception):
+    """What a handler of a signal raises, wherever the program is at that moment."""
+
+
+def late_at(number: int) -> tuple[Callable[..., Any], list[int]]:
+    """A tracer that raises at the line of that number of the profiler's own code, and how many lines there were."""
+    lines = [0]
+    folder = os.path.join(os.path.dirname(stepscope.__file__), "profiler")
+
+    def trace(frame: Any, event: str, argument: object) -> Any:
+        if not frame.f_code.co_filename.startswith(folder):
+            return None
+        if event == "line":
+            lines[0] += 1
+            if lines[0] == number:
+                raise Late
+        return trace
+
+    return trace, lines

@@ -11,6 +11,7 @@ import time
 import warnings
 
 import pytest
+from collecting import Late, late_at
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -206,8 +207,11 @@ def test_a_worker_that_is_killed_leaves_what_it_did(tmp_path):
     path = tmp_path / "run.stepscope"
     with pytest.raises(RuntimeError, match="worker"):
         with profile(path=path):
-            for _ in DataLoader(Killed(16), batch_size=1, num_workers=1):
-                pass
+            try:
+                for _ in DataLoader(Killed(16), batch_size=1, num_workers=1):
+                    pass
+            finally:
+                time.sleep(0.2)  # a pipe may tell of the kill before the signal does
     (worker,) = tmp_path.glob("run.worker0_*.stepscope")
     assert len(named(events_of(export(worker, tmp_path)), "DataLoader.fetch")) == 6
     assert len(linked(events_of(export(path, tmp_path)))) >= 4
@@ -231,6 +235,29 @@ def test_nothing_stays_behind():
     with pytest.raises(ProfilerError), profile() as prof:
         profile().start()
     assert replaced() == before
+
+
+def test_nothing_stays_behind_where_a_killed_worker_is_told_of_late():
+    """PyTorch raises from its handler of SIGCHLD, at whatever line the program is."""
+    before = replaced()
+    for number in range(2, 1000):
+        trace, lines = late_at(number)
+        try:
+            with profile() as prof:
+                torch.ones(1)
+                sys.settrace(trace)
+        except Late:
+            pass
+        finally:
+            sys.settrace(None)
+        with profile() as after, record_function("after"):
+            torch.ones(1)
+        assert {"after", "aten::ones"} <= {event.name for event in after.events()}, number
+        del prof, after
+        assert replaced() == before and _dataloader.VARIABLE not in os.environ, number
+        if lines[0] < number:
+            break
+    assert 30 < number < 999
 
 
 def test_temporary_recordings_go_with_their_workers():

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from collecting import Late, late_at
 
 import stepscope
 from stepscope.profiler import ProfilerError, _recording, profile, record_function, schedule, tensorboard_trace_handler
@@ -67,6 +68,39 @@ def test_an_interrupt_while_the_file_is_made(monkeypatch, tmp_path):
         with pytest.raises(KeyboardInterrupt):
             ranges(path=path).start()
     assert names(recorded(ranges(path=path), "next")) == ["next"]
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # a file that was open when the error came
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # it came where Python says no more of it
+@pytest.mark.parametrize("with_path", [False, True])
+@pytest.mark.parametrize("part", ["start", "work", "stop"])
+def test_a_signal_may_raise_between_any_two_lines(tmp_path, part, with_path):
+    # What comes before the first line that __exit__ guards, Python lets nobody guard.
+    for number in range(2 if part == "stop" else 1, 1000):
+        trace, lines = late_at(number)
+        raised = []
+        prof = ranges(path=tmp_path / "run.stepscope" if with_path else None, schedule=schedule(wait=0, warmup=1, active=2))
+        try:
+            if part == "start":
+                sys.settrace(trace)
+            with prof:
+                for _ in range(3):
+                    if part == "work":
+                        sys.settrace(trace)
+                    with record_function("work"):
+                        pass
+                    prof.step()
+                    sys.settrace(None)
+                if part == "stop":
+                    sys.settrace(trace)
+        except Late as late:
+            raised.append(late)  # its frames stay, as they do where a program keeps the error to tell of it
+        finally:
+            sys.settrace(None)
+        assert names(recorded(ranges(), "next")) == ["next"], number
+        if lines[0] < number:
+            break
+    assert not raised and number > 30
 
 
 def test_the_program_changes_its_folder(tmp_path, monkeypatch):

@@ -179,14 +179,14 @@ class _KinetoProfile(Results):
         began = time.perf_counter()
         self._times.profiling_window_duration_sec = began - self._began
         self._is_recording = False
-        self._on = None
         try:
+            if self._has_devices():
+                wait_for_devices()
             if self.execution_trace_observer is not None:
                 self.execution_trace_observer.stop()
         finally:
-            if self._has_devices():
-                wait_for_devices()
             recording.stop()
+            self._on = None
             self._finished.append(recording)
             _dataloader.hide()
             if not self._is_on:
@@ -280,18 +280,34 @@ class profile(_KinetoProfile):  # noqa: N801 (the name that it replaces)
         self._mark: _collect.record_function | None = None
 
     def __enter__(self) -> profile:
-        self.start()
-        return self
+        was_on = self._is_on
+        try:
+            self.start()
+            return self
+        except BaseException:
+            if not was_on:
+                self._end_by_force()
+            raise
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None) -> None:
-        if self._on is not None and self._on.is_foreign:
-            return  # a forked child leaves its parent's block
-        self.stop()
+        try:
+            if self._on is not None and self._on.is_foreign:
+                return  # a forked child leaves its parent's block
+            self.stop()
+        except BaseException as ours:
+            self._end_by_force()
+            if error is None or not isinstance(ours, Exception):  # else the block's own error is what came first
+                raise
         if (tracker := step_tracker()) is not None:
             tracker.erase_step_count(STEP_NAME)
         cleanup = getattr(self.execution_trace_observer, "cleanup", None)
         if cleanup is not None:
             cleanup()
+
+    def _end_by_force(self) -> None:
+        """An error of the program, or of a handler of signals, came between: nothing is left on."""
+        self._is_on = False
+        self._give_up()
 
     def start(self) -> None:
         if self._is_on and not (self._on is not None and self._on.is_foreign):

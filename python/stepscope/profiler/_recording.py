@@ -47,6 +47,13 @@ class File:
     left: bool = False
     gives_way: bool = False
     """To a profiler that the program makes: it did not ask for this recording."""
+    dropped: int = 0
+    """Records that found no room, once it is closed."""
+
+    @property
+    def yields(self) -> bool:
+        """Whether the next recording takes its place, be it that its own end was interrupted."""
+        return self.open and (self.gives_way or self.stopped or self.left)
 
 
 class Recording:
@@ -70,7 +77,7 @@ class Recording:
         gives_way: bool = False,
     ) -> None:
         global being_made
-        if being_made is not None and being_made.open and being_made.gives_way:
+        if being_made is not None and being_made.yields:
             close(being_made)
             being_made.stopped = True
         if is_recorded():
@@ -80,25 +87,16 @@ class Recording:
         self._file.gives_way = gives_way or worker_of is not None
         if path is not None:
             make_way(path)
-        # Who is interrupted from here on leaves a recording that goes with this object.
-        being_made = self._file
-        weakref.finalize(self, leave, self._file).atexit = False
-        try:
-            _collect.open(self._file.path, megabytes, flags)
-        except RuntimeError as error:
-            self._file.open = False
-            raise ProfilerError(f"another profiler is recording in this process: {error}") from None
-        except OSError as error:
-            self._file.open = False
-            raise Error(f"{self._file.path}: {error}; name another place by profile(path=…), or ask for fewer megabytes=") from None
-        if worker_of is not None:
-            _collect.worker_of(*worker_of)
-        self.dropped = 0
         self.missing: list[str] = []
         stacks = SAMPLED_STACKS if sampled else ALL_CALLS
         self._python = stacks * bool(flags & STACKS) | MODULE_CALLS * bool(flags & MODULES)
+        weakref.finalize(self, leave, self._file).atexit = False
         alive.add(self)
         try:
+            being_made = self._file
+            make(self._file, megabytes, flags)
+            if worker_of is not None:
+                _collect.worker_of(*worker_of)
             if plugin is not None:
                 _collect.detach_torch()
                 self._miss(_collect.attach_torch(plugin, bool(flags & (SHAPES | FLOPS)), bool(flags & MEMORY)))
@@ -118,6 +116,10 @@ class Recording:
     @property
     def stopped(self) -> bool:
         return self._file.stopped
+
+    @property
+    def dropped(self) -> int:
+        return self._file.dropped
 
     @property
     def is_open(self) -> bool:
@@ -157,12 +159,23 @@ class Recording:
     def stop(self) -> None:
         """Sets a flag and lets go of the file: nothing is worked out."""
         self._file.stopped = True
-        self.dropped = close(self._file)
+        close(self._file)
         self._file.identity = identity(self._file.path)
 
     def export(self, output: str | os.PathLike[str], metadata: Sequence[str] = ()) -> list[str]:
         """Kineto's JSON, with ``key=JSON`` on top of what the recording holds; returns what was lost, as sentences."""
         return list(_core.export_recording(os.fsencode(self.path), os.fsencode(output), list(metadata)))
+
+
+def make(file: File, megabytes: int, flags: int) -> None:
+    try:
+        _collect.open(file.path, megabytes, flags)
+    except RuntimeError as error:
+        file.open = False
+        raise ProfilerError(f"another profiler is recording in this process: {error}") from None
+    except OSError as error:
+        file.open = False
+        raise Error(f"{file.path}: {error}; name another place by profile(path=…), or ask for fewer megabytes=") from None
 
 
 being_made: File | None = None
@@ -181,19 +194,16 @@ def identity(path: Path) -> bytes:
 
 def is_recorded() -> bool:
     """Whether somebody who was asked to by the program records this process."""
-    return being_made is not None and being_made.open and not being_made.gives_way
+    return being_made is not None and being_made.open and not being_made.yields
 
 
-def close(file: File) -> int:
+def close(file: File) -> None:
+    """Handlers of signals may raise between any two lines: a second call does what the first did not."""
     if not file.open:
-        return 0
-    file.open = False
-    _collect.python_stop()
-    _collect.detach_devices()
-    _collect.stop()
+        return
     tell_torch(False)
-    _collect.detach_torch()
-    return _collect.close()
+    file.dropped += _collect.close()
+    file.open = False
 
 
 torchs_range: Any = None
@@ -212,9 +222,11 @@ def tell_torch(recording: bool) -> None:
         tell(recording)
     ranges = torch._C._profiler
     if recording and not its_own_runs and torchs_range is None and hasattr(ranges, "_RecordFunctionFast"):
-        torchs_range, ranges._RecordFunctionFast = ranges._RecordFunctionFast, fast_range
+        torchs_range = ranges._RecordFunctionFast
+        ranges._RecordFunctionFast = fast_range
     elif not recording and torchs_range is not None:
-        torchs_range, ranges._RecordFunctionFast = None, torchs_range
+        ranges._RecordFunctionFast = torchs_range
+        torchs_range = None
 
 
 def fast_range(name: str, input_values: object = None, keyword_values: object = None) -> _collect.record_function:

@@ -37,7 +37,6 @@ PyObject* open(PyObject*, PyObject* arguments) {
 
 PyObject* start(PyObject*, PyObject*) { return done_or_raise(stepscope_start(), "no recording is open"); }
 PyObject* stop(PyObject*, PyObject*) { return done_or_raise(stepscope_stop(), "no recording is open"); }
-PyObject* close(PyObject*, PyObject*) { return PyLong_FromUnsignedLongLong(stepscope_close()); }
 
 PyObject* metadata(PyObject*, PyObject* text) {
   Py_ssize_t length = 0;
@@ -124,11 +123,21 @@ PyObject* detach_torch(PyObject*, PyObject*) {
   Py_RETURN_NONE;
 }
 
+/// All in one call: Python runs the handlers of signals between calls, and they may raise.
+PyObject* close(PyObject* module, PyObject*) {
+  Py_XDECREF(python_stop(module, nullptr));
+  Py_XDECREF(detach_devices(module, nullptr));
+  (void)stepscope_stop();
+  Py_XDECREF(detach_torch(module, nullptr));
+  return PyLong_FromUnsignedLongLong(stepscope_close());
+}
+
 PyMethodDef methods[] = {
     {"open", open, METH_VARARGS, "open(path, megabytes, flags): makes the file of a recording."},
     {"start", start, METH_NOARGS, "Events are kept from here on."},
     {"stop", stop, METH_NOARGS, "Events are kept up to here."},
-    {"close", close, METH_NOARGS, "Leaves the file as it is; returns how many records found no room."},
+    {"close", close, METH_NOARGS, 
+     "Sees nothing more and leaves the file as it is; returns how many records found no room."},
     {"metadata", metadata, METH_O, "metadata(\"key=JSON\"): what the trace says of itself at its top."},
     {"worker_of", worker_of, METH_VARARGS,
      "worker_of(parent, number): the recording that is open is of a worker of a data loader."},
@@ -148,7 +157,6 @@ PyMethodDef methods[] = {
     {"attach_devices", attach_devices, METH_O,
      "attach_devices(path): sees what GPUs do; returns what it does not see, or \"\"."},
     {"flush_devices", flush_devices, METH_NOARGS, "All that they have done is in the recording."},
-    {"detach_devices", detach_devices, METH_NOARGS, "Sees them no more."},
     {nullptr, nullptr, 0, nullptr}};
 
 PyModuleDef definition = {PyModuleDef_HEAD_INIT,
