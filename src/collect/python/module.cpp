@@ -136,7 +136,7 @@ PyMethodDef methods[] = {
     {"open", open, METH_VARARGS, "open(path, megabytes, flags): makes the file of a recording."},
     {"start", start, METH_NOARGS, "Events are kept from here on."},
     {"stop", stop, METH_NOARGS, "Events are kept up to here."},
-    {"close", close, METH_NOARGS, 
+    {"close", close, METH_NOARGS,
      "Sees nothing more and leaves the file as it is; returns how many records found no room."},
     {"metadata", metadata, METH_O, "metadata(\"key=JSON\"): what the trace says of itself at its top."},
     {"worker_of", worker_of, METH_VARARGS,
