@@ -64,7 +64,7 @@ std::optional<Finding> zero_fill_on_cpu(const Evidence& e) {
   Finding f = finding(e, "H04", "host",
                       fmt::format("zero_grad writes zeros with {} operators per step",
                                   format_value(fills.ops / fills.ranges, Unit::count)));
-  save_recorded(f, e, fills.host, fills.recording, kZeroFillPessimism, 1);
+  save_recorded(f, e, fills.host, fills.recording, kZeroFillPessimism, kZeroFillMost);
   f.confidence = Confidence::high;
   f.because = "gradients set to None need none of them";
   f.evidence = fmt::format("call_tree: Optimizer.zero_grad, {}{}", per_step(e, fills.host),

@@ -282,8 +282,8 @@ Saving: replay without these ranges and what they launched, and, unless the host
 add to a gradient what would be its first value; low is kZeroFillPessimism of it. Where the recording cannot be replayed, the idle
 time inside them and, unless the host limits, the time of their fills.
 
-Without a device: fires with kManyFills operators each; saving: kZeroFillPessimism of their host time less what recording cost, to all
-of it less kSureRecording of that cost.
+Without a device: fires with kManyFills operators each; saving: kZeroFillPessimism of their host time less what recording cost, to
+kZeroFillMost of it less kSureRecording of that cost.
 
 Silent on: gradients set to None.)"},
     {"H02", "host", "the device waits for Python code", true, python_bound,

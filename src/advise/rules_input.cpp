@@ -78,11 +78,13 @@ std::vector<LoaderWait> restarts(const std::vector<LoaderWait>& waits) {
   for (const LoaderWait& wait : waits) lengths.push_back(wait.length);
   const std::int64_t usual = report::quantile(lengths, 0.5);
   std::vector<LoaderWait> found;
-  for (std::size_t i = 1; i < waits.size(); ++i)
-    if (waits[i].length >= kRestart &&
-        static_cast<double>(waits[i].length) >= kRestartTimes * static_cast<double>(usual) &&
-        !waits[i].step.empty() && waits[i].step == waits[i - 1].step)
-      found.push_back(both(waits[i - 1], waits[i]));
+  for (std::size_t i = 1; i < waits.size(); ++i) {
+    const LoaderWait &end = waits[i - 1], &first = waits[i];
+    if ((first.length >= kRestart || end.length >= kWorkersEnd) &&
+        static_cast<double>(first.length) >= kRestartTimes * static_cast<double>(usual) &&
+        !first.step.empty() && first.step == end.step)
+      found.push_back(both(end, first));
+  }
   return found;
 }
 
@@ -92,6 +94,7 @@ std::optional<Finding> worker_restart(const Evidence& e, Bound) {
   std::int64_t cost = 0;
   for (const LoaderWait& start : starts)
     report::add_to(cost, start.exposed == report::kNoInt ? start.length : start.exposed);
+  if (e.share(cost) < kBurstShare) return std::nullopt;
   Finding f =
       finding(e, "I03", "input",
               fmt::format("{} at the start of each of {} passes over the data: the workers are started again",
@@ -181,7 +184,8 @@ std::optional<Finding> slow_loader(const Evidence& e, Bound bound, bool in_main)
                           hidden    ? "hides that the training process itself loads data (num_workers=0)"
                           : in_main ? "waits while the training process itself loads data (num_workers=0)"
                                     : "waits for the data loader"));
-  save(f, hidden ? 0 : per_step, in_main ? kWorkerPessimism : kStarvedPessimism, 1.0);
+  save(f, hidden ? 0 : per_step, in_main ? kWorkerPessimism : kStarvedPessimism,
+       host_only && !in_main ? kSlowedToo : 1.0);
   change(f, "data_loading=0", in_main ? kWorkerPessimism : kStarvedPessimism);
   f.next = hidden;
   f.least_after = kLoaderShare;
@@ -193,7 +197,10 @@ std::optional<Finding> slow_loader(const Evidence& e, Bound bound, bool in_main)
   f.evidence = fmt::format("{} ({})", advise::per_step(e, waited), percent(e.share(waited)));
   f.evidence = host_only || hidden ? "input_wait: " + f.evidence
                                    : "idle: cause input, " + f.evidence + "; input_wait: per step";
-  if (host_only) f.because = "the loader's range is in the file; no device is recorded";
+  if (host_only)
+    f.because =
+        fmt::format("the loader's range is in the file; no device is recorded{}",
+                    in_main ? "" : "; what waits less also computes faster, so high is above the wait");
   const std::int64_t rest = std::max<std::int64_t>(1, e.step_length() - per_step);
   const std::int64_t batch = mean_wait(waits, per_step);
   const std::int64_t workers = std::clamp<std::int64_t>((batch + rest - 1) / rest + 1, 2, 32);
@@ -252,12 +259,13 @@ Silent on: loading that the device hides, unless it would limit once other findi
      R"(Looks at: the same as I01. Fires for a loader with worker processes, or of an unknown kind, from kLoaderShare of the window on, when
 half of the steps wait so long; without a device, where nothing hides it, kQueueFetch a batch of worker processes aside.
 
-Saving: replay without data loading. Low is kStarvedPessimism of it: the cores may be used up.
+Saving: replay without data loading. Low is kStarvedPessimism of it: the cores may be used up. Without a device high is kSlowedToo of it.
 
 Silent on: waits of single batches (I04) and of restarted workers (I03).)"},
     {"I03", "input", "workers are started again for every pass", false, worker_restart,
-     R"(Looks at: *Each wait* of `input_wait`, loaders with worker processes. Fires when at least two waits take kRestart and kRestartTimes the
-median wait, each behind an earlier wait of the same step: the one that ended the loop before, and the workers with it.
+     R"(Looks at: *Each wait* of `input_wait`, loaders with worker processes. Fires when at least two waits take kRestartTimes the median
+wait, each behind an earlier wait of the same step, the one that ended the loop before: where that took kWorkersEnd, or the first batch
+kRestart, the workers ended with it. Both together from kBurstShare of the window on.
 
 Saving: the exposed part of both waits, spread over the steps; low is kWorkerPessimism of it.
 

@@ -187,7 +187,7 @@ std::optional<Finding> pause_between_steps(const Evidence& e, Bound bound) {
   });
   const std::int64_t cost = time_of(pauses);
   if (e.share(cost) < kBorderShare || e.fact("complete_steps") < 2 ||
-      (host_only && cost < kRecordedBorder * e.steps()))
+      (host_only && cost < std::max(kRecordedBorder * e.steps(), kLeftBehind * e.fact("ops"))))
     return std::nullopt;
   const Place& most = pauses.front();
   const Pause* known = nullptr;
@@ -206,7 +206,7 @@ std::optional<Finding> pause_between_steps(const Evidence& e, Bound bound) {
                                   : most.cause == "op" ? "the host runs operators"
                                                        : "the host is",
                                   where));
-  save(f, cost / e.steps(), kBorderPessimism, 1);
+  save(f, cost / e.steps(), kBorderPessimism, host_only ? kSlowedToo : 1);
   if (most.longest >= least) f.seen = most.count;
   f.ideal = without_named(pauses);
   f.pessimism = kBorderPessimism;
@@ -251,7 +251,7 @@ std::optional<Finding> cpu_contention(const Evidence& e, Bound bound) {
       fmt::format("In {} of {} steps host operators take {:.2g} times as long (median) and kernels do "
                   "not: the CPU is shared with something",
                   slow, count, host[row]));
-  save(f, lost / count, kContentionPessimism, 1);
+  save(f, lost / count, kContentionPessimism, bound == Bound::host_only ? kSlowedToo : 1);
   f.confidence = Confidence::medium;
   f.because = "one slow operator would not be it: most of them slow down together";
   f.evidence = fmt::format(
@@ -273,7 +273,7 @@ constexpr Rule kRules[] = {
 at least kStepsToCompare, names that hold kSlowerOpsShare of operator time took 1.3 times as long a call as in the median step
 and more, the median name is slower by kHostPace, kernels keep their pace (kSamePace) and the step is longer than the median.
 
-Saving: what these steps take beyond the median, spread over all steps; low is kContentionPessimism of it.
+Saving: what these steps take beyond the median, spread over all steps; low is kContentionPessimism of it, high kSlowedToo where no device is recorded.
 
 Silent on: one slow operator; kernels that slow down as well (clock); steps that are not longer.)"},
     {"H07", "host", "the device idles between steps", true, pause_between_steps,
@@ -285,7 +285,7 @@ says what it is: a checkpoint, logging, garbage collection, writing, metrics.
 Saving: replay without these ranges, where most of that time has a name and launches nothing; else that time. Low is kBorderPessimism of it.
 
 Without a device: *Host time by place* of `host_time`, without the operators, which are the step's work, and without long pauses of one Python
-line in every step (H02); from kRecordedBorder a step on.
+line in every step (H02); from kRecordedBorder a step and kLeftBehind an operator on. High is kSlowedToo of it.
 
 Silent on: gaps between steps in which the host already runs the next step's operators; waits for data, blocking calls and
 allocations, which have rules of their own.)"},

@@ -1,4 +1,4 @@
-"""A million objects are alive and each step leaves cycles behind, so the collector walks them; healthy: frozen, disabled."""
+"""150,000 objects are alive and each step leaves cycles behind, so the collector walks them; healthy: frozen, disabled."""
 import gc
 
 import training
@@ -15,8 +15,8 @@ def cycles(count):
 
 
 def build(healthy, draw):
-    model, batch = training.linears(draw, 512)
-    alive = [[i] for i in range(int(1_000_000 * draw.uniform(0.9, 1.1)))]
+    model, batch = training.linears(draw, 768, depth=4)
+    alive = [[i] for i in range(int(150_000 * draw.uniform(0.9, 1.1)))]
     gc.collect()
     if healthy:
         gc.freeze()

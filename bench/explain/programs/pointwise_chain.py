@@ -11,12 +11,14 @@ def chain(x):
 
 
 def build(healthy, draw):
-    x = torch.randn(int(6_000_000 * draw.uniform(0.9, 1.1)), device=training.device())
+    model, batch = training.linears(draw, 1024)
+    x = torch.randn(int(2_000_000 * draw.uniform(0.9, 1.1)), device=training.device())
     run = torch.compile(chain) if healthy else chain
 
     def step(_):
         with torch.no_grad():
             run(x)
+            model(batch)
 
     return step
 

@@ -7,7 +7,7 @@ STACKS = True
 
 
 def build(healthy, draw):
-    model, batch = training.linears(draw, 384)
+    model, batch = training.linears(draw, 656)
     rows = int(1500 * draw.uniform(0.9, 1.1))
     weights = torch.randn(rows, 64, device=training.device())
     values = torch.randn(rows, 64, device=training.device())

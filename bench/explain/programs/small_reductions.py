@@ -9,11 +9,11 @@ RANKS = 2
 
 
 def build(healthy, draw):
-    width = int(64 * draw.uniform(0.9, 1.1))
-    model = torch.nn.Sequential(*[torch.nn.Linear(width, width) for _ in range(100)])
+    width = int(128 * draw.uniform(0.9, 1.1))
+    model = torch.nn.Sequential(*[torch.nn.Linear(width, width) for _ in range(40)])
     if healthy:
         model = DistributedDataParallel(model)
-    batch = torch.randn(64, width)
+    batch = torch.randn(512, width)
 
     def step(_):
         model.zero_grad()

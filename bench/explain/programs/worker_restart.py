@@ -1,4 +1,4 @@
-"""Epochs of five batches, each with workers that are spawned anew; healthy: they persist."""
+"""Epochs of five batches, each with workers of its own; healthy: they persist."""
 from torch.utils.data import DataLoader
 
 import training
@@ -15,7 +15,7 @@ class Epoch(Slow):
 def build(healthy, draw):
     model, batch = training.linears(draw, 656)
     dataset = Epoch(0.005 * draw.uniform(0.9, 1.1))
-    loader = DataLoader(dataset, num_workers=1, multiprocessing_context="spawn", persistent_workers=healthy)
+    loader = DataLoader(dataset, num_workers=1, persistent_workers=healthy)
     state = {"batches": iter(())}
 
     def step(_):
