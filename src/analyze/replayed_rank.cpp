@@ -108,6 +108,7 @@ std::vector<Launched> ReplayedRank::launched_in(std::span<const std::string_view
   const derive::RecordingCost cost = derive::recording_cost(rank_);
   PartsOfName parts_of(trace_, parts);
   std::vector<Launched> launched(parts.size());
+  std::vector<std::vector<trace::Row>> outermost(parts.size());
   std::vector<std::uint32_t> inside(rank_.first_device_row());
   for (const trace::Row row : rank_.host_rows()) {
     if (!is_host_range(e.kind[row])) continue;
@@ -126,14 +127,9 @@ std::vector<Launched> ReplayedRank::launched_in(std::span<const std::string_view
       launched[i].ops += called;
       launched[i].recording += cost.of(e.kind[row]);
     });
-    for_each_bit(own & ~below, [&](std::size_t i) {
-      if (launched[i].ranges++ == 0) launched[i].name = trace_.text(e.name[row]);
-      report::add_to(launched[i].host, e.duration(row));
-      if (e.step[row] < 2) return;
-      ++launched[i].later_ranges;
-      report::add_to(launched[i].later_host, e.duration(row));
-    });
+    for_each_bit(own & ~below, [&](std::size_t i) { outermost[i].push_back(row); });
   }
+  for (std::size_t i = 0; i < parts.size(); ++i) add_ranges(outermost[i], launched[i]);
   std::vector<std::vector<std::int64_t>> lengths(parts.size());
   for (const derive::ReplayPlan::Event& event : plan_.events)
     if (const trace::Row launch = e.launch[event.row]; launch != trace::kNoRow)
@@ -154,6 +150,27 @@ std::vector<Launched> ReplayedRank::launched_in(std::span<const std::string_view
     part.idle_asked = true;
   }
   return launched;
+}
+
+void ReplayedRank::add_ranges(std::vector<trace::Row>& rows, Launched& launched) const {
+  const trace::EventTable& e = rank_.events;
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](trace::Row a, trace::Row b) { return e.start[a] < e.start[b]; });
+  trace::Row latest = trace::kNoRow;  // the one that ends last so far
+  for (const trace::Row row : rows) {
+    const bool beside =
+        latest != trace::kNoRow && e.track[row] != e.track[latest] && e.start[row] < e.end[latest];
+    const std::int64_t alone =
+        beside ? std::max<std::int64_t>(0, e.end[row] - e.end[latest]) : e.duration(row);
+    if (launched.ranges == 0) launched.name = trace_.text(e.name[row]);
+    launched.ranges += !beside;
+    report::add_to(launched.host, alone);
+    if (e.step[row] >= 2) {
+      launched.later_ranges += !beside;
+      report::add_to(launched.later_host, alone);
+    }
+    if (latest == trace::kNoRow || e.end[row] > e.end[latest]) latest = row;
+  }
 }
 
 Change ReplayedRank::change_of(std::span<const Scale> scales) const {

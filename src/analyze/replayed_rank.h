@@ -28,10 +28,11 @@ struct Change {
 
 /// What host ranges launched, and all they call on their thread.
 struct Launched {
-  std::int64_t ranges = 0, host = 0;     ///< outermost ones, and the sum of their lengths, ns
+  /// Outermost ones, those that run beside one of another thread aside, and the time in which any runs, ns.
+  std::int64_t ranges = 0, host = 0;
   std::int64_t called = 0;               ///< of that, in the ranges and calls directly inside, ns
   std::int64_t later_ranges = 0;         ///< of them, those behind the second step
-  std::int64_t later_host = 0;           ///< and the sum of their lengths, ns
+  std::int64_t later_host = 0;           ///< and their time, ns
   std::int64_t ops = 0;                  ///< operators that no other operator calls
   std::int64_t recording = 0;            ///< what recording cost in them, as capture estimates it, ns
   std::int64_t events = 0, device = 0;   ///< device events, and the sum of their lengths, ns
@@ -83,6 +84,8 @@ class ReplayedRank {
                                     const Column<derive::IdlePiece>& idle) const;
 
  private:
+  void add_ranges(std::vector<trace::Row>& rows, Launched& launched) const;
+
   const trace::Trace& trace_;
   const trace::Rank& rank_;
   ReplayedWindow window_;

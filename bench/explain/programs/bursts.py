@@ -23,7 +23,7 @@ class Uneven(Dataset):
 
 
 def build(healthy, draw):
-    model, batch = training.linears(draw, 656)
+    model, batch = training.linears(draw, 768)
     loader = iter(DataLoader(Uneven(healthy), num_workers=2, prefetch_factor=1, persistent_workers=True))
 
     def step(_):

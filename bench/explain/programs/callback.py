@@ -13,8 +13,8 @@ def on_step_end(numbers):
 
 
 def build(healthy, draw):
-    model, batch = training.linears(draw, 656)
-    numbers = [i * 0.5 for i in range(int(20_000 * draw.uniform(0.9, 1.1)))]
+    model, batch = training.linears(draw, 768)
+    numbers = [i * 0.5 for i in range(int(40_000 * draw.uniform(0.9, 1.1)))]
 
     def step(i):
         model(batch).sum().backward()

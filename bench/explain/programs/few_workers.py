@@ -6,7 +6,7 @@ from loader_in_main import Slow
 
 
 def build(healthy, draw):
-    model, batch = training.linears(draw, 768)
+    model, batch = training.linears(draw, 832)
     dataset = Slow(0.02 * draw.uniform(0.9, 1.1))
     loader = iter(DataLoader(dataset, batch_size=4, num_workers=6 if healthy else 1, persistent_workers=True))
 

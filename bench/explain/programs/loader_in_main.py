@@ -20,7 +20,7 @@ class Slow(Dataset):
 
 
 def build(healthy, draw):
-    model, batch = training.linears(draw, 656)
+    model, batch = training.linears(draw, 768)
     workers = {"num_workers": 4, "persistent_workers": True} if healthy else {}
     loader = iter(DataLoader(Slow(0.005 * draw.uniform(0.9, 1.1)), batch_size=4, **workers))
 

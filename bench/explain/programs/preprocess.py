@@ -26,7 +26,7 @@ class Images(Dataset):
 
 
 def build(healthy, draw):
-    model, batch = training.linears(draw, 768)
+    model, batch = training.linears(draw, 896)
     dataset = Images(int(8 * draw.uniform(0.9, 1.1)), healthy)
     loader = iter(DataLoader(dataset, batch_size=None, num_workers=1, persistent_workers=True))
 

@@ -16,8 +16,8 @@ def features(count):
 
 
 def build(healthy, draw):
-    model, batch = training.linears(draw, 656)
-    count = int(80_000 * draw.uniform(0.9, 1.1))
+    model, batch = training.linears(draw, 768)
+    count = int(120_000 * draw.uniform(0.9, 1.1))
     known = features(count)
 
     def step(_):

@@ -7,8 +7,8 @@ STACKS = True
 
 
 def build(healthy, draw):
-    model, batch = training.linears(draw, 656)
-    rows = int(1500 * draw.uniform(0.9, 1.1))
+    model, batch = training.linears(draw, 768)
+    rows = int(2000 * draw.uniform(0.9, 1.1))
     weights = torch.randn(rows, 64, device=training.device())
     values = torch.randn(rows, 64, device=training.device())
 

@@ -13,7 +13,7 @@ def build(healthy, draw):
     model = torch.nn.Sequential(*[torch.nn.Linear(width, width) for _ in range(40)])
     if healthy:
         model = DistributedDataParallel(model)
-    batch = torch.randn(512, width)
+    batch = torch.randn(1024, width)
 
     def step(_):
         model.zero_grad()

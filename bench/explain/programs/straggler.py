@@ -11,7 +11,7 @@ RANKS = 4
 
 
 def build(healthy, draw):
-    width = int(256 * draw.uniform(0.9, 1.1))
+    width = int(320 * draw.uniform(0.9, 1.1))
     model = DistributedDataParallel(torch.nn.Sequential(*[torch.nn.Linear(width, width) for _ in range(4)]))
     batch = torch.randn(64, width)
 

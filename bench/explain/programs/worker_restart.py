@@ -13,7 +13,7 @@ class Epoch(Slow):
 
 
 def build(healthy, draw):
-    model, batch = training.linears(draw, 656)
+    model, batch = training.linears(draw, 768)
     dataset = Epoch(0.005 * draw.uniform(0.9, 1.1))
     loader = DataLoader(dataset, num_workers=1, persistent_workers=healthy)
     state = {"batches": iter(())}
