@@ -141,8 +141,8 @@ std::optional<Finding> waiting_for_rank_on_cpu(const Evidence& e) {
     return std::nullopt;
   std::int64_t mine = 0, least = std::numeric_limits<std::int64_t>::max();  // ns in the recording
   for (std::size_t row = 0; row < waits->rows(); ++row) {
-    if (e.mine(*waits, row)) mine = number("wait", row);
-    if (row != latest) least = std::min(least, number("wait", row));
+    if (e.mine(*waits, row)) mine = number("waited", row);
+    if (row != latest) least = std::min(least, number("waited", row));
   }
   if (e.share(least) < kWaitingShare) return std::nullopt;
   const std::int64_t late = number("rank", latest);

@@ -192,7 +192,7 @@ std::optional<Finding> late_rank_among(const report::Ints& waits, std::int64_t l
   waiting.ints("rank", report::Unit::none) = ranks;
   waiting.ints("collectives", report::Unit::count) = collectives;
   waiting.ints("last", report::Unit::count) = lasts;
-  waiting.ints("wait", report::Unit::ns) = waits;
+  waiting.ints("waited", report::Unit::ns) = waits;
   reports.stragglers.tables.push_back(std::move(waiting));
   report::Table facts{"Times of the window", report::Shape::table, {}};
   facts.ints("rank", report::Unit::none).push_back(0);

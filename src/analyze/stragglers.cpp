@@ -278,6 +278,7 @@ Table wait_table(const trace::Trace& trace, const std::vector<Waiting>& waits) {
   auto& last = table.ints("last", Unit::count);
   auto& first = table.ints("first", Unit::count);
   auto& wait = table.ints("wait", Unit::ns);
+  auto& waited = table.ints("waited", Unit::ns);
   auto& total = table.ints("total", Unit::ns);
   auto& share = table.reals("wait_share", Unit::share, Role::share);
   for (std::size_t r = 0; r < waits.size(); ++r) {
@@ -286,6 +287,7 @@ Table wait_table(const trace::Trace& trace, const std::vector<Waiting>& waits) {
     last.push_back(waits[r].last);
     first.push_back(waits[r].first);
     wait.push_back(waits[r].wait);
+    waited.push_back(timeline::IntervalSet::of(waits[r].spans).length());
     total.push_back(waits[r].total);
     share.push_back(report::ratio(waits[r].wait, waits[r].total));
   }
@@ -336,7 +338,8 @@ A collective's wait on a rank = its duration there - its shortest duration on an
 **Beyond the median rank, per step**: each part's median over steps, minus the median rank's, ns.
 
 **Waiting in collectives**: all-reduces, all-gathers, reduce-scatters and all-to-alls that were matched across ranks (`clock_alignment`); `last`, `first`: of how many this rank
-came last, or first, by their durations; `wait`, `total`: sums of waits and of durations, ns; wait_share = wait / total.
+came last, or first, by their durations; `wait`, `total`: sums of waits and of durations, ns; wait_share = wait / total; `waited`: the time in which it waited in any,
+ns: less than `wait` where several are on their way at once.
 
 **Average step of each rank**: each part's mean over steps, ns; `total` is their sum.
 

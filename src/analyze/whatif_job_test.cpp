@@ -1,6 +1,8 @@
 // What `whatif` and `stragglers` say of several ranks that wait for each other.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "make_rank.h"
 
 namespace stepscope::analyze {
@@ -67,6 +69,29 @@ TEST(WhatifOfAJob, UnmatchedRanksAreReplayedAlone) {
                 "inside their collectives: none of their collectives could be matched."}));
   EXPECT_EQ(test::cells(report.tables[1], "step"),
             (Cells{"200000", "210000", "200000", "150000", "210000", "150000"}));
+}
+
+// Two all-reduces on two streams end at 200 and 210. One rank begins them at 100 and 110, the other 80 µs
+// later: from 100 to 190 the first waits in one or both.
+TEST(StragglersOfAJob, WaitsAtTheSameTimeCountOnce) {
+  const auto rank = [](int begin) {
+    std::string events =
+        R"J({"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 5, "tid": 5, "ts": 0, "dur": 40})J";
+    for (int i = 0; i < 2; ++i)
+      events += fmt::format(
+          R"J(,
+{{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 5, "tid": 5, "ts": {}, "dur": 4, "args": {{"correlation": {}}}}},
+{{"ph": "X", "cat": "kernel", "name": "ncclDevKernel_AllReduce_Sum_f32_RING_LL", "pid": 0, "tid": {}, "ts": {}, "dur": {}, "args": {{"stream": {}, "correlation": {}, "Collective name": "allreduce", "In msg nelems": 8, "dtype": "Float", "Group size": 2, "Process Group Name": "0", "Process Group Ranks": "[0, 1]", "Seq": {}}}}})J",
+          15 + 5 * i, i + 1, 7 + i, begin + 10 * i, 200 - begin, 7 + i, i + 1, i + 1);
+    return events;
+  };
+  const report::Report report = test::answer("stragglers", test::open_ranks({rank(100), rank(180)}));
+  const auto waiting =
+      std::find_if(report.tables.begin(), report.tables.end(),
+                   [](const report::Table& table) { return table.title == "Waiting in collectives"; });
+  ASSERT_NE(waiting, report.tables.end());
+  EXPECT_EQ(test::cells(*waiting, "wait"), (Cells{"160000", "0"}));
+  EXPECT_EQ(test::cells(*waiting, "waited"), (Cells{"90000", "0"}));
 }
 
 // The median of 50, 60 and 150 is 60: 90 µs of the step are rank 1's, and all of the imbalance.
