@@ -117,7 +117,7 @@ std::optional<Finding> many_collectives_on_cpu(const Evidence& e) {
       finding(e, "N02", "communication",
               fmt::format("{} collectives per step, {} each on average: they cost latency, not bandwidth",
                           format_value(all.count / e.steps(), Unit::count), ns(all.total / all.count)));
-  save(f, all.exposed / e.steps(), kMergedLeast, 1);
+  save(f, all.exposed / e.steps(), kMergedLeast, kSlowedToo);
   f.confidence = Confidence::high;
   f.because = "their number and length are in the file";
   f.evidence = fmt::format("host_time: collectives on the CPU, {} exposed", per_step(e, all.exposed));

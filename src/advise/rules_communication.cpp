@@ -86,7 +86,7 @@ cost `kCollectiveShare` of the window exposed or on the host (`collectives`). Sa
 unless the host limits, also with collectives at 0 (buckets hide behind the backward pass) to 0.7 of their length. Latency is claimed, and confidence high, only
 where most of their time is in ones shorter than 50 µs (`brief`). Tensor-parallel inference issues 70 per step by design, of larger
 messages that the next operator waits for: nothing else could go with them. Without a device: collectives on the CPU (`host_time`) of that number and exposed
-share; saving `kMergedLeast` to all of the exposed time.)";
+share; saving `kMergedLeast` to all of the exposed time (`kSlowedToo` of it where no device is recorded).)";
 
 std::optional<Finding> many_collectives(const Evidence& e, Bound bound) {
   if (bound == Bound::host_only) return many_collectives_on_cpu(e);

@@ -229,7 +229,7 @@ std::optional<Finding> host_preprocess(const Evidence& e, Bound bound) {
       fmt::format("{} of {} per step: the {} prepares the batch ({}) after it was loaded and before {}",
                   ns(cost / e.steps()), ns(e.step_length()), host_only ? "training process" : "host",
                   most.name, host_only ? "the forward pass begins" : "the device gets any of it"));
-  save(f, cost / e.steps(), kPreprocessPessimism, 1);
+  save(f, cost / e.steps(), kPreprocessPessimism, host_only ? kSlowedToo : 1);
   f.confidence = Confidence::medium;
   f.because = host_only ? "no backward pass goes through these operators"
                         : "these ranges launch nothing, and the device has nothing to do meanwhile";
@@ -280,7 +280,7 @@ Silent on: restarted workers (I03); loaders that are always late (I02).)"},
      R"(Looks at: *Idle time by place* of `idle`, `after loading`, causes `op` and `python`: ranges behind a wait for data that end before the
 call that launches the step's first device work. Fires from kLoaderShare of the window on.
 
-Saving: that time; low is kPreprocessPessimism of it.
+Saving: that time; low is kPreprocessPessimism of it, high kSlowedToo where no device is recorded.
 
 Without a device: *Host time by place* of `host_time`, until an operator begins that a backward pass goes back through.
 
