@@ -97,14 +97,14 @@ class Late(Exception):
 
 
 def late_at(number: int) -> tuple[Callable[..., Any], list[int]]:
-    """A tracer that raises at the line of that number of the profiler's own code, and how many lines there were."""
+    """A tracer that raises at the call or line of that number of the profiler's own code, and how many there were."""
     lines = [0]
     folder = os.path.join(os.path.dirname(stepscope.__file__), "profiler")
 
     def trace(frame: Any, event: str, argument: object) -> Any:
         if not frame.f_code.co_filename.startswith(folder):
             return None
-        if event == "line":
+        if event in ("call", "line"):
             lines[0] += 1
             if lines[0] == number:
                 raise Late

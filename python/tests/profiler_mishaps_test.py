@@ -5,12 +5,13 @@ import os
 import pickle
 import subprocess
 import sys
+import warnings
 
 import pytest
 from collecting import Late, late_at
 
 import stepscope
-from stepscope.profiler import ProfilerError, _recording, profile, record_function, schedule, tensorboard_trace_handler
+from stepscope.profiler import ProfilerAction, ProfilerError, _recording, profile, record_function, schedule, tensorboard_trace_handler
 
 MEGABYTE = 1 << 20
 
@@ -75,8 +76,7 @@ def test_an_interrupt_while_the_file_is_made(monkeypatch, tmp_path):
 @pytest.mark.parametrize("with_path", [False, True])
 @pytest.mark.parametrize("part", ["start", "work", "stop"])
 def test_a_signal_may_raise_between_any_two_lines(tmp_path, part, with_path):
-    # What comes before the first line that __exit__ guards, Python lets nobody guard.
-    for number in range(2 if part == "stop" else 1, 1000):
+    for number in range(1, 1000):
         trace, lines = late_at(number)
         raised = []
         prof = ranges(path=tmp_path / "run.stepscope" if with_path else None, schedule=schedule(wait=0, warmup=1, active=2))
@@ -101,6 +101,49 @@ def test_a_signal_may_raise_between_any_two_lines(tmp_path, part, with_path):
         if lines[0] < number:
             break
     assert not raised and number > 30
+
+
+@pytest.mark.parametrize("kind", [RuntimeError, TimeoutError])
+def test_what_a_handler_raises_while_the_file_is_made_is_not_taken_for_the_files(monkeypatch, kind):
+    made = _recording._collect.open
+
+    def interrupted(*arguments):
+        made(*arguments)
+        raise kind("from a handler")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(_recording._collect, "open", interrupted)
+        with pytest.raises(kind, match="from a handler"):
+            ranges().start()
+    assert names(recorded(ranges(), "next")) == ["next"]
+
+
+def test_a_step_that_fails_leaves_nothing_on():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(UserWarning, match="RECORD"):
+            with ranges(schedule=lambda step: ProfilerAction.RECORD if step < 2 else ProfilerAction.NONE) as prof:
+                for _ in range(4):
+                    prof.step()
+    assert names(recorded(ranges(), "next")) == ["next"]
+
+
+def test_a_handler_of_traces_that_fails_does_not_end_the_cycles():
+    def refuses(prof):
+        raise KeyError(prof.step_num)
+
+    failed = []
+    prof = ranges(schedule=lambda step: ProfilerAction.RECORD_AND_SAVE, on_trace_ready=refuses, acc_events=True)
+    with pytest.raises(KeyError), prof:
+        for i in range(3):
+            with record_function(f"work {i}"):
+                pass
+            try:
+                prof.step()
+            except KeyError as error:
+                failed.append(error.args[0])
+    assert failed == [1, 2, 3]
+    assert [name for name in names(prof) if name.startswith("work")] == ["work 0", "work 1", "work 2"]
 
 
 def test_the_program_changes_its_folder(tmp_path, monkeypatch):

@@ -37,6 +37,7 @@ class Noted(profile):
 
     def stop_trace(self):
         self.done += "T"
+        self._on = None
 
     def _trace_ready(self):
         self.done += "R"

@@ -289,14 +289,17 @@ class profile(_KinetoProfile):  # noqa: N801 (the name that it replaces)
                 self._end_by_force()
             raise
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None) -> None:
+    # In C: it calls _leave(), and _end_by_force() where that raises, be it before its first line.
+    __exit__ = _collect.exit_method
+
+    def _leave(self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None) -> None:
         try:
             if self._on is not None and self._on.is_foreign:
                 return  # a forked child leaves its parent's block
             self.stop()
-        except BaseException as ours:
+        except Exception:
             self._end_by_force()
-            if error is None or not isinstance(ours, Exception):  # else the block's own error is what came first
+            if error is None:  # else the block's own error is what came first
                 raise
         if (tracker := step_tracker()) is not None:
             tracker.erase_step_count(STEP_NAME)
@@ -305,9 +308,12 @@ class profile(_KinetoProfile):  # noqa: N801 (the name that it replaces)
             cleanup()
 
     def _end_by_force(self) -> None:
-        """An error of the program, or of a handler of signals, came between: nothing is left on."""
+        """An error of the program, or of a handler of signals, came between: nothing is left on, and what was recorded is kept."""
         self._is_on = False
+        recording = self._on
         self._give_up()
+        if recording is not None and recording.begun:
+            self._finished.append(recording)
 
     def start(self) -> None:
         if self._is_on and not (self._on is not None and self._on.is_foreign):
@@ -329,6 +335,8 @@ class profile(_KinetoProfile):  # noqa: N801 (the name that it replaces)
         try:
             self._transit(self.current_action, None)
         finally:
+            if self._on is not None:  # a step() that an error ended left it
+                self._give_up()
             _dataloader.unfollow(self)
 
     def step(self) -> None:
@@ -338,10 +346,12 @@ class profile(_KinetoProfile):  # noqa: N801 (the name that it replaces)
         before = self.current_action
         self.step_num += 1
         self.current_action = self._action(self.step_num)
-        self._transit(before, self.current_action)
-        if (tracker := step_tracker()) is not None:
-            tracker.increment_step(STEP_NAME)
-        self._begin_step()
+        try:
+            self._transit(before, self.current_action)
+        finally:
+            if (tracker := step_tracker()) is not None:
+                tracker.increment_step(STEP_NAME)
+            self._begin_step()
 
     def _must_be_on(self, what: str) -> None:
         if not self._is_on:
@@ -370,13 +380,21 @@ class profile(_KinetoProfile):  # noqa: N801 (the name that it replaces)
             self._mark = None
 
     def _transit(self, before: ProfilerAction, after: ProfilerAction | None) -> None:
+        of_the_program: Exception | None = None
         for act in TRANSITIONS[before, after]:
             if act == "warn":
                 warnings.warn(NEVER_ENDED.format(before.name, NONE.name if after is None else after.name), stacklevel=3)
                 continue
             if act == S and self._on is None:
                 self.prepare_trace()  # a schedule that left a recording for WARMUP prepared none
-            getattr(self, act)()
+            try:
+                getattr(self, act)()
+            except Exception as error:
+                if act != R:
+                    raise
+                of_the_program = error  # the next cycle begins all the same
+        if of_the_program is not None:
+            raise of_the_program
 
     def _trace_ready(self) -> None:
         if self.on_trace_ready is not None:
@@ -390,13 +408,13 @@ TRANSITIONS: dict[tuple[ProfilerAction, ProfilerAction | None], tuple[str, ...]]
     (NONE, RECORD): (P, S),
     (NONE, SAVE): (P, S),
     (NONE, None): (),
-    (WARMUP, NONE): ("warn", S, T),
+    (WARMUP, NONE): (S, T, "warn"),
     (WARMUP, WARMUP): (),
     (WARMUP, RECORD): (S,),
     (WARMUP, SAVE): (S,),
     (WARMUP, None): (S, T),
-    (RECORD, NONE): ("warn", T),
-    (RECORD, WARMUP): ("warn", T),
+    (RECORD, NONE): (T, "warn"),
+    (RECORD, WARMUP): (T, "warn"),
     (RECORD, RECORD): (),
     (RECORD, SAVE): (),
     (RECORD, None): (T, R),

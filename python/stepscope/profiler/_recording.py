@@ -122,6 +122,10 @@ class Recording:
         return self._file.dropped
 
     @property
+    def begun(self) -> bool:
+        return self._file.begun
+
+    @property
     def is_open(self) -> bool:
         return self._file.open
 
@@ -153,7 +157,7 @@ class Recording:
     def metadata(self, key: str, json_text: str) -> None:
         try:
             _collect.metadata(f"{key}={json_text}")
-        except (OSError, ValueError) as error:
+        except (_collect.Failed, ValueError) as error:
             raise ProfilerError(f"the metadata {key!r} was not added: {error}") from None
 
     def stop(self) -> None:
@@ -170,10 +174,10 @@ class Recording:
 def make(file: File, megabytes: int, flags: int) -> None:
     try:
         _collect.open(file.path, megabytes, flags)
-    except RuntimeError as error:
+    except _collect.Busy as error:
         file.open = False
         raise ProfilerError(f"another profiler is recording in this process: {error}") from None
-    except OSError as error:
+    except _collect.Failed as error:
         file.open = False
         raise Error(f"{file.path}: {error}; name another place by profile(path=…), or ask for fewer megabytes=") from None
 
@@ -265,6 +269,8 @@ def forget_in_child() -> None:
     """The collector forgets the parent's recording by itself."""
     global being_made
     being_made = None
+    if torchs_range is not None:
+        tell_torch(False)
 
 
 os.register_at_fork(after_in_child=forget_in_child)

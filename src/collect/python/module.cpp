@@ -15,9 +15,13 @@
 namespace stepscope::collect {
 namespace {
 
+/// What only this module raises: a handler of a signal may raise any error as one of its calls returns.
+PyObject* failed = nullptr;  // an OSError
+PyObject* busy = nullptr;    // a RuntimeError
+
 PyObject* done_or_raise(int error, const char* what) {
   if (error == 0) Py_RETURN_NONE;
-  PyErr_Format(PyExc_OSError, "%s: %s", what, std::strerror(error));
+  PyErr_Format(failed, "%s: %s", what, std::strerror(error));
   return nullptr;
 }
 
@@ -29,7 +33,7 @@ PyObject* open(PyObject*, PyObject* arguments) {
   const int error = stepscope_open(PyBytes_AS_STRING(path), megabytes, flags);
   Py_DECREF(path);
   if (error == EBUSY) {
-    PyErr_SetString(PyExc_RuntimeError, "a recording is on in this process already; stop that one first");
+    PyErr_SetString(busy, "a recording is on in this process already; stop that one first");
     return nullptr;
   }
   return done_or_raise(error, "the recording's file could not be made");
@@ -132,6 +136,51 @@ PyObject* close(PyObject* module, PyObject*) {
   return PyLong_FromUnsignedLongLong(stepscope_close());
 }
 
+bool add(PyObject* module, const char* name, PyObject* object) {
+  if (object == nullptr) return false;
+  Py_INCREF(object);
+  if (PyModule_AddObject(module, name, object) == 0) return true;
+  Py_DECREF(object);
+  return false;
+}
+
+bool add_errors(PyObject* module) {
+  failed = PyErr_NewException("stepscope._collect.Failed", PyExc_OSError, nullptr);
+  busy = PyErr_NewException("stepscope._collect.Busy", PyExc_RuntimeError, nullptr);
+  return add(module, "Failed", failed) && add(module, "Busy", busy);
+}
+
+/// __exit__ of a profiler. A handler of a signal may raise before the first line of what is written in
+/// Python.
+PyObject* leave_block(PyObject*, PyObject* arguments) {
+  if (PyTuple_GET_SIZE(arguments) != 4) {
+    PyErr_SetString(PyExc_TypeError, "__exit__() takes a type, an error and where it was raised");
+    return nullptr;
+  }
+  PyObject* const profiler = PyTuple_GET_ITEM(arguments, 0);
+  PyObject* const done = PyObject_CallMethod(profiler, "_leave", "OOO", PyTuple_GET_ITEM(arguments, 1),
+                                             PyTuple_GET_ITEM(arguments, 2), PyTuple_GET_ITEM(arguments, 3));
+  if (done != nullptr) return done;
+  PyObject *type = nullptr, *error = nullptr, *where = nullptr;
+  PyErr_Fetch(&type, &error, &where);
+  if (PyObject* const ended = PyObject_CallMethod(profiler, "_end_by_force", nullptr))
+    Py_DECREF(ended);
+  else
+    PyErr_Clear();
+  PyErr_Restore(type, error, where);
+  return nullptr;
+}
+PyMethodDef exit_method = {"__exit__", leave_block, METH_VARARGS, "Ends what the block began."};
+
+bool add_exit(PyObject* module) {
+  PyObject* const function = PyCFunction_New(&exit_method, nullptr);
+  PyObject* const method = function == nullptr ? nullptr : PyInstanceMethod_New(function);
+  Py_XDECREF(function);
+  const bool added = add(module, "exit_method", method);
+  Py_XDECREF(method);
+  return added;
+}
+
 PyMethodDef methods[] = {
     {"open", open, METH_VARARGS, "open(path, megabytes, flags): makes the file of a recording."},
     {"start", start, METH_NOARGS, "Events are kept from here on."},
@@ -174,7 +223,9 @@ PyModuleDef definition = {PyModuleDef_HEAD_INIT,
 
 PyMODINIT_FUNC PyInit__collect() {
   PyObject* module = PyModule_Create(&stepscope::collect::definition);
-  if (module != nullptr && !stepscope::collect::add_annotation(module)) {
+  if (module != nullptr &&
+      !(stepscope::collect::add_annotation(module) && stepscope::collect::add_errors(module) &&
+        stepscope::collect::add_exit(module))) {
     Py_DECREF(module);
     return nullptr;
   }
