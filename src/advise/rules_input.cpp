@@ -47,6 +47,10 @@ std::int64_t mean_wait(const std::vector<LoaderWait>& waits, std::int64_t unknow
   return waits.empty() ? unknown : report::mean(sum, std::ssize(waits));
 }
 
+std::int64_t cost_of(const LoaderWait& wait) {
+  return wait.exposed == report::kNoInt ? wait.length : wait.exposed;
+}
+
 LoaderWait both(const LoaderWait& first, const LoaderWait& second) {
   LoaderWait sum = second;
   report::add_to(sum.length, first.length);
@@ -72,29 +76,31 @@ bool comes_in_bursts(const Evidence& e, const std::vector<LoaderWait>& waits) {
 }
 
 /// Waits for the first batch of workers that were started again: long ones behind the end of a loop, which
-/// shows as an earlier wait in the same step and is part of them: it ends the workers before.
-std::vector<LoaderWait> restarts(const std::vector<LoaderWait>& waits) {
+/// shows as an earlier wait in the same step and is part of them: it ends the workers before. None where they
+/// cost too little to be a finding.
+std::vector<LoaderWait> restarts(const Evidence& e, const std::vector<LoaderWait>& waits) {
   std::vector<std::int64_t> lengths;
   for (const LoaderWait& wait : waits) lengths.push_back(wait.length);
   const std::int64_t usual = report::quantile(lengths, 0.5);
   std::vector<LoaderWait> found;
+  std::int64_t cost = 0;
   for (std::size_t i = 1; i < waits.size(); ++i) {
     const LoaderWait &end = waits[i - 1], &first = waits[i];
     if ((first.length >= kRestart || end.length >= kWorkersEnd) &&
         static_cast<double>(first.length) >= kRestartTimes * static_cast<double>(usual) &&
-        !first.step.empty() && first.step == end.step)
+        !first.step.empty() && first.step == end.step) {
       found.push_back(both(end, first));
+      report::add_to(cost, cost_of(found.back()));
+    }
   }
-  return found;
+  return e.share(cost) < kBurstShare ? std::vector<LoaderWait>{} : found;
 }
 
 std::optional<Finding> worker_restart(const Evidence& e, Bound) {
-  const std::vector<LoaderWait> starts = restarts(loader_waits(e));
+  const std::vector<LoaderWait> starts = restarts(e, loader_waits(e));
   if (starts.size() < 2 || loader_kind(e).find("multi") == std::string::npos) return std::nullopt;
   std::int64_t cost = 0;
-  for (const LoaderWait& start : starts)
-    report::add_to(cost, start.exposed == report::kNoInt ? start.length : start.exposed);
-  if (e.share(cost) < kBurstShare) return std::nullopt;
+  for (const LoaderWait& start : starts) report::add_to(cost, cost_of(start));
   Finding f =
       finding(e, "I03", "input",
               fmt::format("{} at the start of each of {} passes over the data: the workers are started again",
@@ -115,7 +121,7 @@ std::optional<Finding> worker_restart(const Evidence& e, Bound) {
 std::optional<Finding> bursts(const Evidence& e, Bound bound) {
   const std::vector<LoaderWait> waits = loader_waits(e);
   if (loader_kind(e).find("multi") == std::string::npos || !comes_in_bursts(e, waits) ||
-      restarts(waits).size() >= 2)
+      restarts(e, waits).size() >= 2)
     return std::nullopt;
   const bool host_only = bound == Bound::host_only;
   const std::int64_t cost = host_only ? e.fact("host_data_loading") : e.idle("input");
@@ -172,7 +178,7 @@ std::optional<Finding> slow_loader(const Evidence& e, Bound bound, bool in_main)
   if (hidden ? waited == 0 : e.share(waited) < kLoaderShare) return std::nullopt;
   const std::int64_t per_step = waited / e.steps();
   const std::vector<LoaderWait> waits = loader_waits(e);
-  const bool other = restarts(waits).size() >= 2 || comes_in_bursts(e, waits);
+  const bool other = restarts(e, waits).size() >= 2 || comes_in_bursts(e, waits);
   if (!in_main && (other || !always_late(e, bound))) return std::nullopt;
   if (host_only && loader_kind(e).find("multi") != std::string::npos &&
       e.share(beyond_fetching(waited, waits)) < kLoaderShare)
@@ -200,7 +206,7 @@ std::optional<Finding> slow_loader(const Evidence& e, Bound bound, bool in_main)
   if (host_only)
     f.because =
         fmt::format("the loader's range is in the file; no device is recorded{}",
-                    in_main ? "" : "; what waits less also computes faster, so high is above the wait");
+                    in_main ? "" : "; what waits less may compute faster too, so high is above the wait");
   const std::int64_t rest = std::max<std::int64_t>(1, e.step_length() - per_step);
   const std::int64_t batch = mean_wait(waits, per_step);
   const std::int64_t workers = std::clamp<std::int64_t>((batch + rest - 1) / rest + 1, 2, 32);

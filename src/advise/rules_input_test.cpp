@@ -93,6 +93,9 @@ TEST(InputRules, WorkersThatAreForkedAgain) {
   const auto seldom = [](int step) { return step % 200 == 0; };
   const auto short_one = [](int step) { return step % 200 == 0 ? 11 : 1; };
   EXPECT_FALSE(Advice(loads(400, kWorkers, short_one, seldom, 1000)).has("I03"));  // 2 % of the window
+  const auto late = [](int step) { return step % 200 == 0 ? 21 : 2; };
+  EXPECT_EQ(Advice(loads(400, kWorkers, late, seldom, 1000)).ids(),
+            (test::Cells{"I02", "H09"}));  // what every step pays, and the two long steps
 }
 
 // The device takes 3 ms a step, 2 of them for reductions that nothing hides, the host 2: 1.8 to load a batch

@@ -1,4 +1,4 @@
-"""Thirty element-wise ops on a tensor larger than the caches; healthy: compiled into one loop."""
+"""Thirty element-wise ops on a tensor of 8 MB; healthy: compiled into one loop."""
 import torch
 
 import training

@@ -298,9 +298,9 @@ class profile(_KinetoProfile):  # noqa: N801 (the name that it replaces)
                 return  # a forked child leaves its parent's block
             self.stop()
         except Exception:
-            self._end_by_force()
-            if error is None:  # else the block's own error is what came first
+            if error is None:
                 raise
+            self._end_by_force()  # the block's own error is what came first
         if (tracker := step_tracker()) is not None:
             tracker.erase_step_count(STEP_NAME)
         cleanup = getattr(self.execution_trace_observer, "cleanup", None)
@@ -336,7 +336,7 @@ class profile(_KinetoProfile):  # noqa: N801 (the name that it replaces)
             self._transit(self.current_action, None)
         finally:
             if self._on is not None:  # a step() that an error ended left it
-                self._give_up()
+                self._end_by_force()
             _dataloader.unfollow(self)
 
     def step(self) -> None:
