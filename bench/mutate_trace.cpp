@@ -13,7 +13,7 @@
 
 namespace {
 
-constexpr std::size_t kMost = std::size_t{1} << 30;
+constexpr std::size_t kMax = std::size_t{1} << 30;
 
 bool read_file(const char* path, std::string& bytes) {
   std::ifstream in(path, std::ios::binary);
@@ -26,7 +26,7 @@ bool unpack(const char* path, std::string& text) {
   if (file == nullptr) return false;
   char block[1 << 16];
   int got = 0;
-  while ((got = gzread(file, block, sizeof block)) > 0 && text.size() < kMost) {
+  while ((got = gzread(file, block, sizeof block)) > 0 && text.size() < kMax) {
     text.append(block, static_cast<std::size_t>(got));
   }
   return gzclose(file) == Z_OK && got == 0;

@@ -20,7 +20,7 @@ namespace {
 using report::ParamSpec;
 
 constexpr ParamSpec kThreads = {"threads", ParamSpec::Type::integer, "0", "", ""};
-constexpr std::int64_t kMostThreads = 1024;
+constexpr std::int64_t kMaxThreads = 1024;
 
 void refuse(const std::string& sentence) {
   if (!sentence.empty()) throw Refusal("UsageError", sentence);
@@ -54,7 +54,7 @@ std::shared_ptr<Trace> open(std::vector<std::string> paths, std::int64_t threads
   refuse(report::misfit(kThreads, std::to_string(threads)));
   if (paths.empty()) refuse("open needs a trace: a file, a directory, or - for standard input");
   read::OpenOptions options;
-  options.threads = static_cast<unsigned>(std::min(threads, kMostThreads));
+  options.threads = static_cast<unsigned>(std::min(threads, kMaxThreads));
   auto opened = read::open(paths, options);
   if (opened) return std::make_shared<Trace>(std::move(*opened), std::move(paths), options.threads);
   const Error& error = opened.error();

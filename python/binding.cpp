@@ -10,10 +10,10 @@
 #include "python/describe.h"
 #include "python/recorded.h"
 #include "python/table.h"
-#include "report/csv.h"
-#include "report/html.h"
-#include "report/json.h"
-#include "report/text.h"
+#include "report/formats/csv.h"
+#include "report/formats/json.h"
+#include "report/html/html.h"
+#include "report/text/text.h"
 #include "report/utf8.h"
 
 namespace nb = nanobind;
@@ -71,7 +71,7 @@ void bind_report(nb::module_& module) {
       .def(
           "text",
           [](const Report& r, int width, std::size_t rows) {
-            return report::to_text(*r.report, {.width = width, .most_rows = rows});
+            return report::to_text(*r.report, {.width = width, .max_rows = rows});
           },
           nb::arg("width"), nb::arg("rows"), Unlocked());
 }
@@ -89,7 +89,7 @@ void bind_page(nb::module_& module) {
       .def(
           "text",
           [](const Page& p, int width, std::size_t rows) {
-            return report::to_text(*p.page, {.width = width, .most_rows = rows});
+            return report::to_text(*p.page, {.width = width, .max_rows = rows});
           },
           nb::arg("width"), nb::arg("rows"), Unlocked());
 }

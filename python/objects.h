@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "analyze/derived.h"
-#include "report/arrow.h"
+#include "report/formats/arrow.h"
 #include "report/page.h"
 #include "report/table.h"
 #include "trace/trace.h"

@@ -11,13 +11,13 @@
 #include <utility>
 #include <vector>
 
-#include "derive/op_args.h"
-#include "derive/work.h"
+#include "derive/work/op_args.h"
+#include "derive/work/work.h"
 #include "python/ask.h"
 #include "python/describe.h"
-#include "record/function_averages.h"
-#include "record/function_events.h"
-#include "record/memory_blocks.h"
+#include "record/events/function_averages.h"
+#include "record/events/function_events.h"
+#include "record/events/memory_blocks.h"
 #include "record/recording_file.h"
 #include "write/kineto.h"
 

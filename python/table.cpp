@@ -5,9 +5,9 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "report/csv.h"
-#include "report/html.h"
-#include "report/text.h"
+#include "report/formats/csv.h"
+#include "report/html/html.h"
+#include "report/text/text.h"
 #include "report/utf8.h"
 
 namespace nb = nanobind;
@@ -121,7 +121,7 @@ void bind_table(nb::module_& module) {
       .def(
           "text",
           [](const Table& t, int width, std::size_t rows) {
-            return report::to_text(t.alone(), {.width = width, .most_rows = rows});
+            return report::to_text(t.alone(), {.width = width, .max_rows = rows});
           },
           nb::arg("width"), nb::arg("rows"), Unlocked());
 }

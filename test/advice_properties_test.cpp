@@ -4,7 +4,7 @@
 
 #include "advise/verdict.h"
 #include "make_rank.h"
-#include "report/json.h"
+#include "report/formats/json.h"
 #include "support/events_in.h"
 #include "support/open_text.h"
 

@@ -1,7 +1,7 @@
 // What the advice says of recorded traces: the word, what to change first, and which rules stay silent.
 #include "advise/verdict.h"
 #include "make_rank.h"
-#include "report/json.h"
+#include "report/formats/json.h"
 
 namespace stepscope {
 namespace {

@@ -1,10 +1,10 @@
 // What HTA takes kernels for, by their names.
-#include "analyze/hta_names.h"
-
 #include <gtest/gtest.h>
 #include <simdjson.h>
 
 #include <filesystem>
+
+#include "analyze/hta/names.h"
 
 namespace stepscope::analyze::hta {
 namespace {

@@ -3,7 +3,7 @@
 #include <map>
 #include <sstream>
 
-#include "analyze/bound_numbers.h"
+#include "analyze/idle/bound_numbers.h"
 #include "make_rank.h"
 
 namespace stepscope {

@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <map>
 
-#include "analyze/tb.h"
-#include "analyze/tb_gpu.h"
+#include "analyze/tb/gpu.h"
+#include "analyze/tb/tb.h"
 #include "read/open.h"
 
 namespace stepscope {

@@ -7,7 +7,8 @@
 #include "advise/caveats.h"
 #include "advise/verdict.h"
 #include "analyze/list.h"
-#include "analyze/tb.h"
+#include "analyze/tb/tb.h"
+#include "analyze/texts.h"
 
 namespace stepscope::advise {
 namespace {
@@ -20,26 +21,7 @@ constexpr ParamSpec kParams[] = {
     analyze::kTbCompat,
 };
 
-constexpr analyze::About kAbout = {
-    R"(What the rules of `docs/advice.md` found in each rank, each with a range of what its repair saves. `report` shows the same
-under the verdict; `stepscope explain ID TRACE` shows what a rule looked at.
-
-| column | is |
-|---|---|
-| `rank` | position: 1 has the largest expected saving, the middle of its range weighed by confidence (high 1, medium 0.7, low 0.4). What limits now comes first |
-| `of_rank` | the rank of the job, when several are open |
-| `id`, `category`, `title` | the rule, its family, the sentence |
-| `per` | whose time is saved: a `step`'s, or the whole `recording`'s when no steps are marked |
-| `saving_low`, `saving_high` | ns: the replay without changes minus the replay with the change in its least and its ideal form; where the recording cannot be replayed, the rule's estimate. Empty: a fact without a saving |
-| `after_low`, `after_high` | ns: the same once all findings above are done |
-| `when` | `now`: it limits; `next`: it saves something, or most of what it does, once those above are done; `covered`: it saves alone and nothing once those above are done; `fact`: no saving is known; with `--all` also `hidden`: it saves nothing while something else limits, and `small`: under 1 % of a step or 50 µs |
-| `aside` | what to know beside the saving: what limits next, and whether its high end is that of a host without what recording cost it (Q05) |
-| `confidence`, `because` | high, medium or low, and why |
-| `evidence` | the analyses, rows and times that show it |
-| `remedy`, `verify` | what to change, and what must be different afterwards |
-
-With `--tb-compat`: the recommendations of the TensorBoard plugin's overview by its seven rules and thresholds.)",
-    kParams};
+constexpr analyze::About kAbout = {kParams};
 
 Report findings(const analyze::Derived& derived, const report::Params& params) {
   if (params.flag("tb-compat")) return analyze::tb_recommendations(derived.trace(), params);
@@ -78,7 +60,7 @@ Report findings_of(Report verdict) {
 std::span<const analyze::Analysis> all_analyses() {
   static const std::vector<analyze::Analysis> all = [] {
     std::vector<analyze::Analysis> out = {
-        {kAbout, "findings", "what to change, ranked by what it saves", findings}};
+        {kAbout, "findings", "what to change, ranked by what it saves", texts::findings, findings}};
     out.insert(out.end(), analyze::all().begin(), analyze::all().end());
     for (analyze::Analysis& analysis : out) {
       if (analysis.name == kLedger) analysis.run = with_caveats<kLedger>;

@@ -6,7 +6,7 @@
 #include <array>
 
 #include "advise/collective_facts.h"
-#include "advise/constants.h"
+#include "advise/rules/constants.h"
 #include "report/names.h"
 #include "report/units.h"
 
@@ -16,8 +16,8 @@ namespace {
 using report::format_value;
 using report::Unit;
 
-constexpr std::int64_t kFewestEvents = 20;
-constexpr std::int64_t kLeastWork = 1'000'000;  // ns
+constexpr std::int64_t kMinEvents = 20;
+constexpr std::int64_t kMinWork = 1'000'000;  // ns
 
 std::string ns(std::int64_t time) { return format_value(time, Unit::ns); }
 std::string percent(double share) { return format_value(share, Unit::share); }
@@ -148,7 +148,7 @@ Bound bound_of(const Evidence& e, const Permission& permission) {
   if (!permission.rules) return Bound::unknown;
   if (events == 0) return Bound::host_only;
   if (!permission.device) return Bound::unknown;
-  if (events < kFewestEvents || e.fact("busy") < kLeastWork) return Bound::too_little;
+  if (events < kMinEvents || e.fact("busy") < kMinWork) return Bound::too_little;
   if (!permission.host) return Bound::unknown;
   for (const Bound bound : {Bound::host, Bound::communication, Bound::device, Bound::mixed})
     if (name_of(bound) == e.word()) return bound;

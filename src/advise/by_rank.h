@@ -8,7 +8,7 @@
 
 #include "advise/verdict.h"
 #include "analyze/analyses.h"
-#include "analyze/rank_digest.h"
+#include "analyze/ranks/rank_digest.h"
 #include "base/result.h"
 #include "report/params.h"
 #include "report/table.h"

@@ -229,8 +229,8 @@ double pinned_rate(const Evidence& e) {
 
 double expected_bus_rate(const Evidence& e, std::int64_t ranks) {
   constexpr double kFabric = 100e9, kPcie = 10e9, kNetwork = 20e9;
-  constexpr std::int64_t kMostInHost = 8;
-  if (ranks > kMostInHost) return kNetwork;
+  constexpr std::int64_t kMaxInHost = 8;
+  if (ranks > kMaxInHost) return kNetwork;
   const Device device = busiest_device(e);
   if (maker_of(device) == Maker::amd) return contains(device.name, "MI") ? kFabric : kPcie;
   const double of_data_centres[] = {7.0, 8.0, 9.0, 10.0};

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "advise/cite.h"
-#include "advise/constants.h"
+#include "advise/rules/constants.h"
 
 namespace stepscope::advise {
 

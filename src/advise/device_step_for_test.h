@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "advise/rules.h"
+#include "advise/rules/rules.h"
 #include "advise/verdict.h"
 #include "make_rank.h"
 

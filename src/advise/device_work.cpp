@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "advise/constants.h"
+#include "advise/rules/constants.h"
 #include "advise/say.h"
 #include "report/statistics.h"
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analyze/replayed_rank.h"
+#include "analyze/replay/replayed_rank.h"
 #include "report/table.h"
 
 namespace stepscope::advise {

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cctype>
 
-#include "advise/constants.h"
-#include "advise/rules.h"
+#include "advise/rules/constants.h"
+#include "advise/rules/rules.h"
 #include "advise/say.h"
-#include "analyze/replayed_rank.h"
+#include "analyze/replay/replayed_rank.h"
 #include "report/statistics.h"
 
 namespace stepscope::advise {

@@ -1,6 +1,6 @@
 // An explanation as tables.
-#include "advise/constants.h"
 #include "advise/explain.h"
+#include "advise/rules/constants.h"
 
 namespace stepscope::advise {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analyze/whatif_changes.h"
+#include "analyze/replay/whatif_changes.h"
 #include "report/table.h"
 
 namespace stepscope::advise {

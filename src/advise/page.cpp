@@ -44,10 +44,10 @@ void add_whole(report::Page& page, const report::Report& steps) {
 
 /// The traces as they were given; "TRACE" for what a command cannot repeat, or would be long.
 std::string traces_of(const std::vector<std::string>& paths) {
-  constexpr std::size_t kMost = 3;
+  constexpr std::size_t kMax = 3;
   std::string words;
   for (const std::string& path : paths) {
-    if (path == "-" || path.find('\'') != std::string::npos || paths.size() > kMost) return "TRACE";
+    if (path == "-" || path.find('\'') != std::string::npos || paths.size() > kMax) return "TRACE";
     words += (words.empty() ? "" : " ") + quoted(path);
   }
   return words;
@@ -77,12 +77,12 @@ std::string title_of(const trace::Trace& trace) {
 
 /// The analyses worth seeing next: those that prove what is said; of several ranks what lies between them.
 std::vector<std::string> analyses_to_see(const report::Judgement& judgement, bool several) {
-  constexpr std::size_t kMost = 2;
+  constexpr std::size_t kMax = 2;
   std::vector<std::string> names = report::proving_analyses(judgement);
   std::erase_if(names, [&](const std::string& name) {
     return analyze::find(name) == nullptr || (several && (name == "overview" || name == "communication"));
   });
-  names.resize(std::min(names.size(), several ? kMost - 1 : kMost));
+  names.resize(std::min(names.size(), several ? kMax - 1 : kMax));
   if (several) names.emplace_back("communication");
   return names;
 }

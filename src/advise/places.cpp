@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "advise/on_cpu.h"
+#include "advise/rules/on_cpu.h"
 #include "report/names.h"
 #include "report/statistics.h"
 

@@ -6,7 +6,7 @@
 #include <functional>
 #include <iterator>
 
-#include "advise/constants.h"
+#include "advise/rules/constants.h"
 #include "advise/savings.h"
 #include "base/parallel.h"
 #include "report/statistics.h"
@@ -46,7 +46,7 @@ class Pricing {
     for (Finding& f : findings_)
       if (!f.next || !by_replay(f)) f.small = !worth_showing(f);
     for (Finding& f : findings_)
-      if (f.saving_high != kNoInt && f.saving_low < part(step_, kLeastShare)) f.saving_low = 0;
+      if (f.saving_high != kNoInt && f.saving_low < part(step_, kMinShare)) f.saving_low = 0;
     for (Finding& f : findings_) say_aside(f);
     return together();
   }
@@ -96,7 +96,7 @@ class Pricing {
     if (f.saving_high == kNoInt) return;
     f.saving_low -= std::min(f.saving_low, part(f.saving_low, counting_error(f)));
     f.saving_high += part(f.saving_high, counting_error(f));
-    const auto most = static_cast<std::int64_t>(kMostWidening * static_cast<double>(f.saving_high));
+    const auto most = static_cast<std::int64_t>(kMaxWidening * static_cast<double>(f.saving_high));
     f.saving_high += std::min(most, uncertainty_);
     f.margin = std::min(most, uncertainty_);
     if (!f.shortens_kernels) f.saving_high = std::min(f.saving_high, this->most());
@@ -343,8 +343,8 @@ class Pricing {
       if (f.next) before = most_of(before, estimated_too);
       const Saved added = totals_[i].above(before), mildly_added = mild_totals[i].above(before);
       f.after_high = added.most();
-      f.small = f.next &&
-                f.after_high < least_saving(step_ - before.recorded, std::max(kLeastShare, f.least_after));
+      f.small =
+          f.next && f.after_high < least_saving(step_ - before.recorded, std::max(kMinShare, f.least_after));
       const double ratio = f.saving_high > 0 ? report::ratio(f.saving_low, f.saving_high) : f.pessimism;
       f.after_low = ranges_later(f) ? std::min(mildly_added.least(), f.after_high)
                                     : std::min(added.least(), part(f.after_high, ratio));

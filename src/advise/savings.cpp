@@ -6,8 +6,8 @@
 #include <cmath>
 #include <tuple>
 
-#include "advise/constants.h"
 #include "advise/health.h"
+#include "advise/rules/constants.h"
 #include "report/statistics.h"
 #include "report/units.h"
 
@@ -32,19 +32,17 @@ std::int64_t part(std::int64_t time, double share) {
 }
 
 bool replayable(const ReplayedRank& replayed) {
-  return replayed.usable() && replayed.unlinked() <= kMostUnlinked;
+  return replayed.usable() && replayed.unlinked() <= kMaxUnlinked;
 }
 
 std::int64_t most_saving(const Evidence& evidence) {
   return std::max<std::int64_t>(0, evidence.step_length() - evidence.fact("compute") / evidence.steps());
 }
 
-std::int64_t least_saving(std::int64_t step, double share) {
-  return std::max(kLeastSaving, part(step, share));
-}
+std::int64_t least_saving(std::int64_t step, double share) { return std::max(kMinSaving, part(step, share)); }
 
 std::int64_t least_saving(const Evidence& evidence) {
-  return least_saving(evidence.step_length(), kLeastShare);
+  return least_saving(evidence.step_length(), kMinShare);
 }
 
 namespace {
@@ -109,8 +107,8 @@ std::int64_t saved_per_step(const ReplayedRank& replayed, const analyze::Change&
 }
 
 double unrecorded_pace(const Evidence& evidence) {
-  constexpr double kLeast = 0.2;  // an estimate above that is none
-  return std::max(kLeast, 1 - recording_share(evidence));
+  constexpr double kMin = 0.2;  // an estimate above that is none
+  return std::max(kMin, 1 - recording_share(evidence));
 }
 
 std::string limit_behind(const ReplayedRank& replayed, const analyze::Change& change, std::int64_t length,

@@ -7,7 +7,7 @@
 
 #include "advise/evidence.h"
 #include "advise/finding.h"
-#include "analyze/replayed_rank.h"
+#include "analyze/replay/replayed_rank.h"
 
 namespace stepscope::advise {
 

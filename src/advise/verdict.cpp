@@ -11,11 +11,11 @@
 #include "advise/bound.h"
 #include "advise/cite.h"
 #include "advise/collective_facts.h"
-#include "advise/constants.h"
 #include "advise/health.h"
-#include "advise/rules.h"
+#include "advise/rules/constants.h"
+#include "advise/rules/rules.h"
 #include "analyze/analyses.h"
-#include "analyze/replayed_rank.h"
+#include "analyze/replay/replayed_rank.h"
 #include "base/parallel.h"
 #include "report/units.h"
 
@@ -194,9 +194,9 @@ void add_health(report::Table& table, const std::vector<Health>& rows, bool seve
 namespace {
 
 bool has_no_device_work(const trace::Rank& rank) {
-  const auto rows = rank.device_rows();
-  return std::none_of(rows.begin(), rows.end(),
-                      [&](trace::Row row) { return is_device_work(rank.events.kind[row]); });
+  for (const trace::Row row : rank.device_rows())
+    if (is_device_work(rank.events.kind[row])) return false;
+  return true;
 }
 
 }  // namespace

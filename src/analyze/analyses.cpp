@@ -5,6 +5,7 @@
 #include "analyze/derived.h"
 #include "analyze/list.h"
 #include "analyze/question.h"
+#include "analyze/texts.h"
 
 namespace stepscope::analyze {
 
@@ -22,7 +23,7 @@ report::Report answered(const Derived& derived, const report::Params& params) {
 }  // namespace
 
 std::span<const Analysis> all() {
-#define STEPSCOPE_ENTRY(name, one_line) {name##_about, #name, one_line, answered<name>},
+#define STEPSCOPE_ENTRY(name, one_line) {name##_about, #name, one_line, texts::name, answered<name>},
   static const Analysis kAll[] = {STEPSCOPE_ANALYSES(STEPSCOPE_ENTRY, STEPSCOPE_ENTRY)};
 #undef STEPSCOPE_ENTRY
   return kAll;

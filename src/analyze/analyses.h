@@ -24,10 +24,8 @@ enum class Needs : std::uint8_t {
 
 /// What an analysis says of itself, beside its code.
 struct About {
-  std::string_view
-      doc;  ///< definitions in Markdown: each column's numerator, denominator, unit, what is excluded
-  std::span<const report::ParamSpec> params;  ///< its own; report::common_params() come on top
-  bool in_report = true;                      ///< false: too long for a page that shows everything
+  std::span<const report::ParamSpec> params = {};  ///< its own; report::common_params() come on top
+  bool in_report = true;                           ///< false: too long for a page that shows everything
   Needs needs = Needs::one_rank;
   /// Makes tables of all ranks together anew, when answers about single ranks were put together.
   void (*join)(report::Report&) = nullptr;
@@ -36,6 +34,8 @@ struct About {
 struct Analysis : About {
   std::string_view name;      ///< as typed by people, snake_case
   std::string_view one_line;  ///< what it answers
+  std::string_view
+      doc;  ///< NAME.md beside its code: each column's unit, numerator, denominator, what is excluded
   report::Report (*run)(const Derived&, const report::Params&);
 };
 

@@ -5,9 +5,9 @@
 #include <array>
 #include <mutex>
 
-#include "analyze/hta_rows.h"
-#include "analyze/replayed_job.h"
-#include "analyze/replayed_rank.h"
+#include "analyze/hta/rows.h"
+#include "analyze/replay/replayed_job.h"
+#include "analyze/replay/replayed_rank.h"
 #include "report/statistics.h"
 #include "report/units.h"
 

@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "analyze/question.h"
-#include "analyze/rank_digest.h"
-#include "derive/clock_alignment.h"
-#include "derive/collective_match.h"
-#include "derive/device_busy.h"
-#include "derive/idle_cause.h"
-#include "derive/launch_queue.h"
-#include "derive/waiting_calls.h"
+#include "analyze/ranks/rank_digest.h"
+#include "derive/idle/device_busy.h"
+#include "derive/idle/idle_cause.h"
+#include "derive/idle/launch_queue.h"
+#include "derive/idle/waiting_calls.h"
+#include "derive/ranks/clock_alignment.h"
+#include "derive/ranks/collective_match.h"
 #include "report/params.h"
 #include "trace/trace.h"
 

@@ -83,13 +83,13 @@ void add_derived(Columns& out, const trace::Trace& trace, const Rank& rank, Row 
   add("op", reference(trace, rank, e.op[row]));
   add("launch", reference(trace, rank, e.launch[row]));
   add("work", std::string(work_name(e.work[row])));
-  constexpr int kMostListed = 1'000;
+  constexpr int kMaxListed = 1'000;
   int listed = 0;
   for (Row other = 0; e.kind[row] == trace::Kind::runtime && other < e.size(); ++other) {
-    if (e.launch[other] != row || ++listed > kMostListed) continue;
+    if (e.launch[other] != row || ++listed > kMaxListed) continue;
     add("launched", reference(trace, rank, other));
   }
-  if (listed > kMostListed) add("launched", fmt::format("and {} more", listed - kMostListed));
+  if (listed > kMaxListed) add("launched", fmt::format("and {} more", listed - kMaxListed));
 }
 
 void add_args(Columns& out, const trace::Trace& trace, const Rank& rank, Row row) {
@@ -123,11 +123,7 @@ constexpr report::ParamSpec kParams[] = {
     {"id", report::ParamSpec::Type::integer, "", "", "position in the file's list of events, from 0; needed"},
     {"rank", report::ParamSpec::Type::integer, "", "", "only in this rank"}};
 
-constinit const About event_about = {
-    R"(One row per fact. `part` is `event` (what every event has; `start` and `end` count from the first event of the file, `start_in_file` is the
-recorded time), `derived` (what it belongs to: other events by id and name) or `arg`: each arg with its key, value and `type`, lists and objects
-as JSON text from the file.)",
-    kParams};
+constinit const About event_about = {kParams};
 
 report::Report event(const trace::Trace& trace, const report::Params& params) {
   Columns out(trace);

@@ -44,7 +44,6 @@
   ENTRY(call_tree, "where host and device time went, down the nesting of host ranges") \
   ENTRY(python_stacks, "folded Python stacks with their time, for flame graphs") \
   ENTRY(memory_events, "what the allocator held over time, the peak and who held it, what stayed") \
-  ENTRY(tracelens, "TraceLens's tables under its own rules, for comparing numbers with its reports") \
   DERIVED(whatif, "what a step would take if something in it were faster") \
   ENTRY(event, "all that is known of one event, every arg of the file included")
 

@@ -5,7 +5,7 @@
 
 #include "analyze/derived.h"
 #include "analyze/list.h"
-#include "analyze/tb.h"
+#include "analyze/tb/tb.h"
 #include "derive/capture.h"
 #include "report/statistics.h"
 
@@ -190,52 +190,7 @@ void note_reading(const Rank& rank, report::Report& report) {
 constexpr report::ParamSpec kParams[] = {
     {"tb-compat", report::ParamSpec::Type::flag, "", "", "the TensorBoard plugin's recommendations instead"}};
 
-constinit const About overview_about = {
-    R"(*Configuration*: the file, the devices that did work, rank, backend, steps. *Times of the window* (ns) and *What was recorded*
-(counts of the whole file) are the facts that verdicts rest on.
-
-**Times of the window**: the complete steps (or those of `--step`); without step marks, the whole recording. A time of
-devices is empty when no device event is recorded.
-
-| fact | is |
-|---|---|
-| `window` | its length |
-| `step_median`, `step_shortest`, `step_longest`, `first_step` | of the steps' lengths, `total` in `steps`; the median is nearest-rank: of an even number the shorter of the middle two |
-| `compute`, `communication` | time in which, on any stream of any device, such a kernel runs |
-| `exposed_communication` | of that, time without a compute kernel |
-| `exposed_copy` | time with a copy or fill and no kernel |
-| `busy`, `idle` | time with any of them; window − busy |
-| `blind_wait` | Σ blocking calls of 1 ms and more in which the device is busy under 5 % |
-| `host_data_loading` | time in which a `DataLoader` or `DataPipe` range is open on any thread |
-| `host_span` | of the whole recording: first host range's start to the last one's end |
-| `profiler_estimate` | of the whole recording: 0.7 µs a Python call and 1.2 µs an op, in recordings of stepscope's own 0.2 and 0.3 µs; an estimate of what recording cost |
-| `device_lag` | the last step's device end after its host end; 0 without step marks |
-| `warm_up` | Σ calls over 50 ms that only a first iteration makes (module loading, context and stream creation), and launches over 1 s |
-| `unseen` | time with no range on any host thread, step marks aside, and no device work |
-| `largest_lead` | of the whole recording: the longest of `device_before_launch` |
-
-**What was recorded**: counts of the whole file, whatever `--step` says. The first nine are events by kind; `module_calls` are
-Python calls of an `nn.Module`.
-
-| fact | counts |
-|---|---|
-| `ops_with_shapes`, `ops_with_stacks` | ops that carry input sizes, a call stack |
-| `ops_for_backward` | ops with a sequence number: recorded while gradients were on |
-| `range_metrics` | ranges with hardware counters |
-| `unknown_category` | events of no known category |
-| `launches` | calls that start device work |
-| `launches_without_device` | of them, those whose correlation no device event has; fills that returned within 1 µs had nothing to fill and do not count |
-| `device_without_launch` | device events whose call is not in the file |
-| `unlinked_in_window` | of those, the ones in the window |
-| `device_before_launch` | device events over 5 µs before their launch |
-| `data_parallel_calls`, `ddp_calls` | `DataParallel.forward`, `DistributedDataParallel.forward` |
-| `graph_launches` | launches of a captured graph |
-| `complete_steps` | steps of the window; 0 without step marks |
-| `lost_stretches` | damaged stretches of the file that were left out |
-| `clamped_times` | events whose time was missing, negative or absurd |
-| `document_complete` | 1 when the file ends as it should |
-| `only_critical` | 1 when the file is a copy in which `overlay --only-critical` kept the critical path alone; else there is no such row |)",
-    kParams};
+constinit const About overview_about = {kParams};
 
 report::Report overview(const Derived& derived, const report::Params& params) {
   const trace::Trace& trace = derived.trace();

@@ -85,14 +85,14 @@ TEST(Gzip, ManySmallMembers) {
 }
 
 TEST(Gzip, ACutAnywhereKeepsWhatZlibKeeps) {
-  constexpr std::size_t kLongestSymbol = 258;  // of deflate; the last one may need more bits than are there
+  constexpr std::size_t kMaxSymbol = 258;  // of deflate; the last one may need more bits than are there
   const std::string text = words(3000), bytes = gzip(text);
   for (std::size_t cut = 18; cut < bytes.size(); cut += 13) {
     const auto source = memory_bytes(bytes.data(), cut);
     const std::string got = drained(*source);
     const std::string expected = by_zlib(std::string_view(bytes).substr(0, cut));
     EXPECT_EQ(text.substr(0, got.size()), got) << cut;
-    EXPECT_GE(got.size() + kLongestSymbol, expected.size())
+    EXPECT_GE(got.size() + kMaxSymbol, expected.size())
         << "cut at " << cut << ": text that was there is missing";
     ASSERT_EQ(source->fault_count, 1) << cut;
     EXPECT_EQ(source->faults[0].offset, static_cast<std::int64_t>(cut));

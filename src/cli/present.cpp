@@ -12,10 +12,10 @@
 #include "cli/progress.h"
 #include "cli/terminal.h"
 #include "read/open.h"
-#include "report/csv.h"
-#include "report/html.h"
-#include "report/json.h"
-#include "report/text.h"
+#include "report/formats/csv.h"
+#include "report/formats/json.h"
+#include "report/html/html.h"
+#include "report/text/text.h"
 #include "report/units.h"
 #include "report/utf8.h"
 #include "write/output.h"
@@ -31,7 +31,7 @@ report::TextStyle style_of(const Call& call, bool to_file) {
   style.height = to_file ? 0 : height() - 1;  // the last line is the shell's
   style.colour = !to_file && coloured(call.environment);
   if (!to_file && is_terminal(STDOUT_FILENO) && !call.params.has("top"))
-    style.most_rows = report::kRowsOnTerminal;
+    style.max_rows = report::kRowsOnTerminal;
   return style;
 }
 
@@ -80,9 +80,9 @@ int misuse(const Call& call, const std::string& message) {
 bool shows_progress(const Call& call) { return is_terminal(STDERR_FILENO) && !call.environment.dumb; }
 
 read::OpenOptions open_options(const Call& call, Progress& progress) {
-  constexpr std::int64_t kMostThreads = 1024;
+  constexpr std::int64_t kMaxThreads = 1024;
   read::OpenOptions options;
-  options.threads = static_cast<unsigned>(std::min(call.params.integer("threads"), kMostThreads));
+  options.threads = static_cast<unsigned>(std::min(call.params.integer("threads"), kMaxThreads));
   options.progress = [&](std::int64_t done, std::int64_t total) { progress.tell(done, total); };
   options.companions_alone = call.command->run == run_validate;
   return options;

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "report/bar.h"
+#include "report/text/bar.h"
 #include "report/units.h"
 
 namespace stepscope::cli {

@@ -14,7 +14,7 @@
 
 #include "cli/exit.h"
 #include "cli/present.h"
-#include "record/worker_files.h"
+#include "record/text/worker_files.h"
 
 namespace stepscope::cli {
 namespace {

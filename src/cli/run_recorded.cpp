@@ -9,7 +9,7 @@
 #include <filesystem>
 
 #include "cli/record.h"
-#include "record/json_text.h"
+#include "record/text/json_text.h"
 
 extern char** environ;
 

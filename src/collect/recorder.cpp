@@ -272,7 +272,7 @@ bool stepscope_more_room(Thread* thread, std::uint32_t bytes) {
 }
 
 const Text* stepscope_text(Thread* thread, record::Type type, const char* bytes, std::uint32_t length) {
-  if (length > kLongestText) length = kLongestText;
+  if (length > kMaxText) length = kMaxText;
   const std::uint64_t key = hash_of(bytes, length, type);
   std::uint32_t at = mixed(key);
   Known& known = thread->known;
@@ -357,8 +357,7 @@ int stepscope_metadata(const char* text, std::uint32_t length) {
   if (opened == nullptr) return ENXIO;
   Thread* thread = thread_of(*opened);
   const std::uint32_t size = (record::kTextBytes + length + 1 + 7) & ~7U;
-  if (thread == nullptr || length > record::kLongestMetadata || !has_room(*thread, size + kMargin))
-    return ENOSPC;
+  if (thread == nullptr || length > record::kMaxMetadata || !has_room(*thread, size + kMargin)) return ENOSPC;
   auto* told = reinterpret_cast<Text*>(thread->segment + thread->used);
   told->type = record::Type::metadata;
   told->units = static_cast<std::uint16_t>(size / 8);

@@ -11,8 +11,8 @@
 
 namespace stepscope::collect {
 
-inline constexpr std::uint32_t kLongestText = 8192;  ///< bytes of a name or signature; the rest is cut off
-inline constexpr std::uint32_t kMargin = 3 * kLongestText;  ///< left in a segment for what one event adds
+inline constexpr std::uint32_t kMaxText = 8192;         ///< bytes of a name or signature; the rest is cut off
+inline constexpr std::uint32_t kMargin = 3 * kMaxText;  ///< left in a segment for what one event adds
 
 /// An op or range that has begun. What it is called and its signature were told in some segment of the
 /// thread, or are told when it ends.

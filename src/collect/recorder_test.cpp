@@ -172,7 +172,7 @@ TEST_F(Recordings, KeepLongMetadata) {
   const std::string long_one = "key=\"" + std::string(400'000, 'x') + "\"";
   for (int i = 0; i < 3; ++i)
     EXPECT_EQ(stepscope_metadata(long_one.data(), static_cast<std::uint32_t>(long_one.size())), 0);
-  const std::string longer(record::kLongestMetadata + 1, 'x');
+  const std::string longer(record::kMaxMetadata + 1, 'x');
   EXPECT_EQ(stepscope_metadata(longer.data(), static_cast<std::uint32_t>(longer.size())), ENOSPC);
   stepscope_start();
   range("behind");

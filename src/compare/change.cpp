@@ -10,12 +10,12 @@
 namespace stepscope::compare {
 namespace {
 
-constexpr std::size_t kMostSamples = 1000;  // of a side; more are thinned to means of neighbours
-constexpr double kLeastOfRow = 0.02, kLeastOfStep = 0.001;
+constexpr std::size_t kMaxSamples = 1000;  // of a side; more are thinned to means of neighbours
+constexpr double kMinOfRow = 0.02, kMinOfStep = 0.001;
 
 std::vector<double> logarithms(std::span<const double> values) {
   std::vector<double> out;
-  const std::size_t n = values.size(), groups = std::min(n, kMostSamples);
+  const std::size_t n = values.size(), groups = std::min(n, kMaxSamples);
   for (std::size_t g = 0; g < groups; ++g) {
     const std::size_t from = g * n / groups, to = (g + 1) * n / groups;
     const double sum = std::accumulate(values.begin() + static_cast<std::ptrdiff_t>(from),
@@ -81,15 +81,15 @@ double ratio_p_value(std::span<const double> a, std::span<const double> b, doubl
 
 RowJudge::RowJudge(std::size_t samples_a, std::size_t samples_b, double step)
     : distribution_(samples_a, samples_b),
-      enough_(std::min(samples_a, samples_b) >= kFewestSteps),
+      enough_(std::min(samples_a, samples_b) >= kMinSteps),
       step_(step) {}
 
 RowJudge::Verdict RowJudge::judge(std::span<const double> a, std::span<const double> b, bool is_time) const {
   constexpr double kInfinite = std::numeric_limits<double>::infinity();
   Verdict out{mean(a), mean(b), {0, -kInfinite, kInfinite}};
   const double change = std::abs(out.b - out.a);
-  const bool matters = change > kLeastOfRow * std::max(std::abs(out.a), std::abs(out.b)) &&
-                       (!is_time || change > kLeastOfStep * step_);
+  const bool matters = change > kMinOfRow * std::max(std::abs(out.a), std::abs(out.b)) &&
+                       (!is_time || change > kMinOfStep * step_);
   if (enough_ && !a.empty() && !b.empty()) {
     const double widening = std::sqrt(report::redundancy(report::lag1_correlation(a, b)));
     out.shift = report::shift_of(a, b, distribution_, kAlpha, widening);

@@ -13,7 +13,7 @@ namespace stepscope::compare {
 /// Levels of the intervals: 95 %.
 inline constexpr double kAlpha = 0.05;
 /// Independent steps a side under which nothing is concluded, and that are recommended.
-inline constexpr std::size_t kFewestSteps = 4, kEnoughSteps = 8;
+inline constexpr std::size_t kMinSteps = 4, kEnoughSteps = 8;
 
 enum class State : std::uint8_t {
   within_noise,  ///< no more than noise, or too little to matter
@@ -35,7 +35,7 @@ struct RatioChange {
   double ratio = 1, low = 0, high = 0;  ///< factors; `high` is infinite when there are too few steps
   double correlation = 0;               ///< of neighbouring steps
   double effective = 0;                 ///< independent steps on the side that has fewer
-  bool known() const { return effective >= static_cast<double>(kFewestSteps) && high < 1e300; }
+  bool known() const { return effective >= static_cast<double>(kMinSteps) && high < 1e300; }
   bool changed() const { return known() && (low > 1 || high < 1); }
 };
 RatioChange ratio_change(std::span<const double> a, std::span<const double> b);

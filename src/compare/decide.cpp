@@ -11,7 +11,7 @@
 namespace stepscope::compare {
 namespace {
 
-constexpr double kMostSteps = 10'000;  // more are not worth asking for
+constexpr double kMaxSteps = 10'000;  // more are not worth asking for
 
 std::string text_of(double value, const Check& check) {
   if (check.limit.relative) return fmt::format("{:+.1f} %", 100 * value);
@@ -32,7 +32,7 @@ std::string more_steps(const Check& check) {
       std::abs(scaled(check.change, check.limit) - scaled(check.limit.bound, check.limit));
   const double n = static_cast<double>(std::min(check.samples_base, check.samples_now));
   const double wanted = std::ceil(n * std::pow(width / (2 * distance), 2));
-  if (!(wanted < kMostSteps))
+  if (!(wanted < kMaxSteps))
     return "It lies so near the limit that more steps will hardly decide; change the limit";
   const auto steps = static_cast<std::int64_t>(std::max({wanted, n + 1, static_cast<double>(kEnoughSteps)}));
   return fmt::format("About {} a side would decide", steps);
@@ -84,7 +84,7 @@ std::string measure(const Measured& measured, Check& check) {
   check.change = ratio.ratio - 1;
   if (check.base <= 0) return "BASE has none of it, so there is no percentage; give an absolute limit.";
   const std::size_t fewest = std::min(check.samples_base, check.samples_now);
-  if (fewest < kFewestSteps)
+  if (fewest < kMinSteps)
     return fmt::format("{} and {} steps are too few to know the noise; record {} or more on each side.",
                        check.samples_base, check.samples_now, kEnoughSteps);
   if (!ratio.known())

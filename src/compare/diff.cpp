@@ -10,7 +10,7 @@
 namespace stepscope::compare {
 std::size_t warm_up(std::size_t fewest, const report::Params& params) {
   if (params.has("skip")) return static_cast<std::size_t>(std::max<std::int64_t>(0, params.integer("skip")));
-  return params.has("step") || fewest <= kFewestSteps ? 0 : 1;
+  return params.has("step") || fewest <= kMinSteps ? 0 : 1;
 }
 
 Pair recordings_of(const trace::Trace& a, const trace::Trace& b, const report::Params& params) {

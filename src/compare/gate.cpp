@@ -15,7 +15,7 @@ namespace {
 
 using trace::Trace;
 
-constexpr std::size_t kFewestFiles = kFewestSteps;
+constexpr std::size_t kMinFiles = kMinSteps;
 
 /// One side's samples of a metric, from all its files.
 std::vector<double> pooled(std::vector<std::vector<double>> files, bool by_file) {
@@ -57,7 +57,7 @@ Side side_of(const std::vector<Trace>& traces, std::vector<CountedSteps> counted
 
 Measured measure(const Limit& limit, const Side& base, const Side& now, unsigned threads) {
   Measured out;
-  const bool by_file = std::min(base.traces.size(), now.traces.size()) >= kFewestFiles;
+  const bool by_file = std::min(base.traces.size(), now.traces.size()) >= kMinFiles;
   for (const Side* side : {&base, &now}) {
     std::vector<std::vector<double>> files;
     for (std::size_t i = 0; i < side->traces.size(); ++i) {

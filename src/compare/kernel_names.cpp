@@ -6,7 +6,7 @@
 namespace stepscope::compare {
 namespace {
 
-constexpr std::size_t kMostRead = 4096;
+constexpr std::size_t kMaxRead = 4096;
 constexpr std::string_view kGenerations[] = {"maxwell", "pascal", "volta",     "turing", "ampere",
                                              "ada",     "hopper", "blackwell", "void"};
 
@@ -21,7 +21,7 @@ bool all_of(std::string_view text, bool (*is)(char)) {
 std::string outside_brackets(std::string_view name) {
   std::string out;
   int open = 0;
-  for (const char c : name.substr(0, kMostRead)) {
+  for (const char c : name.substr(0, kMaxRead)) {
     if (c == '<' || c == '(' || c == '[' || c == '{') ++open;
     if (open == 0) out += c;
     if ((c == '>' || c == ')' || c == ']' || c == '}') && open > 0) --open;

@@ -84,7 +84,7 @@ class Leaves {
 class Samples {
  public:
   explicit Samples(const CountedSteps& counted)
-      : steps_(counted.steps.size()), size_(std::min(steps_, kMostRowSamples)) {
+      : steps_(counted.steps.size()), size_(std::min(steps_, kMaxRowSamples)) {
     for (std::size_t step = 0; step < steps_; ++step) ++size_[of(step)];
   }
   std::size_t count() const { return size_.size(); }

@@ -17,7 +17,7 @@ struct Group {
   Indices a, b;
 };
 
-constexpr std::size_t kMostPairs = 4'000'000;  // of an alignment; larger groups are compared as a whole
+constexpr std::size_t kMaxPairs = 4'000'000;  // of an alignment; larger groups are compared as a whole
 constexpr double kSameCalls = 0.1;
 
 const char* side_of(const Leaf& leaf) { return leaf.device ? "\nd" : "\nh"; }
@@ -55,7 +55,7 @@ class Matcher {
       return leaf.device && !leaf.op.empty() ? Key(leaf.module + '\n' + joined(leaf.op)) : std::nullopt;
     };
     for (auto& [key, group] : groups(place)) {
-      if (group.a.size() * group.b.size() > kMostPairs) continue;
+      if (group.a.size() * group.b.size() > kMaxPairs) continue;
       sort_by_begin(group.a, a_);
       sort_by_begin(group.b, b_);
       for (const auto& [x, y] : aligned(group.a, group.b)) take(Way::order, {x}, {y});

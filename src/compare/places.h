@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "analyze/module_paths.h"
+#include "analyze/host/module_paths.h"
 #include "derive/call_paths.h"
 #include "trace/trace.h"
 

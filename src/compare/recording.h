@@ -12,7 +12,7 @@ namespace stepscope::compare {
 
 /// Rows are compared by at most so many samples a side; of longer recordings a sample is the mean of several
 /// steps in a row.
-inline constexpr std::size_t kMostRowSamples = 100;
+inline constexpr std::size_t kMaxRowSamples = 100;
 
 /// A part of the step, as the analysis `steps` cuts it.
 struct PartOfStep {

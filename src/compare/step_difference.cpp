@@ -25,8 +25,8 @@ double calls(const std::vector<Leaf>& leaves, const std::vector<std::size_t>& in
   return sum;
 }
 
-/// What sort of work all of them are, "" when they differ.
-std::string_view sort_of(const std::vector<const Leaf*>& leaves) {
+/// The class of work they share, "" when they differ.
+std::string_view shared_class(const std::vector<const Leaf*>& leaves) {
   for (const Leaf* leaf : leaves)
     if (leaf->work_class != leaves.front()->work_class) return "";
   return name_of_class(leaves.front()->work_class);
@@ -41,9 +41,9 @@ std::string kernel_of(const std::vector<Leaf>& a, const std::vector<Leaf>& b, co
   const bool alike = std::all_of(all.begin(), all.end(), [&](const Leaf* l) { return l->kernel == first; });
   if (alike) return first;
   if (match.a.size() == 1 && match.b.size() == 1) return first + " → " + last;
-  const std::string_view sort = sort_of(all);
-  return fmt::format("{}{} → {} kernels", sort.empty() ? "" : fmt::format("{}: ", sort), match.a.size(),
-                     match.b.size());
+  const std::string_view work_class = shared_class(all);
+  return fmt::format("{}{} → {} kernels", work_class.empty() ? "" : fmt::format("{}: ", work_class),
+                     match.a.size(), match.b.size());
 }
 
 std::string common_op(const Leaf& a, const Leaf& b) {
@@ -106,8 +106,8 @@ StepDifference step_difference(const Recording& a, const Recording& b) {
   out.step = ratio_change(a.step, b.step);
   out.mean_a = mean_of(a.step);
   out.mean_b = mean_of(b.step);
-  const std::size_t samples_a = std::min(a.step.size(), kMostRowSamples),
-                    samples_b = std::min(b.step.size(), kMostRowSamples);
+  const std::size_t samples_a = std::min(a.step.size(), kMaxRowSamples),
+                    samples_b = std::min(b.step.size(), kMaxRowSamples);
   const RowJudge judge(samples_a, samples_b, out.mean_a);
   for (Match& match : match(a.leaves, b.leaves)) {
     Row row{std::move(match), "", "", "", {}};
@@ -132,7 +132,7 @@ std::string headline(const StepDifference& difference, const std::string& a, con
   const std::string front =
       fmt::format("{}: median {} → {}", direction(step, a, b), time(step.median_a), time(step.median_b));
   if (step.known()) return fmt::format("{} (95 %: {}, {})", front, interval_of(step), steps_of(step));
-  const bool alike = std::min(step.steps_a, step.steps_b) >= kFewestSteps;
+  const bool alike = std::min(step.steps_a, step.steps_b) >= kMinSteps;
   return fmt::format(
       "{} ({}: {})", front, steps_of(step),
       alike ? "neighbouring steps are so alike that noise is not known" : "too few to know the noise");

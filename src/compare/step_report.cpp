@@ -15,9 +15,9 @@ using report::Role;
 using report::Table;
 using report::Unit;
 
-constexpr double kMostRelative = 10;  // of something that was next to nothing no percentage is told
+constexpr double kMaxRelative = 10;  // of something that was next to nothing no percentage is told
 
-double ratio_of(double a, double b) { return a > 0 && b / a <= kMostRelative ? b / a - 1 : kNoReal; }
+double ratio_of(double a, double b) { return a > 0 && b / a <= kMaxRelative ? b / a - 1 : kNoReal; }
 double bounded(double value) { return std::abs(value) < 1e300 ? value : kNoReal; }
 
 Table verdict_table(const StepDifference& d) {
@@ -64,8 +64,7 @@ Table parts_table(const StepDifference& d, const Recording& a, const Recording& 
   Table table{kParts, report::Shape::table, {}};
   report::Texts& part = table.texts("part");
   Columns columns(table);
-  const std::size_t n = std::min(a.step.size(), kMostRowSamples),
-                    m = std::min(b.step.size(), kMostRowSamples);
+  const std::size_t n = std::min(a.step.size(), kMaxRowSamples), m = std::min(b.step.size(), kMaxRowSamples);
   const RowJudge judge(n, m, d.mean_a);
   const auto add = [&](const std::string& name, const std::vector<double>& x, const std::vector<double>& y) {
     part.push_back(name);
@@ -182,7 +181,7 @@ void note_noise(report::Report& report, const RatioChange& step, bool marked) {
   if (step.known() || step.steps_a == 0 || step.steps_b == 0 || !marked) return;
   report.notes.push_back(fmt::format(
       "Noise is known from {} independent steps a side on, here are {:.1f}. Record {} or more on each side.",
-      kFewestSteps, step.effective, kEnoughSteps));
+      kMinSteps, step.effective, kEnoughSteps));
 }
 
 }  // namespace

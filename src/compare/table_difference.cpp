@@ -14,7 +14,7 @@ using report::Role;
 using report::Table;
 using report::Unit;
 
-constexpr std::size_t kMostCompared = 9;  // columns of a table; each becomes up to four
+constexpr std::size_t kMaxCompared = 9;  // columns of a table; each becomes up to four
 constexpr std::string_view kOfOneRun[] = {"step", "event", "index", "correlation", "range", "sequence", "id"};
 
 bool is_text(const Column& column) { return std::holds_alternative<report::Texts>(column.values); }
@@ -109,7 +109,7 @@ std::vector<const Column*> compared_columns(const Table& table) {
   std::vector<const Column*> out;
   for (const Column& column : table.columns)
     if ((column.role == Role::value || column.role == Role::share) && !is_text(column) &&
-        out.size() < kMostCompared)
+        out.size() < kMaxCompared)
       out.push_back(&column);
   const auto time = std::find_if(out.begin(), out.end(), [](const Column* c) { return c->unit == Unit::ns; });
   if (time != out.end()) std::rotate(out.begin(), time, time + 1);

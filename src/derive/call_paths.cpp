@@ -71,9 +71,9 @@ void CallPaths::add_up(std::vector<std::int64_t>& values) const {
 
 Row launched_from(const trace::EventTable& events, Row event) {
   const Row launch = events.launch[event];
-  constexpr int kMostNested = 64;
+  constexpr int kMaxNested = 64;
   Row at = launch;
-  for (int level = 0; at != kNoRow && events.kind[at] == Kind::runtime && level < kMostNested; ++level)
+  for (int level = 0; at != kNoRow && events.kind[at] == Kind::runtime && level < kMaxNested; ++level)
     at = events.parent[at];
   if (at != kNoRow && events.kind[at] != Kind::runtime) return at;
   return launch != kNoRow && events.op[launch] != kNoRow ? events.op[launch] : events.op[event];

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "derive/idle/loading.h"
 #include "derive/kernel_class.h"
-#include "derive/loading.h"
 #include "trace/asked_once.h"
 
 namespace stepscope::derive {

@@ -1,7 +1,7 @@
 // What a recording holds and what it lacks, counted: the facts that decide which conclusions it can carry.
 #pragma once
 
-#include "derive/device_busy.h"
+#include "derive/idle/device_busy.h"
 #include "timeline/interval.h"
 #include "trace/trace.h"
 

@@ -6,7 +6,7 @@
 namespace stepscope::derive {
 namespace {
 
-constexpr std::size_t kLongestName = 4096;
+constexpr std::size_t kMaxName = 4096;
 
 bool has(std::string_view name, std::initializer_list<std::string_view> parts) {
   return std::any_of(parts.begin(), parts.end(),
@@ -38,7 +38,7 @@ std::string_view name_of(KernelKind kind) {
 
 KernelKind kernel_kind(std::string_view kernel_name) {
   using enum KernelKind;
-  const std::string_view name = kernel_name.substr(0, kLongestName);
+  const std::string_view name = kernel_name.substr(0, kMaxName);
   if (name.starts_with("triton_")) return compiled;
   if (is_elementwise(name)) return elementwise_kind(name);
   if (has(name, {"flash_fwd", "flash_bwd", "flash_fprop", "flash_bprop", "fmha", "_attention_", "sdpa"}))

@@ -65,7 +65,7 @@ struct OneMemory {
   }
 };
 
-bool absurd(std::int64_t bytes) { return bytes > kMostBytes || bytes < -kMostBytes; }
+bool absurd(std::int64_t bytes) { return bytes > kMaxBytes || bytes < -kMaxBytes; }
 
 /// A total as recorded; where it is missing or damaged, what `before` and `change` make of it, if there was
 /// one.
@@ -134,7 +134,7 @@ std::vector<MemoryRecords> memory_records(const trace::Trace& trace, const trace
       continue;
     }
     if (!bytes || *bytes == 0) continue;
-    if (absurd(*bytes) || std::abs(*bytes) > kMostMoved - moved) {
+    if (absurd(*bytes) || std::abs(*bytes) > kMaxMoved - moved) {
       ++records.absurd;
       continue;
     }

@@ -11,9 +11,9 @@
 namespace stepscope::derive {
 
 /// 64 PiB, more than any memory holds: a larger size in a file is damage.
-inline constexpr std::int64_t kMostBytes = std::int64_t{1} << 56;
+inline constexpr std::int64_t kMaxBytes = std::int64_t{1} << 56;
 /// 4 EiB, more than any recording allocates and frees in all: sums of sizes stay within it.
-inline constexpr std::int64_t kMostMoved = std::int64_t{1} << 62;
+inline constexpr std::int64_t kMaxMoved = std::int64_t{1} << 62;
 
 /// One memory: that of the host or of one device.
 struct MemoryDevice {
@@ -24,7 +24,7 @@ struct MemoryDevice {
 };
 
 /// Allocations and frees of one memory, in time order. Numbers that are not recorded are kAbsent; a total
-/// that is missing or beyond kMostBytes follows from the one before it.
+/// that is missing or beyond kMaxBytes follows from the one before it.
 struct MemoryRecords {
   static constexpr std::int64_t kAbsent = INT64_MIN;
   static constexpr std::uint32_t kNever = 0xFFFFFFFF;
@@ -39,7 +39,7 @@ struct MemoryRecords {
   Column<std::uint32_t> freed;     ///< of an allocation: index of its free, kNever if there is none
   bool addressed = false;          ///< addresses are recorded, so `freed` means something
   std::int64_t out_of_memory = 0;  ///< failed allocations
-  std::int64_t absurd = 0;         ///< records beyond kMostBytes or kMostMoved, left out
+  std::int64_t absurd = 0;         ///< records beyond kMaxBytes or kMaxMoved, left out
   std::size_t size() const { return row.size(); }
   bool has_totals() const { return !allocated.empty() && allocated.front() != kAbsent; }
   /// What is in use after record i: as recorded, else the sum of bytes since the first record.

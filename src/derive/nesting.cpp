@@ -15,11 +15,11 @@ namespace {
 constexpr std::int64_t kRounding = 1000;
 
 /// No real thread has more half-overlapping ranges open; beyond that a range counts as a root.
-constexpr std::size_t kMostLooked = 64;
+constexpr std::size_t kMaxLooked = 64;
 
 /// The innermost open range that holds `row`; ranges that only overlap it are passed over.
 Row enclosing(const EventTable& e, const std::vector<Row>& open, Row row) {
-  for (std::size_t i = open.size(), looked = 0; i-- > 0 && looked < kMostLooked; ++looked)
+  for (std::size_t i = open.size(), looked = 0; i-- > 0 && looked < kMaxLooked; ++looked)
     if (e.start[row] < e.end[open[i]] && e.end[row] <= e.end[open[i]] + kRounding) return open[i];
   return kNoRow;
 }

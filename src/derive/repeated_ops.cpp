@@ -15,8 +15,8 @@ using trace::kNoRow;
 using trace::Rank;
 using trace::Row;
 
-constexpr std::size_t kLongestUnit = 8;
-constexpr std::int64_t kFewestRounds = 10;
+constexpr std::size_t kMaxUnit = 8;
+constexpr std::int64_t kMinRounds = 10;
 
 /// The operators below one range so far: for each length of a unit, how many of the last ones equal the one
 /// that many before.
@@ -28,8 +28,8 @@ class Calls {
   /// Adds an operator; the run that ended before it, if any. One that cannot repeat ends every run.
   std::optional<RepeatedOps> add(const EventTable& e, Row row, bool repeats) {
     std::optional<RepeatedOps> ended;
-    for (std::size_t unit = 1; unit <= kLongestUnit; ++unit) {
-      const Row before = rows_[(count_ + kLongestUnit - unit) % kLongestUnit];
+    for (std::size_t unit = 1; unit <= kMaxUnit; ++unit) {
+      const Row before = rows_[(count_ + kMaxUnit - unit) % kMaxUnit];
       if (repeats && before != kNoRow && e.name[before] == e.name[row]) {
         if (equal_[unit - 1]++ == 0) first_[unit - 1] = before;
         continue;
@@ -39,12 +39,12 @@ class Calls {
     }
     // A run of two rounds of one operator is no run of units of two.
     if (ended) equal_.fill(0);
-    rows_[count_++ % kLongestUnit] = row;
+    rows_[count_++ % kMaxUnit] = row;
     last_ = row;
     return ended;
   }
   std::optional<RepeatedOps> finish() const {
-    for (std::size_t unit = 1; unit <= kLongestUnit; ++unit)
+    for (std::size_t unit = 1; unit <= kMaxUnit; ++unit)
       if (auto last = run(unit)) return last;
     return std::nullopt;
   }
@@ -53,14 +53,14 @@ class Calls {
   /// `first_` is where the first repeated operator stood the round before.
   std::optional<RepeatedOps> run(std::size_t unit) const {
     const std::int64_t times = equal_[unit - 1] / static_cast<std::int64_t>(unit) + 1;
-    if (times < kFewestRounds) return std::nullopt;
+    if (times < kMinRounds) return std::nullopt;
     return RepeatedOps{first_[unit - 1], last_, parent_, static_cast<std::uint32_t>(unit), times};
   }
 
   Row parent_, last_ = kNoRow;
   std::size_t count_ = 0;
-  std::array<Row, kLongestUnit> rows_{}, first_{};  // the last ones; by unit: where its run began
-  std::array<std::int64_t, kLongestUnit> equal_{};  // by unit
+  std::array<Row, kMaxUnit> rows_{}, first_{};  // the last ones; by unit: where its run began
+  std::array<std::int64_t, kMaxUnit> equal_{};  // by unit
 };
 
 }  // namespace

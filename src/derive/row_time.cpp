@@ -15,7 +15,7 @@ using trace::Rank;
 using trace::Row;
 
 /// No real program nests deeper; a hostile file must not make this quadratic.
-constexpr int kMostAncestors = 4096;
+constexpr int kMaxAncestors = 4096;
 
 /// Union lengths that grow as intervals arrive by start.
 class Unions {
@@ -66,7 +66,7 @@ RowTimes row_times(const Rank& rank) {
     if (e.op[row] == kNoRow) continue;
     self.add(e.op[row], e.start[row], e.end[row]);
     int looked = 0;
-    for (Row at = e.op[row]; at != kNoRow && looked < kMostAncestors; at = e.parent[at], ++looked)
+    for (Row at = e.op[row]; at != kNoRow && looked < kMaxAncestors; at = e.parent[at], ++looked)
       if (e.kind[at] == Kind::op || e.kind[at] == Kind::annotation) total.add(at, e.start[row], e.end[row]);
   }
   return {host_self_times(rank), self.take(), total.take()};

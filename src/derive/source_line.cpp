@@ -11,7 +11,7 @@ using trace::StringId;
 namespace {
 
 /// Bounds one walk to the root of a hostile nesting.
-constexpr int kMostFrames = 16'384;
+constexpr int kMaxFrames = 16'384;
 
 /// "file(line): function", not "<built-in …>" and not "nn.Module: …".
 bool has_file(std::string_view frame) {
@@ -47,24 +47,24 @@ SourceLines::SourceLines(const trace::Trace& trace, const trace::Rank& rank)
       stack_line_(trace.strings.size()),
       stack_asked_(trace.strings.size()) {}
 
-SourceLines::Sort SourceLines::sort_of(StringId name) {
-  Sort& sort = by_name_[name];
-  if (sort == kUnasked) {
+SourceLines::FrameClass SourceLines::class_of(StringId name) {
+  FrameClass& of_name = by_name_[name];
+  if (of_name == kUnasked) {
     const std::string_view text = trace_.text(name);
-    sort = !has_file(text) ? kNoFile : in_framework(text) ? kFramework : kUser;
+    of_name = !has_file(text) ? kNoFile : in_framework(text) ? kFramework : kUser;
   }
-  return sort;
+  return of_name;
 }
 
 std::string_view SourceLines::of(Row row) {
   const trace::EventTable& e = rank_.events;
   Row nearest = kNoRow;
   int steps = 0;
-  for (Row at = row; at != kNoRow && steps < kMostFrames; at = e.parent[at], ++steps) {
+  for (Row at = row; at != kNoRow && steps < kMaxFrames; at = e.parent[at], ++steps) {
     if (e.kind[at] != trace::Kind::python) continue;
-    const Sort sort = sort_of(e.name[at]);
-    if (sort == kUser) return trace_.name(rank_, at);
-    if (sort == kFramework && nearest == kNoRow) nearest = at;
+    const FrameClass of_name = class_of(e.name[at]);
+    if (of_name == kUser) return trace_.name(rank_, at);
+    if (of_name == kFramework && nearest == kNoRow) nearest = at;
   }
   return nearest != kNoRow ? trace_.name(rank_, nearest) : in_call_stack(row);
 }
@@ -72,7 +72,7 @@ std::string_view SourceLines::of(Row row) {
 std::string_view SourceLines::in_call_stack(Row row) {
   const trace::EventTable& e = rank_.events;
   int steps = 0;
-  for (Row at = e.kind[row] == trace::Kind::op ? row : e.op[row]; at != kNoRow && steps < kMostFrames;
+  for (Row at = e.kind[row] == trace::Kind::op ? row : e.op[row]; at != kNoRow && steps < kMaxFrames;
        at = e.parent[at], ++steps) {
     const StringId stack = call_stack_.id(at);
     if (stack == trace::kEmptyString) continue;

@@ -20,14 +20,14 @@ class SourceLines {
   std::string_view of(trace::Row row);
 
  private:
-  enum Sort : std::uint8_t { kUnasked, kNoFile, kFramework, kUser };
-  Sort sort_of(trace::StringId name);
+  enum FrameClass : std::uint8_t { kUnasked, kNoFile, kFramework, kUser };
+  FrameClass class_of(trace::StringId name);
   std::string_view in_call_stack(trace::Row row);
 
   const trace::Trace& trace_;
   const trace::Rank& rank_;
   trace::ArgReader call_stack_;
-  std::vector<Sort> by_name_;
+  std::vector<FrameClass> by_name_;
   std::vector<std::string_view> stack_line_;  // by id of the stack's text
   std::vector<bool> stack_asked_;
 };

@@ -9,7 +9,7 @@
 #include "read/drawn.h"
 #include "read/json_members.h"
 #include "read/json_text.h"
-#include "report/json.h"
+#include "report/formats/json.h"
 
 namespace stepscope::merge {
 namespace {
@@ -68,13 +68,13 @@ void append_critical(const EventText& event, std::string& out) {
     at = event.args.end;
     out += kArg;
     for (const auto& [key, value] : read::members_of(event.args.text()))
-      if (key != "critical") fmt::format_to(std::back_inserter(out), ",\"{}\":{}", key, value);
+      if (key != "critical") out += fmt::format(",\"{}\":{}", key, value);
     out += '}';
   } else if (object) {
     out += kArg;
     if (*read::skip_space(at) != '}') out += ',';
   } else {
-    fmt::format_to(std::back_inserter(out), ",\"args\":{{{}}}", kArg);
+    out += fmt::format(",\"args\":{{{}}}", kArg);
   }
   out.append(at, event.whole.end);
 }
@@ -99,7 +99,7 @@ void drawn_events(const report::Drawing& drawing, const std::function<void(std::
   }
   for (const report::Drawing::Point& point : drawing.points) {
     if (!std::isfinite(point.value)) continue;
-    fmt::format_to(std::back_inserter(text), "\n{}{},\"args\":{{{}:{}}}}},", heads[point.counter],
+    text += fmt::format("\n{}{},\"args\":{{{}:{}}}}},", heads[point.counter],
                    microseconds(point.time), values[point.counter], point.value);
     give(kPiece);
   }

@@ -38,7 +38,7 @@ bool read_time(Span value, std::int64_t& nanoseconds) {
   const std::string_view text = value.bare();
   const char* p = text.data();
   return value && read::read_microseconds(p, nanoseconds) && p <= text.data() + text.size() &&
-         nanoseconds > -read::kMostTime && nanoseconds < read::kMostTime;
+         nanoseconds > -read::kMaxTime && nanoseconds < read::kMaxTime;
 }
 
 EventScanner::Outcome EventScanner::scan(const char*& p, const char* limit, EventText& event) {
@@ -114,7 +114,7 @@ bool EventScanner::value(const char*& p) {
 void EventScanner::note(std::string_view key, Span value, EventText& event, bool in_args) {
   if (in_args) return note_arg(key, value, event);
   const auto id = [&] {
-    if (event.id_count < EventText::kMostIds) event.ids[event.id_count++] = {value, Space::link};
+    if (event.id_count < EventText::kMaxIds) event.ids[event.id_count++] = {value, Space::link};
   };
   switch (key.size()) {
     case 2:
@@ -167,7 +167,7 @@ void EventScanner::note_arg(std::string_view key, Span value, EventText& event) 
     default:
       return;
   }
-  if (*value.begin == '[' || *value.begin == '{' || event.id_count == EventText::kMostIds) return;
+  if (*value.begin == '[' || *value.begin == '{' || event.id_count == EventText::kMaxIds) return;
   if (const auto space = read::id_space_of(key)) event.ids[event.id_count++] = {value, *space};
 }
 

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "read/blocks.h"
-#include "read/document.h"
+#include "read/kineto/document.h"
 #include "read/merged.h"
 
 namespace stepscope::merge {
@@ -32,10 +32,10 @@ struct EventText {
     Span value;
     Space space;
   };
-  static constexpr std::size_t kMostIds = 16;
+  static constexpr std::size_t kMaxIds = 16;
 
   Span whole, phase, category, name, pid, tid, time, duration, args;
-  std::array<Id, kMostIds> ids;  ///< in the order of the text
+  std::array<Id, kMaxIds> ids;  ///< in the order of the text
   std::size_t id_count = 0;
   Span args_name, args_was, args_labels, args_sort;  ///< args of metadata events
   Span args_rank;                                    ///< the rank that a collective names

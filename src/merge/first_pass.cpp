@@ -4,7 +4,7 @@
 
 #include <mutex>
 
-#include "report/json.h"
+#include "report/formats/json.h"
 
 namespace stepscope::merge {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <optional>
 
-#include "derive/clock_alignment.h"
+#include "derive/ranks/clock_alignment.h"
 #include "read/open.h"
 
 namespace stepscope::merge {

@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 
 #include "read/json_text.h"
-#include "report/json.h"
+#include "report/formats/json.h"
 
 namespace stepscope::merge {
 namespace {
@@ -18,7 +17,7 @@ bool same_lane(const LaneText& lane, const EventText& event) {
 }
 
 bool add(std::int64_t a, std::int64_t b, std::int64_t& sum) {
-  return !__builtin_add_overflow(a, b, &sum) && sum < read::kMostTime && sum > -read::kMostTime;
+  return !__builtin_add_overflow(a, b, &sum) && sum < read::kMaxTime && sum > -read::kMaxTime;
 }
 
 }  // namespace
@@ -43,7 +42,7 @@ void escape_controls(std::string& text) {
   std::string escaped = text.substr(0, first);
   for (const char c : std::string_view(text).substr(first)) {
     if (read::is_control(c))
-      fmt::format_to(std::back_inserter(escaped), "\\u{:04x}", static_cast<unsigned>(c));
+      escaped += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
     else
       escaped += c;
   }
@@ -76,7 +75,7 @@ void Rewriter::append(const EventText& event, std::string& out) {
 }
 
 void Rewriter::change(Span at, std::string_view to) {
-  if (!at || change_count_ == kMostChanges) return;
+  if (!at || change_count_ == kMaxChanges) return;
   changes_[change_count_++] = {at, scratch_.size(), to.size()};
   scratch_ += to;
 }

@@ -22,7 +22,7 @@ class Rewriter {
     Span at;
     std::size_t from, size;  ///< in `scratch_`
   };
-  static constexpr std::size_t kMostChanges = EventText::kMostIds + 10;
+  static constexpr std::size_t kMaxChanges = EventText::kMaxIds + 10;
 
   void change(Span at, std::string_view to);
   void change_number(Span at, std::int64_t to);
@@ -35,7 +35,7 @@ class Rewriter {
   const Source& source_;
   const std::int64_t base_ns_;
   std::string scratch_;
-  std::array<Change, kMostChanges> changes_;
+  std::array<Change, kMaxChanges> changes_;
   std::size_t change_count_ = 0;
   LaneText last_text_;
   const LaneIds* last_lane_ = nullptr;

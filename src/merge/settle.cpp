@@ -12,7 +12,7 @@
 namespace stepscope::merge {
 namespace {
 
-constexpr std::int64_t kMostTid = 0x7FFFFFFF, kLanesOfRank = 100, kSafeId = std::int64_t{1} << 53,
+constexpr std::int64_t kMaxTid = 0x7FFFFFFF, kLanesOfRank = 100, kSafeId = std::int64_t{1} << 53,
                        kNoId = 0xFFFFFFFF;
 enum Order : std::int64_t { host = 0, other = 5, device = 10, foreign = 50 };
 
@@ -121,7 +121,7 @@ void name_process(const Source& source, std::int64_t unranked, Process& process)
 
 bool keeps_tid(const std::string& was) {
   const std::int64_t number = read::integer_of(was, -1);
-  return number >= 0 && number <= kMostTid && std::to_string(number) == was;
+  return number >= 0 && number <= kMaxTid && std::to_string(number) == was;
 }
 
 void number_lanes(Source& source) {

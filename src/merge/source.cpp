@@ -5,7 +5,7 @@
 
 #include "read/dftracer.h"
 #include "read/json_members.h"
-#include "read/kineto_event.h"
+#include "read/kineto/event.h"
 #include "read/rank_numbers.h"
 #include "read/recording_text.h"
 
@@ -103,16 +103,16 @@ void settle_kind(Source& source) {
   source.head = source.walked.top_level;
   std::stable_sort(source.head.begin(), source.head.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
-  constexpr std::int64_t kMostBase = 4'000'000'000'000'000'000;
+  constexpr std::int64_t kMaxBase = 4'000'000'000'000'000'000;
   source.base_ns = source.section >= 0 ? source.merged_base_ns
                                        : read::integer_of(member(source.head, "baseTimeNanoseconds"), 0);
-  if (source.base_ns <= -kMostBase || source.base_ns >= kMostBase) source.base_ns = 0;
+  if (source.base_ns <= -kMaxBase || source.base_ns >= kMaxBase) source.base_ns = 0;
   if (source.section >= 0) return;
   source.foreign |= !has_torch_head(source.head) && !has_torch_events(source.found);
   const auto distributed = read::members_of(member(source.head, "distributedInfo"));
   source.rank = read::integer_of(member(distributed, "rank"), -1);
-  if (source.rank < 0 || source.rank >= read::kMostRanks) source.rank = source.found.rank;
-  if (source.rank < 0 || source.rank >= read::kMostRanks) source.rank = read::rank_in_name(source.path);
+  if (source.rank < 0 || source.rank >= read::kMaxRanks) source.rank = source.found.rank;
+  if (source.rank < 0 || source.rank >= read::kMaxRanks) source.rank = read::rank_in_name(source.path);
 }
 
 }  // namespace stepscope::merge

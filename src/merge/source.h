@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "derive/clock_ends.h"
+#include "derive/ranks/clock_ends.h"
 #include "merge/survey.h"
 #include "read/merged.h"
 

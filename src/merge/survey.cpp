@@ -7,7 +7,7 @@
 namespace stepscope::merge {
 namespace {
 
-constexpr std::size_t kMostCategories = 512, kMostLosses = 16;
+constexpr std::size_t kMaxCategories = 512, kMaxLosses = 16;
 
 /// The text of a lane without building it.
 bool same_lane(const LaneText& lane, const EventText& event) {
@@ -56,7 +56,7 @@ void Survey::take(const EventText& event, std::int64_t at) {
     if (first_time == trace::kNoTime || time < first_time) first_time = time;
   }
   const std::string_view category = event.category.bare();
-  if (category != last_category_ && categories.size() < kMostCategories)
+  if (category != last_category_ && categories.size() < kMaxCategories)
     categories.emplace(last_category_ = category);
   if (event.args_rank && rank_at < 0) {
     rank = read::integer_of(event.args_rank.text(), -1);
@@ -76,7 +76,7 @@ void Survey::take_names(const EventText& event) {
 }
 
 void Survey::lose(std::int64_t byte, std::int64_t bytes, std::string_view reason) {
-  if (losses.size() < kMostLosses) losses.push_back({byte, bytes, std::string(reason)});
+  if (losses.size() < kMaxLosses) losses.push_back({byte, bytes, std::string(reason)});
   ++lost;
   lost_bytes += std::max<std::int64_t>(0, bytes);
 }
@@ -89,7 +89,7 @@ void Survey::add(Survey&& block, std::uint32_t index) {
   lost += block.lost;
   lost_bytes += block.lost_bytes;
   for (trace::Loss& loss : block.losses)
-    if (losses.size() < kMostLosses) losses.push_back(std::move(loss));
+    if (losses.size() < kMaxLosses) losses.push_back(std::move(loss));
   if (block.first_time != trace::kNoTime && (first_time == trace::kNoTime || block.first_time < first_time))
     first_time = block.first_time;
   for (std::size_t s = 0; s < kSpaces; ++s) {
@@ -102,7 +102,7 @@ void Survey::add(Survey&& block, std::uint32_t index) {
     keep_fuller(processes[pid].label, names.label);
     keep_fuller(processes[pid].was, names.was);
   }
-  if (categories.size() < kMostCategories) categories.merge(block.categories);
+  if (categories.size() < kMaxCategories) categories.merge(block.categories);
   if (block.rank_at >= 0 && (rank_at < 0 || block.rank_at < rank_at))
     rank = block.rank, rank_at = block.rank_at;
 }

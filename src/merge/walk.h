@@ -11,7 +11,7 @@
 #include "base/parallel.h"
 #include "merge/event_text.h"
 #include "read/blocks.h"
-#include "read/document.h"
+#include "read/kineto/document.h"
 
 namespace stepscope::merge {
 

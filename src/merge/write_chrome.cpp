@@ -9,7 +9,7 @@
 #include "merge/merge.h"
 #include "merge/ordered_output.h"
 #include "merge/rewrite.h"
-#include "report/json.h"
+#include "report/formats/json.h"
 
 namespace stepscope::merge {
 namespace {

@@ -5,7 +5,7 @@
 #include "merge/merge.h"
 #include "merge/rewrite.h"
 #include "read/json_members.h"
-#include "read/kineto.h"
+#include "read/kineto/kineto.h"
 #include "write/perfetto.h"
 
 namespace stepscope::merge {

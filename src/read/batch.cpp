@@ -30,12 +30,12 @@ std::uint32_t BatchMemory::track_in(Batch& batch, trace::TrackId track) {
   return place;
 }
 
-std::uint32_t BatchMemory::sort_in(Batch& batch, SortId sort, const Vocabulary& words) {
-  if (sort >= sort_at_.size()) sort_at_.resize(words.sorts.size());
-  std::uint32_t& place = sort_at_[sort];
-  if (place >= batch.sorts.size() || batch.sorts[place].sort != sort) {
-    place = static_cast<std::uint32_t>(batch.sorts.size());
-    batch.sorts.push_back({sort, track_in(batch, words.sorts[sort].track)});
+std::uint32_t BatchMemory::lane_in(Batch& batch, LaneId lane, const Vocabulary& words) {
+  if (lane >= lane_at_.size()) lane_at_.resize(words.lanes.size());
+  std::uint32_t& place = lane_at_[lane];
+  if (place >= batch.lanes.size() || batch.lanes[place].lane != lane) {
+    place = static_cast<std::uint32_t>(batch.lanes.size());
+    batch.lanes.push_back({lane, track_in(batch, words.lanes[lane].track)});
   }
   return place;
 }
@@ -53,8 +53,8 @@ void BatchMemory::keep(const ParsedRows& rows, const Vocabulary& words, Batch& b
   batch.flows = place(rows.flows, memory + batch.rows.size_bytes());
   used_ += bytes;
   for (ParsedRow& row : batch.rows) {
-    row.sort = sort_in(batch, row.sort, words);
-    ++batch.tracks[batch.sorts[row.sort].track].rows;
+    row.lane = lane_in(batch, row.lane, words);
+    ++batch.tracks[batch.lanes[row.lane].track].rows;
   }
 }
 

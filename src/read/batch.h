@@ -23,7 +23,7 @@ struct Ident {
 };
 
 /// Beyond this a number is no device's; recorders keep ids in 32 bits.
-inline constexpr std::int64_t kLargestDevice = 0x7FFFFFFF;
+inline constexpr std::int64_t kMaxDevice = 0x7FFFFFFF;
 
 struct TrackKey {
   bool device = false;  ///< host threads and streams of equal numbers are different tracks
@@ -40,25 +40,25 @@ struct TrackKeyHash {
 };
 
 /// What many events have in common, so that each need only hold which it is of.
-struct Sort {
+struct Lane {
   trace::TrackId track = 0;
   trace::StringId category = 0;
   trace::Kind kind{};
   char flow = 0;  ///< the phase of a flow event, 0 of all others
 };
-using SortId = std::uint32_t;
-inline constexpr SortId kNoSort = 0xFFFFFFFF;
+using LaneId = std::uint32_t;
+inline constexpr LaneId kNoLane = 0xFFFFFFFF;
 
-struct SortKey {
+struct LaneKey {
   TrackKey track;
   trace::StringId category = 0;
   trace::Kind kind{};
   char flow = 0;
-  friend bool operator==(const SortKey&, const SortKey&) = default;
+  friend bool operator==(const LaneKey&, const LaneKey&) = default;
 };
 
-struct SortKeyHash {
-  std::size_t operator()(const SortKey& key) const {
+struct LaneKeyHash {
+  std::size_t operator()(const LaneKey& key) const {
     const auto rest =
         static_cast<std::int64_t>(key.category) << 16 | static_cast<int>(key.kind) << 8 | key.flow;
     return hash_of(static_cast<std::int64_t>(TrackKeyHash{}(key.track)) ^ rest, process_hash_seed());
@@ -71,8 +71,8 @@ struct Vocabulary {
   trace::SchemaTable schemas;
   std::vector<TrackKey> tracks;
   std::unordered_map<TrackKey, trace::TrackId, TrackKeyHash> track_ids;
-  std::vector<Sort> sorts;
-  std::unordered_map<SortKey, SortId, SortKeyHash> sort_ids;
+  std::vector<Lane> lanes;
+  std::unordered_map<LaneKey, LaneId, LaneKeyHash> lane_ids;
   trace::Values values;       ///< of rows, in their order
   trace::Values half_values;  ///< of begin and end events
   std::vector<std::uint32_t>
@@ -100,14 +100,14 @@ struct ParsedRow {
   std::int64_t start, end;
   trace::StringId name;
   trace::SchemaId schema;
-  SortId sort;
+  LaneId lane;
   std::uint32_t source;  ///< counts from 0 in the block
 };
 
 /// A flow event (ph s, t, f).
 struct ParsedFlow {
   std::int64_t time, id;
-  SortId sort;
+  LaneId lane;
 };
 
 /// The rows of one block as they are parsed; used again for the next block.
@@ -122,20 +122,20 @@ struct TrackRows {
   std::uint32_t rows;
 };
 
-/// A sort of a batch's rows.
-struct RowSort {
-  SortId sort;
+/// A lane of a batch's rows.
+struct RowLane {
+  LaneId lane;
   std::uint32_t track;  ///< index of the batch's tracks
 };
 
 struct Batch {
   std::uint32_t index = 0;       ///< of its block
   std::uint32_t vocabulary = 0;  ///< whose ids these are
-  std::span<ParsedRow> rows;     ///< `sort` is an index of `sorts`; this and the next lie in `memory`
+  std::span<ParsedRow> rows;     ///< `lane` is an index of `lanes`; this and the next lie in `memory`
   std::span<ParsedFlow> flows;
   std::shared_ptr<std::byte> memory;  ///< shared with neighbouring batches of the thread
   std::vector<TrackRows> tracks;
-  std::vector<RowSort> sorts;
+  std::vector<RowLane> lanes;
   std::size_t first_value = 0;  ///< of its rows, among those of the vocabulary
   std::vector<HalfEvent> halves;
   std::vector<NameEvent> names;
@@ -157,17 +157,17 @@ struct Batch {
 /// memory, each of which is freed with the last of its batches.
 class BatchMemory {
  public:
-  /// Copies `rows`, whose sorts are of `words`, into memory of the batch and counts them by track.
+  /// Copies `rows`, whose lanes are of `words`, into memory of the batch and counts them by track.
   void keep(const ParsedRows& rows, const Vocabulary& words, Batch& batch);
 
  private:
   std::uint32_t track_in(Batch& batch, trace::TrackId track);
-  std::uint32_t sort_in(Batch& batch, SortId sort, const Vocabulary& words);
+  std::uint32_t lane_in(Batch& batch, LaneId lane, const Vocabulary& words);
 
   static constexpr std::size_t kPiece = std::size_t{1} << 23;
   std::shared_ptr<std::byte> piece_;
   std::size_t size_ = 0, used_ = 0;
-  std::vector<std::uint32_t> track_at_, sort_at_;  // by id: places among the batch's tracks and sorts
+  std::vector<std::uint32_t> track_at_, lane_at_;  // by id: places among the batch's tracks and lanes
 };
 
 /// A file that was parsed and not yet sealed.
@@ -178,7 +178,7 @@ struct ParsedFile {
 };
 
 /// Appends the file as a rank of `trace`: remaps ids in block order (so that the thread count changes
-/// nothing), pairs begin and end events, sorts by (track, start, longest first).
+/// nothing), pairs begin and end events, lanes by (track, start, longest first).
 void seal(trace::Trace& trace, ParsedFile file, unsigned threads);
 
 }  // namespace stepscope::read

@@ -49,8 +49,8 @@ const char* next_event(const char* from, const char* end) {
 }
 
 const char* undecided(const char* from, const char* end) {
-  constexpr std::ptrdiff_t kLongestBoundary = 4096;
-  const char* tail = std::max(from, end - std::min(end - from, kLongestBoundary));
+  constexpr std::ptrdiff_t kMaxBoundary = 4096;
+  const char* tail = std::max(from, end - std::min(end - from, kMaxBoundary));
   const void* brace = memrchr(tail, '}', static_cast<std::size_t>(end - tail));
   return brace != nullptr ? static_cast<const char*>(brace) : end;
 }

@@ -15,11 +15,11 @@
 
 #include "base/byte_source.h"
 #include "read/dftracer.h"
-#include "read/execution_trace.h"
+#include "read/execution_trace/execution_trace.h"
 #include "read/merged.h"
 #include "read/recording_text.h"
 #include "record/recording.h"
-#include "record/worker_files.h"
+#include "record/text/worker_files.h"
 
 namespace stepscope::read {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "read/kineto.h"
+#include "read/kineto/kineto.h"
 
 namespace stepscope::read {
 

@@ -61,15 +61,15 @@ std::int64_t shifted_nanoseconds(std::string_view digits, std::int64_t exponent,
   for (std::int64_t i = 0; i < std::min<std::int64_t>(kept, 64); ++i) {
     const int digit =
         i < static_cast<std::int64_t>(digits.size()) ? digits[static_cast<std::size_t>(i)] - '0' : 0;
-    if (value > (kMostTime - digit) / 10) {
-      value = kMostTime;
+    if (value > (kMaxTime - digit) / 10) {
+      value = kMaxTime;
       break;
     }
     value = value * 10 + digit;
   }
   const bool round_up = kept >= 0 && kept < static_cast<std::int64_t>(digits.size()) &&
                         digits[static_cast<std::size_t>(kept)] >= '5';
-  if (round_up && value < kMostTime) ++value;
+  if (round_up && value < kMaxTime) ++value;
   return negative ? -value : value;
 }
 
@@ -79,7 +79,7 @@ bool read_microseconds_slowly(const char*& p, std::int64_t& nanoseconds) {
   if (negative) ++at;
   std::string digits;
   std::int64_t exponent = 0;
-  constexpr std::size_t kMostDigits = 64;
+  constexpr std::size_t kMaxDigits = 64;
   bool any = false;
   for (bool fraction = false; is_digit(*at) || (*at == '.' && !fraction); ++at) {
     if (*at == '.') {
@@ -91,7 +91,7 @@ bool read_microseconds_slowly(const char*& p, std::int64_t& nanoseconds) {
       exponent -= fraction;
       continue;
     }
-    if (digits.size() < kMostDigits) {
+    if (digits.size() < kMaxDigits) {
       digits += *at;
       exponent -= fraction;
     } else
@@ -209,8 +209,8 @@ Number read_other_number(const char*& p, std::int64_t& integer, double& real) {
   const auto count = at - digits;
   if (*at != '.' && *at != 'e' && *at != 'E') {
     p = at;
-    constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-    if (count > 19 || value > kMost) return Number::large;
+    constexpr auto kMax = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    if (count > 19 || value > kMax) return Number::large;
     integer = negative ? -static_cast<std::int64_t>(value) : static_cast<std::int64_t>(value);
     return negative && value == 0 ? Number::large : Number::integer;
   }
@@ -231,7 +231,7 @@ bool read_microseconds(const char*& p, std::int64_t& nanoseconds) {
   const char* digits = at;
   std::uint64_t value = read_digits(at);
   if (at == digits || at - digits > 15) {
-    if (at - digits != 16 || value > kMostTime / 1000) return read_microseconds_slowly(p, nanoseconds);
+    if (at - digits != 16 || value > kMaxTime / 1000) return read_microseconds_slowly(p, nanoseconds);
   }
   value *= 1000;
   if (*at == '.') {

@@ -96,10 +96,10 @@ inline Number read_number(const char*& p, std::int64_t& integer, double& real) {
 }
 
 /// Times saturate here: 127 years, so that the sum of two never overflows.
-inline constexpr std::int64_t kMostTime = 4'000'000'000'000'000'000;
+inline constexpr std::int64_t kMaxTime = 4'000'000'000'000'000'000;
 
 /// Reads decimal microseconds at `p` into integer nanoseconds, rounding only what is finer than 1 ns. False
-/// if there is no number; magnitudes beyond kMostTime saturate.
+/// if there is no number; magnitudes beyond kMaxTime saturate.
 bool read_microseconds(const char*& p, std::int64_t& nanoseconds);
 
 }  // namespace stepscope::read

@@ -332,13 +332,13 @@ MergedEnd MergedFile::end(bool cut_is_known) {
 }
 
 void add_damage(trace::Reading& reading, const trace::Reading& damage, const std::string& since) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 50;
+  constexpr std::int64_t kMax = std::int64_t{1} << 50;
   for (trace::Loss loss : damage.first_losses) {
     if (!loss.reason.ends_with(since)) loss.reason += since;
     describe(reading, std::move(loss));
   }
-  reading.losses += std::clamp<std::int64_t>(damage.losses, 0, kMost);
-  reading.lost_bytes += std::clamp<std::int64_t>(damage.lost_bytes, 0, kMost);
+  reading.losses += std::clamp<std::int64_t>(damage.losses, 0, kMax);
+  reading.lost_bytes += std::clamp<std::int64_t>(damage.lost_bytes, 0, kMax);
   reading.complete &= damage.complete;
 }
 

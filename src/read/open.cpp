@@ -6,9 +6,9 @@
 #include "base/byte_source.h"
 #include "base/parallel.h"
 #include "derive/derive.h"
-#include "read/execution_trace.h"
+#include "read/execution_trace/execution_trace.h"
+#include "read/execution_trace/link_execution_trace.h"
 #include "read/files.h"
-#include "read/link_execution_trace.h"
 #include "read/rank_numbers.h"
 
 namespace stepscope::read {
@@ -63,7 +63,7 @@ Result<trace::Trace> open(std::span<const std::string> paths, const OpenOptions&
         done += file.rank.reading.text_bytes;
         seal(trace, std::move(file), threads);
         trace::Rank& rank = trace.ranks.back();
-        if (rank.rank >= kMostRanks) rank.rank = -1;
+        if (rank.rank >= kMaxRanks) rank.rank = -1;
         if (rank.rank < 0 && (files->size() > 1 || of_path.files.size() > 1))
           rank.rank = rank_of(trace, rank);
       }

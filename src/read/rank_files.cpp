@@ -12,7 +12,7 @@
 
 #include "base/parallel.h"
 #include "derive/derive.h"
-#include "read/execution_trace.h"
+#include "read/execution_trace/execution_trace.h"
 #include "read/files.h"
 #include "read/rank_numbers.h"
 
@@ -35,7 +35,7 @@ trace::Trace trace_of(ParsedFile file) {
 
 /// What stays of a rank when its events are let go.
 trace::Rank head_of(const trace::Rank& rank) {
-  constexpr std::size_t kLongest = 256;  // bytes of a key's JSON
+  constexpr std::size_t kMax = 256;  // bytes of a key's JSON
   trace::Rank head;
   head.path = rank.path;
   head.rank = rank.rank;
@@ -47,14 +47,14 @@ trace::Rank head_of(const trace::Rank& rank) {
   head.first_start = rank.first_start;
   head.reading = rank.reading;
   for (const auto& [key, json] : rank.metadata)
-    if (json.size() <= kLongest) head.metadata.emplace_back(key, json);
+    if (json.size() <= kMax) head.metadata.emplace_back(key, json);
   return head;
 }
 
 /// By what the file says of itself.
 trace::Trace numbered(trace::Trace one) {
   trace::Rank& rank = one.ranks.front();
-  if (rank.rank >= kMostRanks) rank.rank = -1;
+  if (rank.rank >= kMaxRanks) rank.rank = -1;
   if (rank.rank < 0) rank.rank = rank_of(one, rank);
   return one;
 }

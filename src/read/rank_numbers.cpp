@@ -68,7 +68,7 @@ void note_starts(trace::Trace& trace) {
 void note_missing(trace::Trace& trace) {
   std::int64_t size = -1;
   for (const trace::Rank& rank : trace.ranks) size = std::max(size, rank.world_size);
-  if (size <= static_cast<std::int64_t>(trace.ranks.size()) || size > kMostRanks) return;
+  if (size <= static_cast<std::int64_t>(trace.ranks.size()) || size > kMaxRanks) return;
   std::vector<std::int64_t> missing;
   auto have = trace.ranks.begin();
   for (std::int64_t number = 0; number < size; ++number) {
@@ -140,8 +140,7 @@ std::int64_t rank_in_name(const std::string& path) {
 std::int64_t rank_of(const trace::Trace& trace, const trace::Rank& rank) {
   const trace::ArgReader named(trace, rank, "Rank");
   for (const trace::Row row : rank.host_rows())
-    if (const auto number = named.integer(row); number && *number >= 0 && *number < kMostRanks)
-      return *number;
+    if (const auto number = named.integer(row); number && *number >= 0 && *number < kMaxRanks) return *number;
   return rank_in_name(rank.path);
 }
 

@@ -6,7 +6,7 @@
 namespace stepscope::read {
 
 /// No job has more ranks: a larger number is damage.
-inline constexpr std::int64_t kMostRanks = 1 << 24;
+inline constexpr std::int64_t kMaxRanks = 1 << 24;
 
 /// For a file whose head does not say: the rank that its collectives name, else the number in "rank3",
 /// "rank-3" or "rank_3" of the file's name, else -1.

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "record/kineto_text.h"
-#include "record/worker_files.h"
+#include "record/text/kineto_text.h"
+#include "record/text/worker_files.h"
 
 namespace stepscope::read {
 namespace {
@@ -99,9 +99,9 @@ class RecordingText : public ByteSource {
 
 Result<std::unique_ptr<ByteSource>> recording_text(std::unique_ptr<ByteSource> recording,
                                                    const std::string& path) {
-  constexpr std::size_t kPiece = std::size_t{4} << 20, kMost = std::size_t{8} << 30;
+  constexpr std::size_t kPiece = std::size_t{4} << 20, kMax = std::size_t{8} << 30;
   std::vector<char> bytes;
-  for (std::size_t end = 0; end < kMost;) {
+  for (std::size_t end = 0; end < kMax;) {
     bytes.resize(end + kPiece);
     const std::size_t read = recording->read(bytes.data() + end, kPiece);
     end += read;

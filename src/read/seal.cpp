@@ -7,9 +7,9 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/sort_runs.h"
-#include "read/absurd_durations.h"
 #include "read/batch.h"
-#include "read/halves.h"
+#include "read/kineto/absurd_durations.h"
+#include "read/kineto/halves.h"
 #include "read/row_order.h"
 
 namespace stepscope::read {
@@ -91,7 +91,7 @@ trace::Track make_track(const CanonicalTrack& key) {
   track.tid = tid_text ? tid : std::to_string(tid_number);
   if (device) {
     track.device = pid_text ? number_at_end(pid) : pid_number;
-    if (track.device > kLargestDevice) track.device = -1;
+    if (track.device > kMaxDevice) track.device = -1;
     track.stream = tid_text ? number_at_end(tid) : tid_number;
   }
   return track;
@@ -158,38 +158,38 @@ void settle_halves(Batch& batch, const Remap& remap, std::uint32_t first_source,
   }
 }
 
-/// A sort of a batch's rows, in the trace's ids.
-struct SettledSort {
+/// A lane of a batch's rows, in the trace's ids.
+struct SettledLane {
   StringId category;
   TrackId track;
   std::uint32_t place;  ///< of the track among the batch's
   Kind kind;
 };
 
-std::vector<SettledSort> settle_sorts(const Batch& batch, const Vocabulary& words, const Remap& remap) {
-  std::vector<SettledSort> sorts;
-  for (const RowSort& of_batch : batch.sorts) {
-    const Sort& sort = words.sorts[of_batch.sort];
-    sorts.push_back({remap.strings[sort.category], remap.tracks[sort.track], of_batch.track, sort.kind});
+std::vector<SettledLane> settle_lanes(const Batch& batch, const Vocabulary& words, const Remap& remap) {
+  std::vector<SettledLane> lanes;
+  for (const RowLane& of_batch : batch.lanes) {
+    const Lane& lane = words.lanes[of_batch.lane];
+    lanes.push_back({remap.strings[lane.category], remap.tracks[lane.track], of_batch.track, lane.kind});
   }
-  return sorts;
+  return lanes;
 }
 
 /// `next`: by the batch's tracks, where its next row goes.
-void place_rows(const Batch& batch, const std::vector<SettledSort>& sorts, const Remap& remap,
+void place_rows(const Batch& batch, const std::vector<SettledLane>& lanes, const Remap& remap,
                 std::uint32_t first_source, std::vector<Row>& next, trace::Rank& rank) {
   EventTable& e = rank.events;
   std::size_t args_at = remap.first_value + batch.first_value;
   for (const ParsedRow& row : batch.rows) {
-    const SettledSort& sort = sorts[row.sort];
+    const SettledLane& lane = lanes[row.lane];
     const Schema& schema = remap.schemas[row.schema];
-    const Row at = next[sort.place]++;
+    const Row at = next[lane.place]++;
     e.start[at] = row.start;
     e.end[at] = row.end;
     e.name[at] = remap.strings[row.name];
-    e.category[at] = sort.category;
-    e.kind[at] = sort.kind;
-    e.track[at] = sort.track;
+    e.category[at] = lane.category;
+    e.kind[at] = lane.kind;
+    e.track[at] = lane.track;
     e.schema[at] = schema.id;
     e.args_at[at] = static_cast<std::uint32_t>(args_at);
     e.source[at] = first_source + row.source;
@@ -213,12 +213,12 @@ void place_pair(EventTable& e, Row at, const PairedHalf& pair) {
 void place_flows(const Batch& batch, const Vocabulary& words, const Remap& remap, Row at,
                  trace::FlowTable& flows) {
   for (const ParsedFlow& flow : batch.flows) {
-    const Sort& sort = words.sorts[flow.sort];
+    const Lane& lane = words.lanes[flow.lane];
     flows.time[at] = flow.time;
     flows.id[at] = flow.id;
-    flows.category[at] = remap.strings[sort.category];
-    flows.track[at] = remap.tracks[sort.track];
-    flows.phase[at] = sort.flow;
+    flows.category[at] = remap.strings[lane.category];
+    flows.track[at] = remap.tracks[lane.track];
+    flows.phase[at] = lane.flow;
     ++at;
   }
 }
@@ -329,7 +329,7 @@ void seal(trace::Trace& trace, ParsedFile file, unsigned threads) {
     const Vocabulary& of = words[batches[b].vocabulary];
     const Remap& remap = remaps[batches[b].vocabulary];
     place_flows(batches[b], of, remap, first_flow[b], rank.flows);
-    place_rows(batches[b], settle_sorts(batches[b], of, remap), remap, first_source[b], next[b], rank);
+    place_rows(batches[b], settle_lanes(batches[b], of, remap), remap, first_source[b], next[b], rank);
     batches[b] = {};
   });
   for (const PairedHalf& pair : paired) place_pair(rank.events, next.back()[pair.begin.track]++, pair);

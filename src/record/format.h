@@ -94,8 +94,8 @@ struct Record {
                         ///< the thread
 };
 static_assert(sizeof(Record) == 8);
-inline constexpr std::size_t kLongest = 65'535 * 8UL;  ///< bytes of a record
-inline constexpr std::uint32_t kLongestMetadata = 512'000;
+inline constexpr std::size_t kMaxRecordBytes = 65'535 * 8UL;  ///< bytes of a record
+inline constexpr std::uint32_t kMaxMetadata = 512'000;
 
 /// Bytes of a name, of a signature (see signature.h), or `key=value` of metadata; op_name: of an op's name,
 /// a zero, and the name of its overload.

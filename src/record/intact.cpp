@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "record/device_format.h"
+#include "record/device/format.h"
 
 namespace stepscope::record {
 namespace {

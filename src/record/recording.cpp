@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "record/device_format.h"
+#include "record/device/format.h"
 
 namespace stepscope::record {
 namespace {
@@ -185,8 +185,8 @@ std::int64_t Times::ns(std::uint64_t tick) const {
                                       [](std::uint64_t t, const ClockPair& pair) { return t < pair.tick; });
   const auto i = static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, after - pairs_.begin() - 1));
   const double away = static_cast<double>(static_cast<std::int64_t>(tick - pairs_[i].tick)) * slopes_[i];
-  constexpr auto kMost = static_cast<double>(kFarthest);
-  return of_monotonic(pairs_[i].monotonic_ns + static_cast<std::int64_t>(std::clamp(away, -kMost, kMost)));
+  constexpr auto kMax = static_cast<double>(kFarthest);
+  return of_monotonic(pairs_[i].monotonic_ns + static_cast<std::int64_t>(std::clamp(away, -kMax, kMax)));
 }
 
 std::int64_t Times::of_monotonic(std::int64_t ns) const {

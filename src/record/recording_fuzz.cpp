@@ -1,10 +1,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "record/execution_trace.h"
-#include "record/function_averages.h"
-#include "record/kineto_text.h"
-#include "record/memory_blocks.h"
+#include "record/events/execution_trace.h"
+#include "record/events/function_averages.h"
+#include "record/events/memory_blocks.h"
+#include "record/text/kineto_text.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace stepscope::record;

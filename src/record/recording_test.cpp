@@ -5,12 +5,12 @@
 #include <cstring>
 #include <random>
 
-#include "record/forward_links.h"
-#include "record/function_averages.h"
-#include "record/inputs_text.h"
-#include "record/json_text.h"
-#include "record/kineto_text.h"
+#include "record/events/forward_links.h"
+#include "record/events/function_averages.h"
 #include "record/signature.h"
+#include "record/text/inputs_text.h"
+#include "record/text/json_text.h"
+#include "record/text/kineto_text.h"
 
 namespace stepscope::record {
 namespace {

@@ -40,6 +40,6 @@ enum class CollectiveField : std::uint8_t {
 };
 
 /// Of longer lists the first ones are told.
-inline constexpr std::uint16_t kLongestList = 30;
+inline constexpr std::uint16_t kMaxList = 30;
 
 }  // namespace stepscope::record

@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
-#include "report/layout.h"
 #include "report/palette.h"
+#include "report/text/layout.h"
 #include "report/units.h"
 
 namespace stepscope::report {
 namespace {
 
-constexpr std::size_t kMostParts = 12;  // of a whole; more cannot be told apart in one bar
+constexpr std::size_t kMaxParts = 12;  // of a whole; more cannot be told apart in one bar
 
 bool is_text(const Column& column) { return std::holds_alternative<Texts>(column.values); }
 
@@ -73,7 +73,7 @@ std::vector<Part> parts_of(const Table& table) {
       columns_where(table, [](const Column& c) { return c.role == Role::share; });
   const Column* name = first_where(table, [](const Column& c) { return c.role == Role::key && is_text(c); });
   if (table.shape != Shape::bars || shares.size() != 1 || name == nullptr || is_text(*shares[0])) return {};
-  if (table.rows() > kMostParts) return {};
+  if (table.rows() > kMaxParts) return {};
   const Column* amount = first_where(table, [](const Column& c) {
     return c.role == Role::value && !is_text(c) && c.unit != Unit::count && c.unit != Unit::none;
   });

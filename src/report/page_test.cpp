@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "made_reports.h"
-#include "report/heat.h"
 #include "report/series.h"
+#include "report/text/heat.h"
 
 namespace stepscope::report {
 namespace {

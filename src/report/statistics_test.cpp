@@ -26,8 +26,8 @@ TEST(Statistics, MeanRoundsToTheNearest) {
 }
 
 TEST(Statistics, SumsStayInRange) {
-  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-  EXPECT_EQ(plus(kMost, 1), kMost);
+  constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(plus(kMax, 1), kMax);
   EXPECT_EQ(plus(kNoInt + 1, -1), kNoInt + 1);
   EXPECT_EQ(plus(2, 3), 5);
 }

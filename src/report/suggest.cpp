@@ -6,9 +6,9 @@ namespace stepscope::report {
 
 // Optimal string alignment; three rows of the table are enough.
 std::size_t edits_between(std::string_view a, std::string_view b) {
-  constexpr std::size_t kLongest = 64;
-  a = a.substr(0, kLongest);
-  b = b.substr(0, kLongest);
+  constexpr std::size_t kMax = 64;
+  a = a.substr(0, kMax);
+  b = b.substr(0, kMax);
   std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) last[j] = j;
   for (std::size_t i = 1; i <= a.size(); ++i) {

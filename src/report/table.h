@@ -92,9 +92,9 @@ struct Table {
   // Column storage must not move while a builder holds references, hence the reserve and the check.
   template <class Values>
   Values& add(std::string name, Unit unit, Role role) {
-    constexpr std::size_t kMostColumns = 48;
-    columns.reserve(kMostColumns);
-    CHECK(columns.size() < kMostColumns);
+    constexpr std::size_t kMaxColumns = 48;
+    columns.reserve(kMaxColumns);
+    CHECK(columns.size() < kMaxColumns);
     columns.push_back({std::move(name), unit, role, Values{}});
     return std::get<Values>(columns.back().values);
   }

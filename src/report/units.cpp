@@ -37,7 +37,7 @@ constexpr Scale kShare[] = {{0.01, "%"}};
 constexpr Scale kCount[] = {{1, ""}, {1e6, "M", 1e7}, {1e9, "G"}, {1e12, "T"}};
 constexpr Scale kPlain[] = {{1, ""}};
 
-constexpr double kLongest = 1e15;  // from here on numbers are written with an exponent
+constexpr double kMax = 1e15;  // from here on numbers are written with an exponent
 
 std::span<const Scale> scales_of(Unit unit) {
   switch (unit) {
@@ -93,7 +93,7 @@ std::string format_share(double value) {
   const double percent = std::abs(value) * 100;
   const std::string_view sign = value < 0 ? "-" : "";
   if (percent < 0.005) return value < 0 ? ">-0.01 %" : "<0.01 %";
-  if (percent >= kLongest) return fmt::format("{}{:.2e} %", sign, percent);
+  if (percent >= kMax) return fmt::format("{}{:.2e} %", sign, percent);
   return fmt::format("{}{:.{}f} %", sign, percent, std::min(decimals_of(percent), 2));
 }
 
@@ -101,7 +101,7 @@ std::string format_scaled(double value, Unit unit) {
   const Scale scale = scale_for(std::abs(value), unit);
   const double scaled = value / scale.factor;
   const double size = std::abs(scaled);
-  if (size >= kLongest || size < 1e-9) return with_suffix(fmt::format("{:.2e}", scaled), scale.suffix);
+  if (size >= kMax || size < 1e-9) return with_suffix(fmt::format("{:.2e}", scaled), scale.suffix);
   std::string digits = fmt::format("{:.{}f}", scaled, decimals_of(size));
   return with_suffix(unit == Unit::count ? grouped(std::move(digits)) : std::move(digits), scale.suffix);
 }
@@ -158,7 +158,7 @@ Common common_scale(const Column& column) {
 
 std::string scaled_cell(double value, Common common) {
   const double scaled = value / common.scale.factor;
-  if (std::abs(scaled) >= kLongest) return with_suffix(fmt::format("{:.2e}", scaled), common.scale.suffix);
+  if (std::abs(scaled) >= kMax) return with_suffix(fmt::format("{:.2e}", scaled), common.scale.suffix);
   const double least = std::pow(10.0, -common.decimals);
   const bool vanishes = value != 0 && std::abs(scaled) < least / 2;
   const std::string digits = fmt::format("{:.{}f}", vanishes ? least : std::abs(scaled), common.decimals);

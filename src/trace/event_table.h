@@ -13,6 +13,28 @@ namespace stepscope::trace {
 
 using Row = std::uint32_t;
 inline constexpr Row kNoRow = 0xFFFFFFFF;
+
+/// Rows first … last-1, for loops.
+class RowRange {
+ public:
+  struct Iterator {
+    Row row;
+    Row operator*() const { return row; }
+    Iterator& operator++() {
+      ++row;
+      return *this;
+    }
+    friend bool operator==(Iterator, Iterator) = default;
+  };
+  RowRange(Row first, Row last) : first_(first), last_(last) {}
+  Iterator begin() const { return {first_}; }
+  Iterator end() const { return {last_}; }
+  bool empty() const { return first_ == last_; }
+  Row size() const { return last_ - first_; }
+
+ private:
+  Row first_, last_;
+};
 using TrackId = std::uint32_t;
 
 /// What an event is, in vendor-neutral words; from the file's category, whatever its dialect.

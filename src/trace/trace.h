@@ -6,7 +6,6 @@
 #include <limits>
 #include <map>
 #include <optional>
-#include <ranges>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -99,8 +98,8 @@ struct Rank {
       if (track.side == Track::Side::device) return track.begin;
     return events.size();
   }
-  auto host_rows() const { return std::views::iota(Row{0}, first_device_row()); }
-  auto device_rows() const { return std::views::iota(first_device_row(), events.size()); }
+  RowRange host_rows() const { return {0, first_device_row()}; }
+  RowRange device_rows() const { return {first_device_row(), events.size()}; }
 };
 
 /// A file that is no rank's recording and tells more of one, as an execution trace does.

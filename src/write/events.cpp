@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "report/json.h"
+#include "report/formats/json.h"
 #include "write/sqlite.h"
 #include "write/trace_rows.h"
 

@@ -2,10 +2,10 @@
 
 #include <utility>
 
-#include "record/execution_trace.h"
-#include "record/kineto_text.h"
+#include "record/events/execution_trace.h"
 #include "record/recording_file.h"
-#include "record/worker_files.h"
+#include "record/text/kineto_text.h"
+#include "record/text/worker_files.h"
 #include "write/text_file.h"
 
 namespace stepscope::write {

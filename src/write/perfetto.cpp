@@ -229,11 +229,11 @@ class RankWriter {
 
   /// The innermost slice of `track` that holds `time`, or kNoRow.
   Row slice_at(const trace::Track& track, std::int64_t time) const {
-    constexpr Row kMostTried = 1024;  // siblings that ended before
+    constexpr Row kMaxTried = 1024;  // siblings that ended before
     const trace::EventTable& e = rank_.events;
     const auto begin = e.start.begin() + track.begin, end = e.start.begin() + track.end;
     Row row = static_cast<Row>(std::upper_bound(begin, end, time) - e.start.begin());
-    for (Row tried = 0; row > track.begin && tried < kMostTried; ++tried) {
+    for (Row tried = 0; row > track.begin && tried < kMaxTried; ++tried) {
       --row;
       const bool slice =
           e.kind[row] != Kind::counter && e.kind[row] != Kind::instant && e.kind[row] != Kind::memory;

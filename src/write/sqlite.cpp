@@ -65,9 +65,9 @@ void put_value(RowSink& sink, const report::Column& column, std::size_t row) {
 
 Database::Database(sqlite3* handle) : state_(std::make_unique<State>()) {
   constexpr int kOperations = 200'000;
-  constexpr int kLongestValue = 1 << 27;  // twice the longest event that is read
+  constexpr int kMaxValue = 1 << 27;  // twice the longest event that is read
   state_->handle = handle;
-  sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kLongestValue);
+  sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kMaxValue);
   sqlite3_progress_handler(
       handle, kOperations,
       [](void* of_database) {

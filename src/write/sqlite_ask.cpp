@@ -88,9 +88,9 @@ class Growing {
 
  private:
   void integer(std::int64_t value) {
-    constexpr std::int64_t kMostExact = std::int64_t{1} << 53;
+    constexpr std::int64_t kMaxExact = std::int64_t{1} << 53;
     seen_integer_ = true;
-    seen_long_ |= value > kMostExact || value < -kMostExact;
+    seen_long_ |= value > kMaxExact || value < -kMaxExact;
     put(value, static_cast<double>(value), std::to_string(value));
   }
   void real(double value) {
@@ -138,7 +138,7 @@ Error too_slow(std::chrono::milliseconds time) {
 
 Result<Answer> Database::ask(const std::string& query, const AskLimits& limits) {
   // The authorizer stays on while the query runs; what gives no columns (VACUUM INTO, BEGIN) is no question.
-  constexpr std::size_t kMostCounted = 1'000'000;
+  constexpr std::size_t kMaxCounted = 1'000'000;
   const Guarded guarded(state_->handle, state_->deadline, limits.time);
   Statement statement(state_->handle, query);
   const int wrong = sqlite3_errcode(state_->handle);
@@ -155,7 +155,7 @@ Result<Answer> Database::ask(const std::string& query, const AskLimits& limits) 
   int code = statement.step();
   for (; code == SQLITE_ROW; code = statement.step()) {
     const bool kept = limits.rows == 0 || answer.rows < limits.rows;
-    if (!kept && answer.rows >= kMostCounted) break;
+    if (!kept && answer.rows >= kMaxCounted) break;
     ++answer.rows;
     for (std::size_t i = 0; kept && i < columns; ++i) growing[i].take(statement.get(), static_cast<int>(i));
   }

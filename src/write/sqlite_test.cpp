@@ -9,7 +9,7 @@
 
 #include "made_reports.h"
 #include "make_rank.h"
-#include "report/csv.h"
+#include "report/formats/csv.h"
 #include "write/events.h"
 
 namespace stepscope::write {

@@ -295,7 +295,7 @@ TEST_F(Storm, Misuse) {
                             if (record.type == record::Type::op)
                               lengths.push_back(texts[record.value].size());
                           });
-  EXPECT_EQ(lengths, (std::vector<std::size_t>{0, kLongestText}));
+  EXPECT_EQ(lengths, (std::vector<std::size_t>{0, kMaxText}));
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 
 #include "cupti/fake_recording.h"
 #include "read/open.h"
-#include "record/function_events.h"
+#include "record/events/function_events.h"
 #include "record/recording_file.h"
 
 namespace stepscope::test {

@@ -8,7 +8,7 @@
 
 #include "base/byte_source.h"
 #include "derive/derive.h"
-#include "read/kineto.h"
+#include "read/kineto/kineto.h"
 #include "trace/trace.h"
 
 namespace stepscope::test {

@@ -183,11 +183,11 @@ Result enable(Collector& c, std::uint32_t kind, bool dump = false) {
 }
 
 /// Numbers of CUDA's calls lie below.
-constexpr std::uint32_t kMostCalls = 2048;
+constexpr std::uint32_t kMaxCalls = 2048;
 
 template <class Take>
 void for_each_call(const Library& library, std::uint32_t domain, Take take) {
-  for (std::uint32_t number = 1; number < kMostCalls; ++number) {
+  for (std::uint32_t number = 1; number < kMaxCalls; ++number) {
     const char* name = nullptr;
     if (library.callback_name(domain, number, &name) != kSuccess || name == nullptr) continue;
     take(number, is_recorded(domain, name));

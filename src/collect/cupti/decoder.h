@@ -7,7 +7,7 @@
 
 #include "collect/cupti/library.h"
 #include "collect/recorder.h"
-#include "record/device_format.h"
+#include "record/device/format.h"
 
 namespace stepscope::collect::cupti {
 

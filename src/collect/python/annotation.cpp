@@ -91,9 +91,8 @@ void finish(Annotation& a, std::uint8_t flags) {
   if (thread != a.thread) flags |= record::kAsync;
   Py_ssize_t length = 0;
   const char* bytes = PyUnicode_AsUTF8AndSize(a.name, &length);  // made in make()
-  const record::Text* name =
-      stepscope_text(thread, record::Type::text, bytes,
-                     static_cast<std::uint32_t>(length > kLongestText ? kLongestText : length));
+  const record::Text* name = stepscope_text(
+      thread, record::Type::text, bytes, static_cast<std::uint32_t>(length > kMaxText ? kMaxText : length));
   write_op(*thread, {nullptr, a.begin, -1, 0, name, nullptr, a.scope, flags}, "", end);
 }
 

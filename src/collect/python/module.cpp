@@ -46,9 +46,9 @@ PyObject* metadata(PyObject*, PyObject* text) {
   Py_ssize_t length = 0;
   const char* bytes = PyUnicode_AsUTF8AndSize(text, &length);
   if (bytes == nullptr) return nullptr;
-  if (length > record::kLongestMetadata) {
+  if (length > record::kMaxMetadata) {
     PyErr_Format(PyExc_ValueError, "metadata of %zd bytes is longer than the %u that a recording keeps",
-                 length, record::kLongestMetadata);
+                 length, record::kMaxMetadata);
     return nullptr;
   }
   return done_or_raise(stepscope_metadata(bytes, static_cast<std::uint32_t>(length)),

@@ -82,18 +82,18 @@ void put_utf8(std::string& out, std::uint32_t c) {
   }
 }
 
-constexpr std::size_t kLongest = 400;  // a whole sample has to fit into a segment
-static_assert(StackReader::kDeepest * (2 * 4 * kLongest + 64) < record::kSegmentBytes - 65'536);
+constexpr std::size_t kMax = 400;  // a whole sample has to fit into a segment
+static_assert(StackReader::kDeepest * (2 * 4 * kMax + 64) < record::kSegmentBytes - 65'536);
 
-/// A string of Python, at most `kLongest` characters of it; false: there is none.
+/// A string of Python, at most `kMax` characters of it; false: there is none.
 bool read_string(const void* object, std::string& out) {
   PyASCIIObject head;
   if (!read_value(object, 0, head) || head.ob_base.ob_type != &PyUnicode_Type || head.length < 0 ||
       head.state.compact == 0)
     return false;
   const std::size_t kind = head.state.kind;
-  const auto length = std::min<std::size_t>(static_cast<std::size_t>(head.length), kLongest);
-  char bytes[4 * kLongest];
+  const auto length = std::min<std::size_t>(static_cast<std::size_t>(head.length), kMax);
+  char bytes[4 * kMax];
   const std::size_t from = head.state.ascii != 0 ? sizeof(PyASCIIObject) : sizeof(PyCompactUnicodeObject);
   if ((kind != 1 && kind != 2 && kind != 4) ||
       !read_bytes(static_cast<const char*>(object) + from, bytes, length * kind))
@@ -157,8 +157,8 @@ std::vector<ThreadStack> StackReader::read() {
   std::vector<ThreadStack> stacks;
   std::vector<Frame> frames, again;
   const void* thread = PyInterpreterState_ThreadHead(interpreter_);
-  constexpr int kMostThreads = 4096;
-  for (int count = 0; thread != nullptr && count < kMostThreads; ++count) {
+  constexpr int kMaxThreads = 4096;
+  for (int count = 0; thread != nullptr && count < kMaxThreads; ++count) {
     const void *interpreter = nullptr, *next = nullptr;
     unsigned long id = 0;
     if (!read_value(thread, offsetof(PyThreadState, interp), interpreter) || interpreter != interpreter_ ||

@@ -54,7 +54,7 @@ class CollectiveWriter {
   /// A long one ends in the text "...".
   void field(Field field, const std::vector<std::int64_t>& values) {
     put(field);
-    const std::size_t told = std::min<std::size_t>(values.size(), record::kLongestList);
+    const std::size_t told = std::min<std::size_t>(values.size(), record::kMaxList);
     const bool cut = told < values.size();
     out_.put(record::Input::list);
     out_.put(static_cast<std::uint16_t>(told + (cut ? 1 : 0)));
@@ -63,14 +63,14 @@ class CollectiveWriter {
   }
 
  private:
-  static constexpr std::size_t kLongestName = 256;
+  static constexpr std::size_t kMaxName = 256;
   void put(Field field) { out_.put(static_cast<std::uint8_t>(field)); }
   void number(std::int64_t value) {
     out_.put(record::Input::integer);
     out_.put(value);
   }
   void text(const std::string& value) {
-    const std::size_t length = std::min(value.size(), kLongestName);
+    const std::size_t length = std::min(value.size(), kMaxName);
     out_.put(record::Input::text);
     out_.put(static_cast<std::uint16_t>(length));
     for (std::size_t i = 0; i < length; ++i) out_.put(static_cast<std::uint8_t>(value[i]));

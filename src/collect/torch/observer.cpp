@@ -30,7 +30,7 @@ class Signature {
 
   template <class T>
   void put(T value) {
-    if (at_ + sizeof value > begin_ + kLongestText) return;
+    if (at_ + sizeof value > begin_ + kMaxText) return;
     std::memcpy(at_, &value, sizeof value);
     at_ += sizeof value;
   }
@@ -82,7 +82,7 @@ class Signature {
 
   void list(c10::ArrayRef<c10::IValue> values) {
     put(Input::list);
-    const std::size_t told = std::min<std::size_t>(values.size(), record::kLongestList);
+    const std::size_t told = std::min<std::size_t>(values.size(), record::kMaxList);
     put(static_cast<std::uint16_t>(told));
     for (std::size_t i = 0; i < told; ++i) value(values[i]);
   }
@@ -92,7 +92,7 @@ class Signature {
 };
 
 const record::Text* signature_of(Thread& thread, const RecordFunction& fn) {
-  char bytes[kLongestText];
+  char bytes[kMaxText];
   Signature signature(bytes);
   for (const c10::IValue& input : fn.inputs()) signature.value(input);
   if (signature.length() == 0) return nullptr;
@@ -101,7 +101,7 @@ const record::Text* signature_of(Thread& thread, const RecordFunction& fn) {
 
 /// Recorded also where shapes are not.
 const record::Text* collective_signature_of(Thread& thread, const RecordFunction& fn, bool with_inputs) {
-  char bytes[kLongestText];
+  char bytes[kMaxText];
   Signature signature(bytes);
   put_collective(signature, fn);
   if (with_inputs)
@@ -112,9 +112,9 @@ const record::Text* collective_signature_of(Thread& thread, const RecordFunction
 
 /// Ops that may end on another thread than they began on.
 struct Elsewhere {
-  static constexpr std::uint32_t kMost = 1024;
+  static constexpr std::uint32_t kMax = 1024;
   std::mutex mutex;
-  Frame frames[kMost];
+  Frame frames[kMax];
   std::atomic<std::uint32_t> count{0};  ///< read without the mutex where nothing is open
   std::uint64_t session = 0;            ///< of what is open
 };
@@ -170,7 +170,7 @@ void begin_elsewhere(Recorder& recorder, Thread& thread, const RecordFunction& f
   const std::scoped_lock lock(others.mutex);
   if (std::exchange(others.session, thread.session) != thread.session) others.count = 0;
   frame.begin = ticks(recorder.clock);
-  if (others.count < Elsewhere::kMost)
+  if (others.count < Elsewhere::kMax)
     others.frames[others.count++] = frame;
   else
     recorder.header->dropped.fetch_add(1, std::memory_order_relaxed);

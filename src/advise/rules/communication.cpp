@@ -1,0 +1,372 @@
+// Rules of communication (N), as far as one rank can tell.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "advise/collective_facts.h"
+#include "advise/rules/constants.h"
+#include "advise/rules/families.h"
+#include "advise/rules/on_cpu.h"
+#include "advise/say.h"
+#include "report/statistics.h"
+
+namespace stepscope::advise {
+namespace {
+
+using report::format_value;
+using report::Unit;
+
+constexpr std::string_view kBucketDoc =
+    R"(Looks for DDP's `copy_bucket_to_grad` ranges, at least `kManyFills` per step. The count alone is no sign: a clone per parameter gives the
+same one, so the range must be there. Saving: replay without what these ranges call and launch, their own time stays; mostly under 1 % of the step when the
+device limits. Where the recording cannot be replayed, the idle time in what they call and, unless the host limits, the time of the copies.)";
+
+std::optional<Finding> bucket_copies(const Evidence& e, Bound bound) {
+  if (e.fact("ddp_calls") == 0) return std::nullopt;
+  const analyze::Launched copies = e.launched_in("reducer::copy_bucket_to_grad");
+  if (copies.ranges < kManyFills * e.steps()) return std::nullopt;
+  Finding f = finding(e, "N09", "communication",
+                      fmt::format("{} gradients per step are copied into and out of their bucket",
+                                  format_value(copies.ranges / e.steps(), Unit::count)));
+  // What a range does beside copying, it does for a view as well.
+  const double kept = copies.host > 0 ? 1 - std::min(1.0, report::ratio(copies.called, copies.host)) : 0;
+  const auto idle = static_cast<std::int64_t>((1 - kept) * static_cast<double>(copies.idle));
+  save(f, report::plus(idle, bound == Bound::host ? 0 : copies.device) / e.steps(), 0, 1);
+  change(f,
+         fmt::format("host:/reducer::copy_bucket_to_grad/={}; device:/reducer::copy_bucket_to_grad/=0", kept),
+         0.0);
+  f.confidence = Confidence::high;
+  f.because = "the reducer's copies are in the file";
+  f.evidence = "operators: copy_bucket_to_grad";
+  f.remedy = "DistributedDataParallel(..., gradient_as_bucket_view=True).";
+  f.verify = "No copy_bucket_to_grad remains.";
+  return f;
+}
+
+constexpr std::string_view kBroadcastDoc =
+    R"(Looks for `unflatten_dense_tensors` in a program that calls DistributedDataParallel.forward, at least once per step: DDP broadcasts buffers from rank 0 and
+unpacks them one by one. Saving: replay without them, at least `kBroadcastPessimism` of it: much where the host limits, next to nothing where the device does. Where the recording cannot be replayed, the idle time inside these ranges.)";
+
+std::optional<Finding> buffer_broadcast(const Evidence& e, Bound) {
+  if (e.fact("ddp_calls") == 0) return std::nullopt;
+  const analyze::Launched copies = e.launched_in("unflatten_dense_tensors");
+  if (copies.ranges < e.steps()) return std::nullopt;
+  Finding f = finding(e, "N10", "communication",
+                      "Every forward broadcasts the buffers of the model and copies them back one by one");
+  save(f, copies.idle / e.steps(), kBroadcastPessimism, 1);
+  change(f, "op:/flatten_dense_tensors|c10d::broadcast_/=0", kBroadcastPessimism);
+  f.confidence = Confidence::high;
+  f.because = "the broadcasts and what unpacks them are in the file";
+  f.evidence = "operators: unflatten_dense_tensors";
+  f.remedy =
+      "DistributedDataParallel(..., broadcast_buffers=False) where BatchNorm statistics may differ per rank; "
+      "SyncBatchNorm otherwise.";
+  f.verify = "No broadcast in DistributedDataParallel.forward.";
+  return f;
+}
+
+/// Exposed time of all-gathers that the step waits for, ns in the window; 0 when they hide well.
+std::int64_t waited_gathers(const Evidence& e) {
+  std::int64_t count = 0, total = 0, exposed = 0;
+  for (const CollectiveRow& row : collectives_of(e)) {
+    if (row.what != "all-gather") continue;
+    count += row.count;
+    total += row.total;
+    exposed += row.exposed;
+  }
+  const bool waits = count >= kMinGathers * e.steps() &&
+                     static_cast<double>(exposed) >= kWaitedGathers * static_cast<double>(total) &&
+                     e.share(exposed) >= kInformedShare;
+  return waits ? exposed : 0;
+}
+
+constexpr std::string_view kTinyDoc =
+    R"(Looks for at least `kManyCollectives` collectives per step that are below `kSmallMessage` or, where gradients are reduced or may be (a backward pass, sizes are not recorded), shorter than `kShortCollective` (median), and that
+cost `kCollectiveShare` of the window exposed or on the host (`collectives`). Saving: replay with a tenth to half of the host time in `c10d::` ranges;
+unless the host limits, also with collectives at 0 (buckets hide behind the backward pass) to 0.7 of their length. Latency is claimed, and confidence high, only
+where most of their time is in ones shorter than 50 µs (`brief`). Tensor-parallel inference issues 70 per step by design, of larger
+messages that the next operator waits for: nothing else could go with them. Without a device: collectives on the CPU (`host_time`) of that number and exposed
+share; saving `kMergedLeast` to all of the exposed time (`kSlowedToo` of it where no device is recorded).)";
+
+std::optional<Finding> many_collectives(const Evidence& e, Bound bound) {
+  if (bound == Bound::host_only) return many_collectives_on_cpu(e);
+  const std::optional<TinyCollectives> tiny = tiny_collectives(e);
+  if (!tiny) return std::nullopt;
+  const bool host = bound == Bound::host;
+  if (host && e.share(tiny->host) < kCollectiveShare) return std::nullopt;
+  const std::string many = format_value(tiny->count / e.steps(), Unit::count) + " collectives per step";
+  Finding f = finding(
+      e, "N02", "communication",
+      tiny->latency() ? fmt::format("{}, median {}: they cost latency, not bandwidth", many, ns(tiny->median))
+      : host
+          ? fmt::format("{}: issuing them one by one takes {} of the host", many, ns(tiny->host / e.steps()))
+          : fmt::format("{}, median {}: {} per step are exposed", many, ns(tiny->median),
+                        ns(tiny->exposed / e.steps())));
+  const std::int64_t cost = (host ? tiny->host : tiny->exposed) / e.steps();
+  save(f, cost, kMergedLeast, 1);
+  const std::string_view kernels = host ? "" : "; comm=0", kernels_mild = host ? "" : "; comm=0.7";
+  change(f, fmt::format("host:/c10d::|_c10d_functional::/=0.1{}", kernels),
+         fmt::format("host:/c10d::|_c10d_functional::/=0.5{}", kernels_mild));
+  f.confidence = tiny->latency() ? Confidence::high : Confidence::medium;
+  f.because = "their number and length are in the file";
+  if (!tiny->latency())
+    f.because += fmt::format("; {} of their time is in ones of 50 µs and more, which may be transfer or wait",
+                             percent(1 - report::ratio(tiny->brief, tiny->total)));
+  if (host) f.because += "; making them shorter on the device saves nothing while the host limits";
+  f.evidence =
+      fmt::format("collectives: {} on the device, {} exposed, {} in the host ranges that issue them",
+                  per_step(e, tiny->total), ns(tiny->exposed / e.steps()), ns(tiny->host / e.steps()));
+  f.remedy =
+      "Let DistributedDataParallel bucket gradients (bucket_cap_mb=25 … 100) instead of a loop over "
+      "parameters; torch.distributed._coalescing_manager() or one flattened tensor; wrap larger units in "
+      "FSDP.";
+  f.verify = "collectives: under 50 per step, each above 1 MB.";
+  f.effort = Effort::code;
+  return f;
+}
+
+constexpr std::string_view kLinkDoc =
+    R"(Looks for collectives of at least `kLargeMessage` whose bus rate (`collectives`: of the shortest one, which waited least for other ranks) is below `kSlowLinkShare` of what such devices
+reach: 100 GB/s over NVLink or xGMI within a host, 10 over PCIe, 20 over the network for more than 8 ranks. Their exposed time is at least
+`kInformedShare` of the window. Needs the sizes that PyTorch 2.3 and later record beside collectives. Silent when the host limits.
+
+Where not all ranks of the collective are open, or none is matched, a rank that comes late in every step looks the same: then the finding names both causes, with low confidence,
+and the first thing to do is to add the other files. Of all ranks, the share of their time in collectives that is waiting (`stragglers`) is left out, of the time and of the rate.
+
+Saving: of one rank, replay with collectives as much shorter as the expected rate makes them, and with `kSlowLinkPessimism` of what that takes off. Else, the exposed time beyond the
+expected transfer and at least `kSlowLinkPessimism` of it, at most what a replay without collectives saves.)";
+
+/// Slow links look like a rank that is late in every step; what there is to tell them apart.
+void say_links(Finding& f, const SlowLinks& slow) {
+  const std::string transport =
+      "NCCL_DEBUG=INFO names the transport: look for disabled peer-to-peer (NCCL_P2P_DISABLE, PCIe ACS, "
+      "containers without shared memory), the wrong interface (NCCL_SOCKET_IFNAME, NCCL_IB_HCA), or a "
+      "topology without fabric (<<nvidia-smi topo -m||rocm-smi --showtopo||nvidia-smi topo -m; rocm-smi "
+      "--showtopo>>).";
+  if (slow.waits) {
+    f.confidence = slow.dearest.ranks <= 8 ? Confidence::medium : Confidence::low;
+    f.because = fmt::format(
+        "waiting for other ranks, {} of this rank's time in collectives, is left out; how the devices are "
+        "connected is not in the file",
+        percent(*slow.waits));
+    f.remedy = transport;
+    return;
+  }
+  f.title += ": slow links, or a rank that is late in every step";
+  f.confidence = Confidence::low;
+  const bool all = slow.open >= slow.dearest.ranks;
+  const std::string known = all ? "the collectives of these ranks could not be matched"
+                                : fmt::format("only {} of the {} ranks {} open", slow.open,
+                                              slow.dearest.ranks, slow.open == 1 ? "is" : "are");
+  f.because =
+      known + ": where a rank is late in every step, the others wait for it even in their fastest one";
+  f.remedy = fmt::format("{}If no rank holds the others up: {}",
+                         all ? "" : "Add the other ranks' files: they tell whether one of them is late. ",
+                         transport);
+}
+
+std::optional<Finding> slow_transfers(const Evidence& e, Bound bound) {
+  const std::optional<SlowLinks> slow = slow_links(e);
+  if (!slow || bound == Bound::host) return std::nullopt;
+  const CollectiveRow& row = slow->dearest;
+  Finding f = finding(
+      e, "N03", "communication",
+      fmt::format("{} of {} among {} ranks has a bus rate of {} at its fastest, {} expected",
+                  row.what == "all-reduce" ? "All-reduce" : row.what, format_value(row.bytes, Unit::bytes),
+                  format_value(row.ranks, Unit::count), format_value(row.bus_rate, Unit::bytes_per_s),
+                  format_value(slow->expected, Unit::bytes_per_s)));
+  save(f, slow->beyond / e.steps(), kSlowLinkPessimism, 1.0);
+  const double mild = 1 - kSlowLinkPessimism * (1 - slow->factor);
+  if (slow->open == 1)
+    change(f, fmt::format("comm={:.3f}", slow->factor), fmt::format("comm={:.3f}", mild));
+  else
+    part_of(f, "comm=0");  // replayed alone, a rank also gains what it waits for others
+  say_links(f, *slow);
+  f.evidence = fmt::format("collectives: bus_rate; {} exposed; devices: exposed_communication {}",
+                           per_step(e, slow->exposed), percent(e.share(e.fact("exposed_communication"))));
+  f.verify = "collectives: bus_rate near what a bandwidth test of the same ranks reaches.";
+  f.effort = Effort::hardware;
+  return f;
+}
+
+constexpr std::string_view kLateDoc =
+    R"(Looks for all-reduces and reduce-scatters whose first one starts when more than `kLateReduction` of the backward pass's kernel time is over (`collectives`: before_share, median
+over steps), and that are exposed. Saving: the smaller of the exposed time and of the backward time that could hide it
+× `kHiddenLeast` to 1, at most what a replay without collectives saves. Silent when the host limits, when many small collectives explain it (N02), and when links are slow (N03):
+starting earlier does not help a transfer that takes longer than the backward pass. Without a device: collectives on the CPU (`host_time`) of which the first
+begins so late, exposed in `kInformedShare` of the window; saving up to the smaller of the two, as they need cores of their own to hide.)";
+
+std::optional<Finding> late_start(const Evidence& e, Bound bound) {
+  if (bound == Bound::host_only) return late_reduction_on_cpu(e);
+  const std::optional<LateReduction> late = late_reduction(e);
+  if (!late || bound == Bound::host || slow_links(e) || tiny_collectives(e)) return std::nullopt;
+  Finding f =
+      finding(e, "N06", "communication",
+              fmt::format("Gradients are reduced only after {} of the backward pass: {} per step are exposed",
+                          percent(late->before), ns(late->exposed)));
+  save(f, std::min(late->exposed, late->could_hide), kHiddenLeast, 1);
+  part_of(f, "comm=0");
+  f.confidence = Confidence::medium;
+  f.because = "kernels of the backward pass ran before the first reduction could hide behind them";
+  f.evidence = "collectives: reductions in the backward pass";
+  f.remedy =
+      "DistributedDataParallel instead of reducing by hand; smaller buckets (bucket_cap_mb); "
+      "static_graph=True; "
+      "no find_unused_parameters=True; register modules in the order in which they are used.";
+  f.verify = "collectives: before_share under 30 %.";
+  f.effort = Effort::one_line;
+  return f;
+}
+
+constexpr std::string_view kGatherDoc =
+    R"(Looks for at least `kMinGathers` all-gathers per step of which `kWaitedGathers` of the time is exposed, and `kInformedShare` of the window at least: parameters that are gathered when
+they are needed (FSDP, ZeRO-3). Saving: `kPrefetchLeast` to `kPrefetchMost` of that exposed time, at most what a replay
+without collectives saves.)";
+
+std::optional<Finding> gathers(const Evidence& e, Bound bound) {
+  const std::int64_t exposed = waited_gathers(e);
+  if (exposed == 0 || bound == Bound::host) return std::nullopt;
+  Finding f = finding(e, "N07", "communication",
+                      fmt::format("{} of {} per step wait for gathers of parameters", ns(exposed / e.steps()),
+                                  ns(e.step_length())));
+  save(f, exposed / e.steps(), kPrefetchLeast, kPrefetchMost);
+  part_of(f, "comm=0");
+  f.confidence = Confidence::low;
+  f.because = "most of the gathers' time runs with no compute beside it";
+  f.evidence = "collectives: all-gather, exposed";
+  f.remedy =
+      "FSDP2: set_modules_to_forward_prefetch, set_modules_to_backward_prefetch; FSDP1: "
+      "BackwardPrefetch.BACKWARD_PRE, forward_prefetch=True; reshard_after_forward=False if memory allows; "
+      "ZeRO-3: stage3_prefetch_bucket_size, overlap_comm.";
+  f.verify = "collectives: under half of all-gather is exposed.";
+  f.effort = Effort::option;
+  return f;
+}
+
+constexpr std::string_view kEveryDoc =
+    R"(Looks for two or more calls of DistributedDataParallel.forward per optimizer step of which each is followed by the same all-reduces of at least `kSmallMessage` (`collectives`: a row's
+count per forward is 0.9 or more): gradients are accumulated and still reduced each time. Saving: (k-1)/k of the exposed time of these
+reductions, at most what a replay without collectives saves. Silent when the host limits.)";
+
+std::optional<Finding> reduce_every_time(const Evidence& e, Bound bound) {
+  const std::int64_t forwards = e.fact("ddp_calls");
+  if (forwards < 2 || bound == Bound::host) return std::nullopt;
+  const std::int64_t updates = e.launched_in("Optimizer.step#").ranges;
+  if (updates == 0 || forwards < 2 * updates) return std::nullopt;
+  const std::int64_t times = forwards / updates;
+  std::int64_t exposed = 0;
+  for (const CollectiveRow& row : collectives_of(e))
+    if (row.what == "all-reduce" && row.bytes >= kSmallMessage &&
+        static_cast<double>(row.count) >= kFullSet * static_cast<double>(times * e.steps()))
+      exposed += row.exposed;
+  if (exposed == 0) return std::nullopt;
+  Finding f = finding(e, "N11", "communication",
+                      fmt::format("Gradients are reduced {} times per optimizer step", times));
+  const double saved = static_cast<double>(times - 1) / static_cast<double>(times);
+  save(f, exposed / e.steps(), saved / 2, saved);
+  part_of(f, "comm=0");
+  f.confidence = Confidence::medium;
+  f.because = "there are several forward passes per optimizer step, and as many sets of reductions";
+  f.evidence = "collectives: count; operators: DistributedDataParallel.forward, Optimizer.step";
+  f.remedy =
+      "with model.no_sync(): around all micro-steps but the last (FSDP2: set_requires_gradient_sync(False)).";
+  f.verify = "collectives: one set of reductions per optimizer step.";
+  f.effort = Effort::one_line;
+  return f;
+}
+
+constexpr std::string_view kExposedDoc =
+    R"(Looks for time in which a collective runs and no compute kernel, at least `kInformedShare` of the window;
+confidence is low below `kCommunicationShare`. Silent when the host limits, since the collectives then
+fill time that would be idle, and when a cause explains it: many small collectives (N02), slow links (N03), a late start (N06), gathers without
+prefetch (N07). Saving: replay with collectives at 0.2 to 0.8 of their length. One rank's file cannot tell transfer from waiting for other ranks; of several ranks, the share of
+their time in collectives that is waiting (`stragglers`) is left out, and so is the time in which a pipeline's stage only sends and receives (`pipeline`); the saving is that of the
+job: all ranks replayed together with transfers of 0.2 to 0.8 of their length; where they cannot be replayed together, up to 0.8 of what is exposed.)";
+
+std::optional<Finding> exposed_communication(const Evidence& e, Bound bound) {
+  const std::optional<double> waits = waiting_share(e);
+  const std::optional<PipelineStage> stage = pipeline_stage(e);
+  const double transfer = 1 - waits.value_or(0);
+  const std::int64_t alone = e.fact("exposed_communication") - (stage ? stage->waiting * e.steps() : 0);
+  const auto exposed =
+      static_cast<std::int64_t>(transfer * static_cast<double>(std::max<std::int64_t>(0, alone)));
+  const std::optional<LateReduction> late = late_reduction(e);
+  if (e.share(exposed) < kInformedShare || bound == Bound::host || tiny_collectives(e) || slow_links(e) ||
+      (late && e.share(late->exposed * e.steps()) >= kInformedShare) || waited_gathers(e))
+    return std::nullopt;
+  const double hidden = e.fact("communication") > 0
+                            ? 1 - static_cast<double>(exposed) / static_cast<double>(e.fact("communication"))
+                            : 0;
+  Finding f =
+      finding(e, "N01", "communication",
+              fmt::format("{} of {} per step only communication runs ({} of it is hidden behind compute)",
+                          ns(exposed / e.steps()), ns(e.step_length()), percent(hidden)));
+  if (const std::optional<ShorterTransfers> job = shorter_transfers(e)) {
+    f.saving_low = job->least;
+    f.saving_high = job->most;
+  } else {
+    save(f, exposed / e.steps(), kOverlapLeast, kOverlapMost);
+    if (waits) {  // replayed alone, a rank also gains what it waits for others
+      f.saving_low = 0;
+      part_of(f, "comm=0");
+    } else {
+      change(f, fmt::format("comm={:.1f}", 1 - kOverlapMost), fmt::format("comm={:.1f}", 1 - kOverlapLeast));
+    }
+  }
+  f.confidence = e.share(exposed) < kCommunicationShare ? Confidence::low : Confidence::medium;
+  f.because = waits ? fmt::format("waiting for other ranks, {} of its time in collectives, is left out",
+                                  percent(*waits))
+                    : "one rank's file cannot tell transfer from waiting for other ranks";
+  f.evidence = fmt::format("devices: exposed_communication {} of the window; kernels: collectives by name",
+                           percent(e.share(exposed)));
+  f.remedy =
+      trains(e)
+          ? "Overlap or shrink it: DDP buckets (bucket_cap_mb), bf16 gradients "
+            "(ddp_comm_hooks.default_hooks.bf16_compress_hook), gradient accumulation with no_sync(), larger "
+            "micro-batches."
+          : "Spread a copy of the model over fewer devices, or let transfers run beside the products they "
+            "wait "
+            "for (asynchronous tensor parallelism of torch.compile); larger batches.";
+  f.verify = "Exposed communication under 5 % of the step.";
+  f.effort = Effort::code;
+  return f;
+}
+
+constexpr std::string_view kBackendDoc =
+    R"(Looks for a distributed backend other than NCCL (RCCL goes by that name) in a program that uses DDP on devices: collectives then travel over the host. No
+saving is computed. Silent in recordings without devices.)";
+
+std::optional<Finding> slow_backend(const Evidence& e, Bound bound) {
+  const std::string_view backend = e.configuration("distributed backend");
+  if (bound == Bound::host_only || e.fact("ddp_calls") == 0 || backend.empty() ||
+      backend.find("nccl") != std::string_view::npos)
+    return std::nullopt;
+  Finding f = finding(e, "N04", "communication",
+                      fmt::format("Gradients travel over the {} backend although devices are used", backend));
+  f.confidence = Confidence::high;
+  f.because = "the file names the backend";
+  f.evidence = "overview: distributed backend";
+  f.remedy =
+      "torch.distributed.init_process_group(\"nccl\")<<||, which is RCCL here|| (the same name on ROCm; xccl "
+      "on XPU)>>.";
+  f.verify = "Collective kernels appear on the device.";
+  return f;
+}
+
+constexpr Rule kRules[] = {
+    {"N09", "communication", "gradients are copied into and out of buckets", true, bucket_copies, kBucketDoc},
+    {"N10", "communication", "buffers are broadcast in every forward", true, buffer_broadcast, kBroadcastDoc},
+    {"N02", "communication", "many small collectives", true, many_collectives, kTinyDoc},
+    {"N03", "communication", "collectives are slower than the links", true, slow_transfers, kLinkDoc},
+    {"N06", "communication", "gradients are reduced late", true, late_start, kLateDoc},
+    {"N07", "communication", "parameters are gathered when they are needed", true, gathers, kGatherDoc},
+    {"N11", "communication", "gradients are reduced in every micro-step", true, reduce_every_time, kEveryDoc},
+    {"N01", "communication", "communication is not hidden", true, exposed_communication, kExposedDoc},
+    {"N04", "communication", "collectives over a slow backend", false, slow_backend, kBackendDoc},
+};
+
+}  // namespace
+
+std::span<const Rule> communication_rules() { return kRules; }
+
+}  // namespace stepscope::advise

@@ -1,0 +1,27 @@
+// The families of rules, one source file each; rules() lists them all.
+#pragma once
+
+#include <span>
+
+#include "advise/rules/rules.h"
+
+namespace stepscope::advise {
+
+std::span<const Rule> input_rules();          // I
+std::span<const Rule> host_rules();           // H
+std::span<const Rule> step_rules();           // H, I: steps that differ from the others
+std::span<const Rule> loop_rules();           // H: loops of operators and calls
+std::span<const Rule> graph_rules();          // G
+std::span<const Rule> cpu_rules();            // H: without a device
+std::span<const Rule> sync_rules();           // S
+std::span<const Rule> copy_rules();           // C, between host and device
+std::span<const Rule> device_copy_rules();    // C, within a device
+std::span<const Rule> kernel_rules();         // K
+std::span<const Rule> rework_rules();         // K, of work that could be left out or done as fast as before
+std::span<const Rule> product_rules();        // K, P, of matrix products by their sizes
+std::span<const Rule> precision_rules();      // P
+std::span<const Rule> communication_rules();  // N
+std::span<const Rule> rank_rules();           // N, of several ranks
+std::span<const Rule> memory_rules();         // A
+
+}  // namespace stepscope::advise

@@ -1,0 +1,140 @@
+// Rules of compiled programs and autograd's graph (G).
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "advise/rules/constants.h"
+#include "advise/rules/families.h"
+#include "advise/say.h"
+
+namespace stepscope::advise {
+namespace {
+
+using report::format_value;
+using report::Unit;
+
+std::string count(std::int64_t n) { return format_value(n, Unit::count); }
+
+std::int64_t late_idle(const Evidence& e) {
+  std::int64_t late = 0;
+  for (const char* cause : {"launch", "runtime", "op", "python", "annotation", "untraced"})
+    late += e.idle(cause);
+  return late;
+}
+
+/// Ranges in which something is compiled or loaded. They nest, so the longest kind stands for all.
+const analyze::Launched& compilation(const Evidence& e) {
+  const analyze::Launched* most = &e.launched_in("(dynamo_timed)");
+  for (const char* part : {"_dynamo/convert_frame.py", "triton/compiler/", "ModuleLoad"})
+    if (const analyze::Launched& other = e.launched_in(part); other.host > most->host) most = &other;
+  return *most;
+}
+
+std::optional<Finding> compile_in_window(const Evidence& e, Bound) {
+  const analyze::Launched& compiled = compilation(e);
+  const bool again = e.share(compiled.later_host) >= kCompileShare;
+  if (compiled.ranges == 0 || e.share(compiled.host) < kCompileShare) return std::nullopt;
+  Finding f = finding(
+      e, "G01", "graph",
+      again
+          ? fmt::format(
+                "{} of compilation behind the second step, {} times: the program is compiled again and again",
+                ns(compiled.later_host), count(compiled.later_ranges))
+          : fmt::format("{} of compilation in the recorded steps: they are not warm", ns(compiled.host)));
+  f.confidence = Confidence::medium;
+  f.because = "the compiler's own ranges are in the file";
+  f.evidence = "call_tree: dynamo, inductor and triton ranges, module loading";
+  if (again) {
+    save(f, compiled.host / e.steps(), kCompilePessimism, 1);
+    change(f, "host:/(dynamo_timed)|_dynamo/convert_frame.py|triton/compiler/|ModuleLoad/=0",
+           kCompilePessimism);
+    f.remedy =
+        "TORCH_LOGS=recompiles says why: torch._dynamo.mark_dynamic() or torch.compile(dynamic=True) for "
+        "sizes that change, or pad lengths into a few buckets.";
+    f.verify = "No compilation behind the second step.";
+    f.effort = Effort::one_line;
+  } else {
+    f.remedy =
+        "Record later: torch.profiler.schedule(wait=1, warmup=3, active=5); keep compiled code in a cache "
+        "(TORCHINDUCTOR_FX_GRAPH_CACHE, TRITON_CACHE_DIR).";
+    f.verify = "No compiler ranges in the recording.";
+  }
+  return f;
+}
+
+std::optional<Finding> graph_breaks(const Evidence& e, Bound bound) {
+  const analyze::Launched& pieces = e.launched_in("Torch-Compiled Region");
+  const std::int64_t late = late_idle(e), eager = e.fact("kernels") - pieces.events;
+  if ((bound != Bound::host && bound != Bound::mixed) || pieces.ranges < kManyPieces * e.steps() ||
+      e.share(late) < kBreakShare || eager < e.steps() || e.fact("graph_launches") > 0)
+    return std::nullopt;
+  const double between =
+      static_cast<double>(eager) / static_cast<double>(std::max<std::int64_t>(1, e.fact("kernels")));
+  const auto lost = static_cast<std::int64_t>(static_cast<double>(late) * between) / e.steps();
+  Finding f =
+      finding(e, "G02", "graph",
+              fmt::format("The compiled program runs in {} pieces per step, with {} kernels launched between "
+                          "them one by one",
+                          count(pieces.ranges / e.steps()), count(eager / e.steps())));
+  save(f, lost, kBreakLeast, kBreakMost);
+  f.confidence = Confidence::medium;
+  f.because = "regions of compiled code and kernels outside of them are in the file";
+  f.evidence = fmt::format("idle: {} late; call_tree: Torch-Compiled Region", per_step(e, late));
+  f.remedy =
+      "TORCH_LOGS=graph_breaks names the lines; torch.compile(fullgraph=True) makes them errors. Usual ones: "
+      "print, .item(), data-dependent branches, operators the compiler does not know "
+      "(torch.library.custom_op).";
+  f.verify = "One compiled region per step and direction.";
+  f.effort = Effort::code;
+  return f;
+}
+
+std::optional<Finding> grad_in_inference(const Evidence& e, Bound bound) {
+  const bool whole = e.fact("complete_steps") == 0 || e.fact("complete_steps") >= 3;
+  if (!whole || bound != Bound::host || e.launched_in("Optimizer.step#").ranges > 0 ||
+      e.launched_in("autograd::engine::evaluate_function").ranges > 0 ||
+      e.fact("ops_for_backward") * 10 < e.fact("ops"))
+    return std::nullopt;
+  Finding f = finding(e, "G04", "graph", "Inference builds the graph for a backward pass that never comes");
+  save(f, late_idle(e) / e.steps(), kGradLeast, kGradMost);
+  f.confidence = Confidence::low;
+  f.because =
+      "operators were recorded for backward, and neither backward nor an optimizer runs; a recording of the "
+      "forward pass alone looks the same";
+  f.evidence = fmt::format("overview: ops_for_backward {} of {}", count(e.fact("ops_for_backward")),
+                           count(e.fact("ops")));
+  f.remedy = "with torch.inference_mode(): around the forward pass.";
+  f.verify = "No operator carries a sequence number.";
+  f.effort = Effort::one_line;
+  return f;
+}
+
+constexpr Rule kRules[] = {
+    {"G01", "graph", "code is compiled inside the recorded steps", false, compile_in_window,
+     R"(Looks at: host ranges of dynamo (`(dynamo_timed)`, `convert_frame.py`), of Triton's compiler and of module loading. Fires when they
+take kCompileShare of the window. Behind the second step it is compiling again and again, before it is a missing warm-up.
+
+Saving: for compiling again, replay without these ranges (without a device, their time), low is kCompilePessimism of it; for the warm-up none.
+
+Silent on: compiled programs that only run.)"},
+    {"G02", "graph", "the compiled program is in pieces", true, graph_breaks,
+     R"(Looks at: ranges `Torch-Compiled Region` and the kernels outside of them, late idle time of `idle`. Fires with kManyPieces such
+ranges a step and more, kernels between them, and kBreakShare of the window late idle, when the program is host-bound or mixed.
+
+Saving: 0.3 to 0.8 of the late idle time × the share of kernels outside compiled regions.
+
+Silent on: captured graphs; programs that are not compiled.)"},
+    {"G04", "graph", "inference builds the graph for backward", true, grad_in_inference,
+     R"(Looks at: `overview`: `ops_for_backward`, operators recorded while gradients were on. Fires when a tenth of the operators are, no
+backward and no optimizer runs in three steps or in a recording without steps, and the program is host-bound.
+
+Saving: kGradLeast to kGradMost of late idle time.
+
+Silent on: trainings; inference under no_grad or inference_mode.)"},
+};
+
+}  // namespace
+
+std::span<const Rule> graph_rules() { return kRules; }
+
+}  // namespace stepscope::advise

@@ -1,0 +1,327 @@
+// Rules of the host (H): work is issued too slowly.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "advise/cite.h"
+#include "advise/device_work.h"
+#include "advise/health.h"
+#include "advise/places.h"
+#include "advise/rules/constants.h"
+#include "advise/rules/families.h"
+#include "advise/rules/on_cpu.h"
+#include "advise/say.h"
+#include "report/statistics.h"
+
+namespace stepscope::advise {
+namespace {
+
+using report::format_value;
+using report::Table;
+using report::Unit;
+
+/// "op 9.95 ms, python 1.36 ms": idle time by those of the causes that have any, most first.
+std::string listed_causes(const Evidence& e, std::vector<std::string_view> causes) {
+  std::stable_sort(causes.begin(), causes.end(),
+                   [&](std::string_view a, std::string_view b) { return e.idle(a) > e.idle(b); });
+  std::string out;
+  for (const std::string_view cause : causes)
+    if (e.idle(cause) > 0)
+      out += fmt::format("{}{} {}", out.empty() ? "" : ", ", cause, ns(e.idle(cause) / e.steps()));
+  return out;
+}
+
+/// Idle time of the window in which the host had not launched yet, for no better reason than launching; 0
+/// when launching one by one is not what limits.
+std::int64_t late_launching(const Evidence& e, Bound bound) {
+  std::int64_t late = 0;
+  for (const char* cause : {"launch", "runtime", "op", "python", "annotation", "untraced"})
+    late += e.idle(cause);
+  late += static_cast<std::int64_t>(e.bound_share("latency") * static_cast<double>(e.window()));
+  const bool limits = bound == Bound::host && e.share(late) >= kLateIdleShare &&
+                      e.fact("kernels") / e.steps() >= kMinKernels && e.bound_share("prompt") >= kPromptShare;
+  return limits ? late : 0;
+}
+
+/// Most kernels were made by a compiler and none is launched as part of a graph.
+bool compiled_not_captured(const Evidence& e) {
+  const Table* kernels = table_of(e.reports().kernels, "Kernels");
+  const report::Ints* counts = kernels == nullptr ? nullptr : ints_of(*kernels, "count");
+  if (counts == nullptr || e.fact("graph_launches") > 0) return false;
+  std::int64_t all = 0, compiled = 0;
+  for (std::size_t row = 0; row < counts->size(); ++row) {
+    if (!e.mine(*kernels, row)) continue;
+    all += (*counts)[row];
+    if ((*texts_of(*kernels, "name"))[row].starts_with("triton_")) compiled += (*counts)[row];
+  }
+  return all > 0 && static_cast<double>(compiled) >= kCompiledShare * static_cast<double>(all);
+}
+
+Finding late_finding(const Evidence& e, const char* id, const char* category, std::int64_t late,
+                     std::string title) {
+  Finding f = finding(e, id, category, std::move(title));
+  save(f, late / e.steps(), kGraphPessimism, kGraphShare);
+  f.leftover = late / e.steps();
+  f.confidence = e.share(e.fact("profiler_estimate")) >= kVisibleCost ? Confidence::low : Confidence::medium;
+  f.because = "the gaps end with launches that the host made late";
+  f.evidence = "idle: " + listed_causes(e, {"op", "python", "annotation", "launch", "runtime", "untraced"}) +
+               (e.fact("complete_steps") > 0 ? " per step" : " in the recording") + longest_idle(e, "") +
+               "; launches: by stream" + room_for_more(e);
+  f.verify =
+      "The idle share falls, graph launches appear, kernels start later than 10 µs after their launch.";
+  f.effort = Effort::one_line;
+  return f;
+}
+
+std::optional<Finding> launch_bound(const Evidence& e, Bound bound) {
+  const std::int64_t late = late_launching(e, bound);
+  if (late == 0 || compiled_not_captured(e)) return std::nullopt;
+  const std::int64_t mean = e.fact("kernels") > 0 ? e.fact("busy") / e.fact("kernels") : 0;
+  Finding f = late_finding(
+      e, "H01", "host", late,
+      fmt::format("The host issues its {} kernels{} ({} of device work each) too slowly: late launches leave "
+                  "the device idle {} of the time",
+                  format_value(e.fact("kernels") / e.steps(), Unit::count),
+                  e.fact("complete_steps") > 0 ? " per step" : "", ns(mean), percent(e.share(late))));
+  f.remedy = "torch.compile(model, mode=\"reduce-overhead\"); " + device_graphs(e) +
+             " for fixed shapes; before both, a larger batch if memory allows; fused " +
+             (e.launched_in("Optimizer.step#").ranges > 0 ? "optimizers and modules." : "modules.");
+  return f;
+}
+
+std::optional<Finding> not_captured(const Evidence& e, Bound bound) {
+  const std::int64_t late = late_launching(e, bound);
+  if (late == 0 || !compiled_not_captured(e)) return std::nullopt;
+  Finding f = late_finding(
+      e, "G03", "graph", late,
+      fmt::format("The program is compiled, and still its {} kernels per step are launched one by one: the "
+                  "device idles {} of the time for that",
+                  format_value(e.fact("kernels") / e.steps(), Unit::count), percent(e.share(late))));
+  f.remedy = fmt::format(
+      "torch.compile(model, mode=\"reduce-overhead\") captures {}. TORCH_LOGS=perf_hints,cudagraphs says "
+      "what forbids it: inputs on the CPU, inputs that are written to, sizes that change.",
+      device_graphs(e));
+  return f;
+}
+
+/// Frames in which Python itself waits: locks, queues, sleeping, polling.
+bool is_waiting_frame(std::string_view frame) {
+  for (const std::string_view part :
+       {"acquire", "sleep", "select", "poll", "queue.py", "threading.py", "wait"})
+    if (frame.find(part) != std::string_view::npos) return true;
+  return false;
+}
+
+/// The line of the program with most idle time, all places there together.
+struct Line {
+  std::string name, frame;  ///< as people write it; as it is recorded
+  std::int64_t time = 0;
+  bool waits = false;
+};
+Line dearest_line(const std::vector<Place>& places) {
+  std::map<std::string, Line> lines;
+  for (const Place& place : places) {
+    Line& line = lines[place.spoken()];
+    line.name = place.spoken();
+    if (line.time == 0) line.frame = place.name;
+    line.waits |= line.time == 0 && is_waiting_frame(place.name);  // the first place has most time
+    line.time += place.time;
+  }
+  Line most;
+  for (const auto& [name, line] : lines)
+    if (line.time > most.time) most = line;
+  return most;
+}
+
+std::optional<Finding> python_bound(const Evidence& e, Bound bound) {
+  const std::vector<Place> python =
+      places_of(e, [](const Place& p) { return p.cause == "python" && !p.between_steps(); });
+  const std::int64_t all = time_of(python);
+  const bool host_only = bound == Bound::host_only;
+  const bool limits = bound == Bound::host || bound == Bound::mixed || host_only;
+  if (!limits || e.share(all) < kPythonShare) return std::nullopt;
+  const Line line = dearest_line(python);
+  if (static_cast<double>(line.time) < kTopFrameShare * static_cast<double>(all)) return std::nullopt;
+  Finding f =
+      finding(e, "H02", "host",
+              fmt::format("{} of {} per step {} {} {}", ns(line.time / e.steps()), ns(e.step_length()),
+                          !host_only   ? "the device waits"
+                          : line.waits ? "pass"
+                                       : "go by",
+                          line.waits  ? "while Python itself waits in"
+                          : host_only ? "in Python code in"
+                                      : "for Python code in",
+                          line.name));
+  const double recorded = std::max(0.0, 1 - e.share(e.fact("profiler_estimate")));
+  save(f, line.time / e.steps(), kPythonLeast * recorded, kPythonMost);
+  f.ideal = {scale_of(analyze::Scale::What::quiet, line.frame, 0)};
+  f.pessimism = kPythonLeast * (recording_share(e) > 0 ? 1 : recorded);  // replay knows what shows
+  f.confidence = Confidence::medium;
+  f.because = "recording with stacks slows Python down, so its share without recording is smaller";
+  const char* shown = host_only ? "host_time" : "idle";
+  f.evidence = fmt::format("{}: cause python, {}, {} of it there (time by place)", shown, per_step(e, all),
+                           ns(line.time / e.steps()));
+  f.remedy =
+      line.waits
+          ? fmt::format(
+                "Do not wait in {}: prefetch what it waits for on another thread, or start it earlier.",
+                line.name)
+          : fmt::format(
+                "Look at {}: cache its result, vectorise it, or move it out of the loop or to another "
+                "thread; torch.compile the region if it only strings operators together.",
+                line.name);
+  f.verify = fmt::format(
+      "The line's time in `stepscope show {}` falls; the step without with_stack is shorter as well.", shown);
+  f.effort = Effort::code;
+  return f;
+}
+
+/// ns per step that are lost while these ranges run: the device waits, or works for them where that limits.
+/// For where the recording cannot be replayed.
+std::int64_t claimed_by(const Evidence& e, const analyze::Launched& ranges, const Finding& f) {
+  const std::int64_t device = f.shortens_kernels ? ranges.device : 0;
+  return report::plus(ranges.idle, device) / e.steps();
+}
+
+/// Where times have no digits below, sums have none.
+bool in_whole_microseconds(const analyze::Launched& ranges) {
+  constexpr std::int64_t kMicrosecond = 1'000;
+  return ranges.median % kMicrosecond == 0 && ranges.device % kMicrosecond == 0 &&
+         ranges.host % kMicrosecond == 0;
+}
+
+std::optional<Finding> optimizer_loop(const Evidence& e, Bound bound) {
+  if (bound == Bound::host_only) return optimizer_on_cpu(e);
+  const analyze::Launched steps = e.launched_in("Optimizer.step#");
+  if (steps.ranges == 0 || steps.events < kManyLaunches * steps.ranges || steps.median >= kShortKernel)
+    return std::nullopt;
+  Finding f = finding(e, "H03", "host",
+                      fmt::format("The optimizer launches {} kernels per step, median {}{}",
+                                  format_value(steps.events / steps.ranges, Unit::count),
+                                  report::format_rough(static_cast<double>(steps.median), Unit::ns),
+                                  in_whole_microseconds(steps) ? " (the file has whole µs)" : ""));
+  f.shortens_kernels = bound != Bound::host;  // a host that limits gains nothing by shorter kernels
+  save(f, claimed_by(e, steps, f), kMultiTensorLeast, kMultiTensorMost);
+  const std::string_view what = f.shortens_kernels ? "op" : "host";
+  change(f, fmt::format("{}:/Optimizer.step#/={:.2f}", what, 1 - kMultiTensorMost),
+         fmt::format("{}:/Optimizer.step#/={:.2f}", what, 1 - kMultiTensorLeast));
+  f.confidence = Confidence::high;
+  f.because = fmt::format("{} launches are counted, multi-tensor optimizers need about 30",
+                          format_value(steps.events / steps.ranges, Unit::count));
+  f.evidence = "launches: calls; call_tree: Optimizer.step";
+  f.remedy = all_at_once(steps.name);
+  f.verify = "Under 50 kernels in Optimizer.step, with multi_tensor_apply or fused in their names.";
+  return f;
+}
+
+/// A gradient that is not there is taken over, not added to: of several backward passes per step the first
+/// one adds nothing then. The node and its host time stay: it takes the gradient over.
+std::string without_adding(const Evidence& e, const analyze::Launched& fills) {
+  const analyze::Launched adds = e.launched_in(kAccumulate);
+  if (adds.events == 0 || adds.ranges == 0) return "";
+  const double left = std::max(0.0, 1 - report::ratio(fills.events, adds.ranges));
+  return fmt::format("; device:{}={}", kAccumulate, left);
+}
+
+std::optional<Finding> zero_fill(const Evidence& e, Bound bound) {
+  if (bound == Bound::host_only) return zero_fill_on_cpu(e);
+  const analyze::Launched fills = e.launched_in("Optimizer.zero_grad#");
+  if (fills.ranges == 0 || fills.events < kManyFills * fills.ranges) return std::nullopt;
+  Finding f = finding(e, "H04", "host",
+                      fmt::format("zero_grad writes zeros with {} device events per step",
+                                  format_value(fills.events / fills.ranges, Unit::count)));
+  f.shortens_kernels = bound != Bound::host;
+  save(f, claimed_by(e, fills, f), kZeroFillPessimism, 1);
+  change(f, "op:/Optimizer.zero_grad#/=0" + (f.shortens_kernels ? without_adding(e, fills) : ""),
+         kZeroFillPessimism);
+  f.confidence = Confidence::high;
+  f.because = "the events are counted; with gradients set to None there are none";
+  f.evidence = "launches: calls; call_tree: Optimizer.zero_grad";
+  f.remedy =
+      "optimizer.zero_grad(set_to_none=True), the default since PyTorch 2.0: delete set_to_none=False. Not "
+      "if code reads .grad as zeros.";
+  f.verify = "No fills below Optimizer.zero_grad.";
+  return f;
+}
+
+std::optional<Finding> data_parallel(const Evidence& e, Bound) {
+  const Table* devices = table_of(e.reports().devices, "Devices");
+  if (e.fact("data_parallel_calls") == 0 || devices == nullptr || devices->rows() < 2) return std::nullopt;
+  Finding f =
+      finding(e, "H08", "host",
+              fmt::format("torch.nn.DataParallel drives {} devices from one process", devices->rows()));
+  f.confidence = Confidence::high;
+  f.because = "its forward is in the trace";
+  f.evidence = "operators: DataParallel.forward";
+  f.remedy = "Use torch.nn.parallel.DistributedDataParallel, one process per device (torchrun).";
+  f.verify = "DistributedDataParallel.forward appears instead.";
+  f.effort = Effort::code;
+  return f;
+}
+
+constexpr Rule kRules[] = {
+    {"H03", "host", "the optimizer updates parameter by parameter", true, optimizer_loop,
+     R"(Looks at: what ranges `Optimizer.step#…` launch. Fires with kManyLaunches device events an optimizer step and more, half of them
+shorter than kShortKernel.
+
+Saving: replay with these ranges shorter by kMultiTensorLeast to kMultiTensorMost, and what they launch as well unless the host
+limits: multi-tensor optimizers need about 30 launches, and the shortest kernels take longer to start than to work. Where the
+recording cannot be replayed, as much of the idle time inside them and, unless the host limits, of their kernels' time.
+
+Without a device: fires with kManyLaunches operators an optimizer step, shorter than kShortKernel on average; saving: the same shares of
+the host time less what recording cost, at the high end kSureRecording of that cost.
+
+Silent on: fused and foreach optimizers; loops that the device hides, as their saving is under a hundredth of the step;
+optimizers whose kernels are long.)"},
+    {"H04", "host", "gradients are filled with zeros", true, zero_fill,
+     R"(Looks at: what ranges `Optimizer.zero_grad#…` launch. Fires with kManyFills device events each and more.
+
+Saving: replay without these ranges and what they launched, and, unless the host limits, without the kernels that
+add to a gradient what would be its first value; low is kZeroFillPessimism of it. Where the recording cannot be replayed, the idle
+time inside them and, unless the host limits, the time of their fills.
+
+Without a device: fires with kManyFills operators each; saving: kZeroFillPessimism of their host time less what recording cost, to
+kZeroFillMost of it less kSureRecording of that cost.
+
+Silent on: gradients set to None.)"},
+    {"H02", "host", "the device waits for Python code", true, python_bound,
+     R"(Looks at: *Idle time by place* of `idle`, cause `python`: only Python was running. Fires when that is kPythonShare of the
+window or more, outside the borders of steps, and one line of the program holds kTopFrameShare of it.
+
+Saving: replay without that line's frames, where they launch nothing; else kPythonMost of its idle time. Low is kPythonLeast ×
+(1 − what recording cost) of it.
+
+Without a device: the same of *Host time by place* of `host_time`: time in which no operator runs.
+
+Silent on: Python spread thinly over the framework (H01); recordings without stacks; bound words other than host-bound and
+mixed. A frame that itself waits (lock, queue, sleep) gets another sentence.)"},
+    {"H01", "host", "kernels are issued too slowly", true, launch_bound,
+     R"(Looks at: `idle`, causes `launch`, `runtime`, `op`, `python`, `annotation` and `untraced`, and `latency` of `ledger`; `prompt` of `ledger`. Fires when the
+program is host-bound, these causes hold kLateIdleShare of the window, kernels are kMinKernels a step and more, and
+kPromptShare of them start within 10 µs of their launch: nothing was queued before them.
+
+Saving: kGraphPessimism to kGraphShare of that idle time, without what recording itself cost (Q05), less what replay says that findings with a more specific cause save
+there; silent when under kLateIdleShare of the step is left.
+
+Silent on: waits for data, blocking calls, allocations; compiled programs (G03); recordings that lack device events.)"},
+    {"G03", "graph", "compiled, but launched one by one", true, not_captured,
+     R"(Looks at: the same as H01, and `kernels`. Fires in its place when kCompiledShare of kernels have a compiler's name (`triton_…`) and no
+graph is launched.
+
+Saving: as H01.
+
+Silent on: captured graphs.)"},
+    {"H08", "host", "DataParallel instead of DistributedDataParallel", false, data_parallel,
+     R"(Looks at: `data_parallel_calls` of `overview`, `devices`. Fires when `DataParallel.forward` is recorded and several devices work.
+
+Saving: none is stated.
+
+Silent on: DistributedDataParallel.)"},
+};
+
+}  // namespace
+
+std::span<const Rule> host_rules() { return kRules; }
+
+}  // namespace stepscope::advise

@@ -1,0 +1,300 @@
+// Rules of input (I): the device waits for data.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "advise/places.h"
+#include "advise/rules/constants.h"
+#include "advise/rules/families.h"
+#include "advise/say.h"
+#include "report/statistics.h"
+
+namespace stepscope::advise {
+namespace {
+
+using report::Table;
+using report::Texts;
+
+/// "single-process" or "multi-process", "" when no loader was recorded.
+std::string loader_kind(const Evidence& e) {
+  for (const Table& table : e.reports().input_wait.tables) {
+    const Texts* kinds = texts_of(table, "kind");
+    for (std::size_t row = 0; kinds != nullptr && row < kinds->size(); ++row)
+      if (e.mine(table, row) && !(*kinds)[row].empty()) return (*kinds)[row];
+  }
+  return "";
+}
+
+/// The rank's waits for data, in the order of the file.
+struct LoaderWait {
+  std::string step;
+  std::int64_t length, exposed;
+};
+std::vector<LoaderWait> loader_waits(const Evidence& e) {
+  std::vector<LoaderWait> waits;
+  const Table* table = table_of(e.reports().input_wait, "Each wait");
+  for (std::size_t row = 0; table != nullptr && row < table->rows(); ++row)
+    if (e.mine(*table, row))
+      waits.push_back({(*texts_of(*table, "step"))[row], (*ints_of(*table, "length"))[row],
+                       (*ints_of(*table, "exposed"))[row]});
+  return waits;
+}
+
+/// What a batch takes to load where the training process waits all that time, ns; `unknown` without waits.
+std::int64_t mean_wait(const std::vector<LoaderWait>& waits, std::int64_t unknown) {
+  std::int64_t sum = 0;
+  for (const LoaderWait& wait : waits) report::add_to(sum, wait.length);
+  return waits.empty() ? unknown : report::mean(sum, std::ssize(waits));
+}
+
+std::int64_t cost_of(const LoaderWait& wait) {
+  return wait.exposed == report::kNoInt ? wait.length : wait.exposed;
+}
+
+LoaderWait both(const LoaderWait& first, const LoaderWait& second) {
+  LoaderWait sum = second;
+  report::add_to(sum.length, first.length);
+  if (sum.exposed != report::kNoInt && first.exposed != report::kNoInt)
+    report::add_to(sum.exposed, first.exposed);
+  return sum;
+}
+
+/// Some waits are as long as half a step and most are short: what a loader with enough workers looks like
+/// when batches are uneven.
+bool comes_in_bursts(const Evidence& e, const std::vector<LoaderWait>& waits) {
+  if (std::ssize(waits) < kWaitsToCompare) return false;
+  std::vector<std::int64_t> lengths;
+  std::int64_t sum = 0;
+  for (const LoaderWait& wait : waits) {
+    lengths.push_back(wait.length);
+    report::add_to(sum, wait.length);
+  }
+  const auto longest = static_cast<double>(*std::max_element(lengths.begin(), lengths.end()));
+  return longest >= kBurstWait * static_cast<double>(e.step_length()) &&
+         report::ratio(report::quantile(lengths, 0.5), report::mean(sum, std::ssize(lengths))) <=
+             kBurstMedian;
+}
+
+/// Waits for the first batch of workers that were started again: long ones behind the end of a loop, which
+/// shows as an earlier wait in the same step and is part of them: it ends the workers before. None where they
+/// cost too little to be a finding.
+std::vector<LoaderWait> restarts(const Evidence& e, const std::vector<LoaderWait>& waits) {
+  std::vector<std::int64_t> lengths;
+  for (const LoaderWait& wait : waits) lengths.push_back(wait.length);
+  const std::int64_t usual = report::quantile(lengths, 0.5);
+  std::vector<LoaderWait> found;
+  std::int64_t cost = 0;
+  for (std::size_t i = 1; i < waits.size(); ++i) {
+    const LoaderWait &end = waits[i - 1], &first = waits[i];
+    if ((first.length >= kRestart || end.length >= kWorkersEnd) &&
+        static_cast<double>(first.length) >= kRestartTimes * static_cast<double>(usual) &&
+        !first.step.empty() && first.step == end.step) {
+      found.push_back(both(end, first));
+      report::add_to(cost, cost_of(found.back()));
+    }
+  }
+  return e.share(cost) < kBurstShare ? std::vector<LoaderWait>{} : found;
+}
+
+std::optional<Finding> worker_restart(const Evidence& e, Bound) {
+  const std::vector<LoaderWait> starts = restarts(e, loader_waits(e));
+  if (starts.size() < 2 || loader_kind(e).find("multi") == std::string::npos) return std::nullopt;
+  std::int64_t cost = 0;
+  for (const LoaderWait& start : starts) report::add_to(cost, cost_of(start));
+  Finding f =
+      finding(e, "I03", "input",
+              fmt::format("{} at the start of each of {} passes over the data: the workers are started again",
+                          ns(cost / std::ssize(starts)), starts.size()));
+  save(f, cost / e.steps(), kWorkerPessimism, 1);
+  f.seen = std::ssize(starts);
+  f.confidence = Confidence::medium;
+  f.because = "each of these waits follows the end of a loop over the loader";
+  f.evidence = fmt::format("input_wait: each wait; {}", per_step(e, cost));
+  f.remedy =
+      "DataLoader(..., persistent_workers=True), made once for all epochs; "
+      "multiprocessing_context=\"forkserver\" "
+      "starts workers faster than \"spawn\".";
+  f.verify = "The first wait of an epoch is as short as the others.";
+  return f;
+}
+
+std::optional<Finding> bursts(const Evidence& e, Bound bound) {
+  const std::vector<LoaderWait> waits = loader_waits(e);
+  if (loader_kind(e).find("multi") == std::string::npos || !comes_in_bursts(e, waits) ||
+      restarts(e, waits).size() >= 2)
+    return std::nullopt;
+  const bool host_only = bound == Bound::host_only;
+  const std::int64_t cost = host_only ? e.fact("host_data_loading") : e.idle("input");
+  if (e.share(cost) < kBurstShare) return std::nullopt;
+  const auto longest =
+      std::max_element(waits.begin(), waits.end(),
+                       [](const LoaderWait& a, const LoaderWait& b) { return a.length < b.length; });
+  const auto longs = std::count_if(
+      waits.begin(), waits.end(), [&](const LoaderWait& wait) { return wait.length * 4 >= longest->length; });
+  Finding f = finding(
+      e, "I04", "input",
+      fmt::format("{} of {} waits for data take up to {} and the others nothing: batches come in bursts",
+                  longs, waits.size(), ns(longest->length)));
+  save(f, cost / e.steps(), kBurstLeast, kBurstMost);
+  f.seen = longs;
+  f.confidence = Confidence::low;
+  f.because =
+      "half of the waits are far shorter than their mean; why single batches are late is not in this "
+      "file";
+  f.evidence =
+      fmt::format("input_wait: each wait; {}{}", host_only ? "" : "idle: cause input, ", per_step(e, cost));
+  f.remedy =
+      "A larger prefetch_factor; samples of even cost in a batch (bucket by length, shuffle large files); "
+      "DataLoader(in_order=False) where order does not matter.";
+  f.verify = "No wait is over ten times the median.";
+  return f;
+}
+
+/// What waits take beyond fetching batches that are ready, ns in the window.
+std::int64_t beyond_fetching(std::int64_t waited, const std::vector<LoaderWait>& waits) {
+  return std::max<std::int64_t>(0, waited - kQueueFetch * std::ssize(waits));
+}
+
+/// Workers are late in general: in the median step and in half of the steps.
+bool always_late(const Evidence& e, Bound bound) {
+  const Table* steps = table_of(e.reports().input_wait, "Waiting for data");
+  const char* column = bound == Bound::host_only ? "share" : "exposed_share";
+  const report::Reals* shares = steps == nullptr ? nullptr : reals_of(*steps, column);
+  std::int64_t late = 0, all = 0;
+  for (std::size_t row = 0; shares != nullptr && row < shares->size(); ++row) {
+    if (!e.mine(*steps, row)) continue;
+    ++all;
+    late += !((*shares)[row] < kLoaderShare);  // not known counts
+  }
+  return late * 2 >= all;
+}
+
+/// `in_main`: the loader runs in the training process.
+std::optional<Finding> slow_loader(const Evidence& e, Bound bound, bool in_main) {
+  const bool host_only = bound == Bound::host_only;
+  if (in_main != (loader_kind(e).find("single") != std::string::npos)) return std::nullopt;
+  const bool hidden = in_main && !host_only && e.share(e.idle("input")) < kLoaderShare;
+  const std::int64_t waited = host_only || hidden ? e.fact("host_data_loading") : e.idle("input");
+  if (hidden ? waited == 0 : e.share(waited) < kLoaderShare) return std::nullopt;
+  const std::int64_t per_step = waited / e.steps();
+  const std::vector<LoaderWait> waits = loader_waits(e);
+  const bool other = restarts(e, waits).size() >= 2 || comes_in_bursts(e, waits);
+  if (!in_main && (other || !always_late(e, bound))) return std::nullopt;
+  if (host_only && loader_kind(e).find("multi") != std::string::npos &&
+      e.share(beyond_fetching(waited, waits)) < kLoaderShare)
+    return std::nullopt;
+  Finding f =
+      finding(e, in_main ? "I01" : "I02", "input",
+              fmt::format("{} of {} per step: {} {}", ns(per_step), ns(e.step_length()),
+                          host_only ? "the program" : "the device",
+                          hidden    ? "hides that the training process itself loads data (num_workers=0)"
+                          : in_main ? "waits while the training process itself loads data (num_workers=0)"
+                                    : "waits for the data loader"));
+  save(f, hidden ? 0 : per_step, in_main ? kWorkerPessimism : kStarvedPessimism,
+       host_only && !in_main ? kSlowedToo : 1.0);
+  change(f, "data_loading=0", in_main ? kWorkerPessimism : kStarvedPessimism);
+  f.next = hidden;
+  f.least_after = kLoaderShare;
+  f.confidence = in_main ? Confidence::high : Confidence::medium;
+  f.because =
+      in_main ? "the loader's class runs in the training process, and the wait is measured where the device "
+                "is idle"
+              : "the wait is measured where the device is idle; why the workers are late is not in this file";
+  f.evidence = fmt::format("{} ({})", advise::per_step(e, waited), percent(e.share(waited)));
+  f.evidence = host_only || hidden ? "input_wait: " + f.evidence
+                                   : "idle: cause input, " + f.evidence + "; input_wait: per step";
+  if (host_only)
+    f.because =
+        fmt::format("the loader's range is in the file; no device is recorded{}",
+                    in_main ? "" : "; what waits less may compute faster too, so high is above the wait");
+  const std::int64_t rest = std::max<std::int64_t>(1, e.step_length() - per_step);
+  const std::int64_t batch = mean_wait(waits, per_step);
+  const std::int64_t workers = std::clamp<std::int64_t>((batch + rest - 1) / rest + 1, 2, 32);
+  f.remedy =
+      in_main ? fmt::format(
+                    "DataLoader(..., num_workers={}, persistent_workers=True{}): a batch takes {} to load, "
+                    "the step without {} {}.",
+                    workers, host_only ? "" : ", pin_memory=True", ns(batch),
+                    host_only ? "loading" : "that wait", ns(rest))
+              : "More workers up to the cores; if they are busy, move decoding out of them or cache "
+                "it; raise prefetch_factor.";
+  f.verify = "The loader's share of the step falls under 2 %, and other host rows grow by less than 10 %.";
+  f.effort = Effort::option;
+  return f;
+}
+
+std::optional<Finding> host_preprocess(const Evidence& e, Bound bound) {
+  const bool host_only = bound == Bound::host_only;
+  const std::vector<Place> work = places_of(
+      e, [](const Place& p) { return p.after_loading() && (p.cause == "op" || p.cause == "python"); });
+  const std::int64_t cost = time_of(work);
+  if (e.share(cost) < kLoaderShare) return std::nullopt;
+  const Place& most = work.front();
+  Finding f = finding(
+      e, "I05", "input",
+      fmt::format("{} of {} per step: the {} prepares the batch ({}) after it was loaded and before {}",
+                  ns(cost / e.steps()), ns(e.step_length()), host_only ? "training process" : "host",
+                  most.name, host_only ? "the forward pass begins" : "the device gets any of it"));
+  save(f, cost / e.steps(), kPreprocessPessimism, host_only ? kSlowedToo : 1);
+  f.confidence = Confidence::medium;
+  f.because = host_only ? "no backward pass goes through these operators"
+                        : "these ranges launch nothing, and the device has nothing to do meanwhile";
+  f.evidence = fmt::format("{}: time by place, after loading, {}{}", host_only ? "host_time" : "idle",
+                           per_step(e, cost), most.source.empty() ? "" : ", most at " + placed(most.source));
+  f.remedy =
+      "Move this work into the dataset or collate_fn (workers do it ahead), or behind the copy to the device "
+      "(torchvision.transforms.v2 runs there).";
+  f.verify = host_only ? "The forward pass begins right behind the loader's range."
+                       : "The first copy of a step starts right behind the loader's range.";
+  f.effort = Effort::code;
+  return f;
+}
+
+constexpr Rule kRules[] = {
+    {"I01", "input", "the training process itself loads data", false,
+     [](const Evidence& e, Bound bound) { return slow_loader(e, bound, true); },
+     R"(Looks at: `idle`, cause `input` (`host_data_loading` of `overview`, where no device is recorded); `input_wait` for the kind of
+loader. Fires for a loader that runs in the training process, from kLoaderShare of the window on. Loading that the device hides is a
+candidate too: replay tells whether it limits next.
+
+Saving: replay without data loading. Low is kWorkerPessimism of it: workers slow the main process down.
+
+Silent on: loading that the device hides, unless it would limit once other findings are done; loaders with worker processes (I02).)"},
+    {"I02", "input", "the loader's workers are late", false,
+     [](const Evidence& e, Bound bound) { return slow_loader(e, bound, false); },
+     R"(Looks at: the same as I01. Fires for a loader with worker processes, or of an unknown kind, from kLoaderShare of the window on, when
+half of the steps wait so long; without a device, where nothing hides it, kQueueFetch a batch of worker processes aside.
+
+Saving: replay without data loading. Low is kStarvedPessimism of it: the cores may be used up. Without a device high is kSlowedToo of it.
+
+Silent on: waits of single batches (I04) and of restarted workers (I03).)"},
+    {"I03", "input", "workers are started again for every pass", false, worker_restart,
+     R"(Looks at: *Each wait* of `input_wait`, loaders with worker processes. Fires when at least two waits take kRestartTimes the median
+wait, each behind an earlier wait of the same step, the one that ended the loop before: where that took kWorkersEnd, or the first batch
+kRestart, the workers ended with it. Both together from kBurstShare of the window on.
+
+Saving: the exposed part of both waits, spread over the steps; low is kWorkerPessimism of it.
+
+Silent on: the first pass.)"},
+    {"I04", "input", "batches come in bursts", true, bursts,
+     R"(Looks at: *Each wait* of `input_wait`, loaders with worker processes. Fires with kWaitsToCompare waits and more, half of them under kBurstMedian of their mean and one of kBurstWait, and kBurstShare of the window idle for cause `input` (in the loader, where no device is recorded).
+
+Saving: kBurstLeast to kBurstMost of that idle time.
+
+Silent on: restarted workers (I03); loaders that are always late (I02).)"},
+    {"I05", "input", "the host prepares the batch after it was loaded", true, host_preprocess,
+     R"(Looks at: *Idle time by place* of `idle`, `after loading`, causes `op` and `python`: ranges behind a wait for data that end before the
+call that launches the step's first device work. Fires from kLoaderShare of the window on.
+
+Saving: that time; low is kPreprocessPessimism of it, high kSlowedToo where no device is recorded.
+
+Without a device: *Host time by place* of `host_time`, until an operator begins that a backward pass goes back through.
+
+Silent on: tiny work on scalars; work that the device hides; the conversion that is part of the first copy.)"},
+};
+
+}  // namespace
+
+std::span<const Rule> input_rules() { return kRules; }
+
+}  // namespace stepscope::advise

@@ -1,0 +1,174 @@
+// Rules of kernels (K).
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "advise/device_work.h"
+#include "advise/rules/constants.h"
+#include "advise/rules/families.h"
+#include "advise/rules/on_cpu.h"
+#include "advise/say.h"
+#include "report/names.h"
+
+namespace stepscope::advise {
+namespace {
+
+constexpr std::string_view kChainDoc =
+    R"(Looks for a device that is busy for at least `kBusyShare` of the window and spends at least `kPointwiseShare` of compute time in kernels of the kinds
+pointwise and cast (`kernels`): each reads and writes memory for little arithmetic, and no compiler has fused them. Saving: their time and
+that of copies and concatenations between them × `kFusedLeast` to `kFusedMost`, or to what fusing each run of neighbours over as many elements saves
+(chained_share) where that is more; through replay where launches are linked. Recordings bound by the host list it under what comes next. Silent
+for trainings at 14 to 25 %, and for kernels that Inductor or Triton made (kind compiled). Without a device: element-wise operators (`host_time`)
+of that share of the window that take kLayerWork on average; the saving is the same share of their time.)";
+
+std::optional<Finding> pointwise_chain(const Evidence& e, Bound bound) {
+  if (bound == Bound::host_only) return pointwise_on_cpu(e);
+  if (!has_pointwise_chains(e)) return std::nullopt;
+  const double share = kind_share(e, {"pointwise", "cast", "copy", "concat"});
+  Finding f = finding(e, "K01", "kernel",
+                      fmt::format("{} of kernel time ({} per step) goes into element-wise kernels that each "
+                                  "read and write memory",
+                                  percent(share), ns(compute_time(e, share))));
+  const double most = std::max(kFusedMost, chained_share(e, {"pointwise", "cast", "copy", "concat"}) / share);
+  save(f, compute_time(e, share), kFusedLeast, most);
+  change(f, fmt::format("kind:/pointwise|cast|copy|concat/={}", 1 - most),
+         fmt::format("kind:/pointwise|cast|copy|concat/={}", 1 - kFusedLeast));
+  f.shortens_kernels = true;
+  device_only(f, bound);
+  f.confidence = Confidence::medium;
+  if (!f.next) f.because = "known by kernel names; how many fuse depends on what stands between them";
+  f.evidence = fmt::format("kernels: kinds pointwise {}, cast {}, copy and concat {}",
+                           percent(kind_share(e, {"pointwise"})), percent(kind_share(e, {"cast"})),
+                           percent(kind_share(e, {"copy", "concat"})));
+  f.remedy =
+      "torch.compile(model) on the blocks; or fused norms, rotary embeddings and gates (F.rms_norm, "
+      "F.layer_norm, Liger kernels, <<Apex||aiter||Apex; aiter on ROCm>>); keep one type through the chain.";
+  f.verify = "triton_poi_fused kernels appear; the share of kinds pointwise and cast falls.";
+  f.effort = Effort::one_line;
+  return f;
+}
+
+constexpr std::string_view kSmallGridDoc =
+    R"(Looks for at least `kSmallGridShare` of compute time in kernels with fewer blocks than the device has multiprocessors (`kernels`: small_grid_share;
+recorded on CUDA). Saving: up to `kSmallGridSaving` of that time. In a recording bound by the host it is evidence of H01 and not a
+finding: there larger kernels cost nothing until the queue is full.)";
+
+std::optional<Finding> small_grid(const Evidence& e, Bound bound) {
+  const double share = small_grid_share(e);
+  if (bound == Bound::host || share < kSmallGridShare || e.fact("kernels") < kMinSmallGrids)
+    return std::nullopt;
+  Finding f = finding(e, "K02", "kernel",
+                      fmt::format("{} of kernel time ({} per step) runs on fewer blocks than the device has "
+                                  "multiprocessors",
+                                  percent(share), ns(compute_time(e, share))));
+  save(f, compute_time(e, share), 0, kSmallGridSaving);
+  f.shortens_kernels = true;
+  device_only(f, bound);
+  f.confidence = Confidence::medium;
+  f.because = "the launches state their grids";
+  f.evidence = "kernels: small_grid_share, blocks_per_sm" + room_for_more(e);
+  f.remedy =
+      "A larger batch; batch requests, heads or experts into one product (grouped matmul); independent work "
+      "on several streams or branches of a captured graph.";
+  f.verify = "kernels: small_grid_share under 20 %.";
+  f.effort = Effort::code;
+  return f;
+}
+
+constexpr std::string_view kOccupancyDoc =
+    R"(Looks for one kernel of the program or of a compiler (*Kernels of low occupancy* of `kernels`) with `kOwnKernelShare` of compute time that holds less than `kLowOccupancy` of a multiprocessor's
+threads although each gets `kMinBlocks` blocks. Saving: `kOccupiedLeast` to `kOccupiedMost` times as fast, through replay where launches are linked; what comes next where the host limits. Silent
+for kernels of PyTorch's and the vendors' libraries, which run well so, and for those that move `kFarFromRoof` of what the device's memory does by the sizes of
+their operator's tensors. Low confidence: without counters nobody knows what the kernel waits for.)";
+
+std::optional<Finding> low_occupancy(const Evidence& e, Bound bound) {
+  const report::Table* table = table_of(e.reports().kernels, "Kernels of low occupancy");
+  if (table == nullptr) return std::nullopt;
+  const report::Reals &share = *reals_of(*table, "share"), &occupancy = *reals_of(*table, "occupancy"),
+                      &blocks = *reals_of(*table, "blocks_per_sm"),
+                      &rate = *reals_of(*table, "bandwidth_share");
+  for (std::size_t row = 0; row < table->rows(); ++row) {  // longest first
+    if (!e.mine(*table, row) || !(share[row] >= kOwnKernelShare) || occupancy[row] >= kLowOccupancy ||
+        blocks[row] < kMinBlocks || rate[row] >= kFarFromRoof)
+      continue;
+    const std::string& name = (*texts_of(*table, "name"))[row];
+    const std::string& limit = (*texts_of(*table, "limited_by"))[row];
+    Finding f = finding(e, "K03", "kernel",
+                        fmt::format("{} ({} of kernel time) holds {} of a multiprocessor's threads{}",
+                                    report::short_name(name, 48), percent(share[row]),
+                                    percent(occupancy[row]), limit.empty() ? "" : "; limited by " + limit));
+    save(f, compute_time(e, share[row]), 1 - 1 / kOccupiedLeast, 1 - 1 / kOccupiedMost);
+    f.ideal = {scale_of(analyze::Scale::What::kernel, name, 1 / kOccupiedMost)};
+    f.mild = {scale_of(analyze::Scale::What::kernel, name, 1 / kOccupiedLeast)};
+    f.shortens_kernels = true;
+    device_only(f, bound);
+    if (!f.next) f.because = "occupancy is estimated at launch; what the kernel waits for is not recorded";
+    f.evidence = "kernels: kernels of low occupancy";
+    f.remedy =
+        "Fewer registers or a smaller tile a block: num_warps, num_stages and maxnreg of a Triton kernel, "
+        "__launch_bounds__ of a C++ one.";
+    f.verify = "kernels: occupancy of this kernel above 0.25, and its mean shorter.";
+    f.effort = Effort::code;
+    return f;
+  }
+  return std::nullopt;
+}
+
+constexpr std::string_view kAttentionDoc =
+    R"(Looks for attention in parts (`products`): a product, a softmax over its scores and a product with that below one range, with scores of at least `kMaxScores` in both
+directions or of unknown size, that take `kProductShare` of compute time. Saving: 0.7 of the time between the products to all of it and 0.3 of theirs; the backward pass
+gains likewise and is not counted. Silent for short sequences, for fused attention (flash, SDPA), and when the host limits.)";
+
+std::optional<Finding> parted_attention(const Evidence& e, Bound bound) {
+  const report::Table* table = table_of(e.reports().products, "Attention in parts");
+  if (table == nullptr || bound == Bound::host) return std::nullopt;
+  std::int64_t count = 0, products = 0, others = 0;
+  double share = 0;
+  bool sized = true;
+  const auto number = [&](std::string_view column, std::size_t row) {
+    return (*ints_of(*table, column))[row];
+  };
+  for (std::size_t row = 0; row < table->rows(); ++row) {
+    const bool known = number("rows", row) > 0;
+    if (!e.mine(*table, row) || (known && std::min(number("rows", row), number("columns", row)) < kMaxScores))
+      continue;
+    sized &= known;
+    count += number("count", row);
+    products += number("products", row);
+    others += number("others", row);
+    share += (*reals_of(*table, "share"))[row];
+  }
+  if (count == 0 || share < kProductShare) return std::nullopt;
+  const double of_others =
+      static_cast<double>(others) / static_cast<double>(std::max<std::int64_t>(1, products + others));
+  Finding f =
+      finding(e, "K07", "kernel",
+              fmt::format("Attention is computed as product, softmax, product: {} times, {} of kernel time",
+                          report::format_value(count, report::Unit::count), percent(share)));
+  save(f, compute_time(e, share), kFusedAttentionLeast * of_others,
+       of_others + kFusedProducts * (1 - of_others));
+  f.shortens_kernels = true;
+  f.confidence = sized ? Confidence::high : Confidence::medium;
+  f.because = sized ? "the operators and the sizes of the scores are in the file"
+                    : "the operators are in the file, the sizes of the scores are not";
+  f.evidence = "products: attention in parts";
+  f.remedy =
+      "F.scaled_dot_product_attention; attn_implementation=\"sdpa\" or \"flash_attention_2\" in "
+      "Transformers; FlexAttention for masks of your own. Half precision, as flash kernels need it.";
+  f.verify = "Kernels named flash or fmha appear; no softmax between products.";
+  f.effort = Effort::one_line;
+  return f;
+}
+
+constexpr Rule kRules[] = {
+    {"K01", "kernel", "element-wise kernels are not fused", true, pointwise_chain, kChainDoc},
+    {"K02", "kernel", "kernels are too small for the device", true, small_grid, kSmallGridDoc},
+    {"K03", "kernel", "a kernel of the program's own holds few threads", true, low_occupancy, kOccupancyDoc},
+    {"K07", "kernel", "attention is not fused", true, parted_attention, kAttentionDoc},
+};
+
+}  // namespace
+
+std::span<const Rule> kernel_rules() { return kRules; }
+
+}  // namespace stepscope::advise

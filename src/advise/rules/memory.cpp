@@ -1,0 +1,172 @@
+// Rules of device memory (A).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "advise/cite.h"
+#include "advise/rules/constants.h"
+#include "advise/rules/families.h"
+#include "advise/say.h"
+#include "report/statistics.h"
+
+namespace stepscope::advise {
+namespace {
+
+using report::format_value;
+using report::Ints;
+using report::Table;
+using report::Texts;
+using report::Unit;
+
+constexpr std::string_view kAllocationDoc =
+    R"(Looks for idle time of cause `alloc` (`idle`): the device waits while memory is allocated, freed or mapped; at least `kAllocationShare` of the window. Saving:
+replay without these calls, at least `kAllocationPessimism` of it. A warm caching allocator makes none in steady steps; library workspaces that are made once
+stay below the share.)";
+
+std::optional<Finding> allocation(const Evidence& e, Bound) {
+  const std::int64_t cost = e.idle("alloc");
+  if (e.share(cost) < kAllocationShare) return std::nullopt;
+  Finding f = finding(e, "A01", "memory",
+                      fmt::format("{} of {} per step: device memory is allocated or freed inside the step",
+                                  ns(cost / e.steps()), ns(e.step_length())));
+  save(f, cost / e.steps(), kAllocationPessimism, 1.0);
+  change(f, "alloc=0", kAllocationPessimism);
+  f.confidence = Confidence::medium;
+  f.because = "a warm caching allocator makes no such calls";
+  f.evidence = fmt::format("idle: cause alloc, {}{}", per_step(e, cost), longest_idle(e, "alloc"));
+  f.remedy =
+      "Remove empty_cache() from the loop; PYTORCH_ALLOC_CONF=expandable_segments:True; keep shapes fixed.";
+  f.verify = "No malloc or free calls of the runtime remain in steady steps.";
+  return f;
+}
+
+constexpr std::string_view kLimitDoc =
+    R"(Looks for a peak of allocated memory (`memory_events`) above `kMemoryShare` of the device's memory. A risk without a saving. Silent without `[memory]` events.)";
+
+std::optional<Finding> memory_limit(const Evidence& e, Bound) {
+  const Table* peaks = table_of(e.reports().memory_events, "Peak");
+  const Table* devices = table_of(e.reports().devices, "Devices");
+  if (peaks == nullptr || devices == nullptr) return std::nullopt;
+  const Texts* where = texts_of(*peaks, "device");
+  const Ints* peak = ints_of(*peaks, "peak_allocated");
+  const Ints* device = ints_of(*devices, "device");
+  const Ints* total = ints_of(*devices, "memory");
+  if (where == nullptr || peak == nullptr || device == nullptr || total == nullptr) return std::nullopt;
+  for (std::size_t p = 0; p < peak->size(); ++p) {
+    for (std::size_t d = 0; d < device->size(); ++d) {
+      if (!e.mine(*peaks, p) || !e.mine(*devices, d) || (*total)[d] <= 0 ||
+          !(*where)[p].ends_with(" " + std::to_string((*device)[d])))
+        continue;
+      const double share = static_cast<double>((*peak)[p]) / static_cast<double>((*total)[d]);
+      if (share <= kMemoryShare) continue;
+      Finding f =
+          finding(e, "A02", "memory",
+                  fmt::format("Device {} is nearly full: peak {} of {}", (*device)[d],
+                              format_value((*peak)[p], Unit::bytes), format_value((*total)[d], Unit::bytes)));
+      f.confidence = Confidence::medium;
+      f.because = "the allocator reports it; a risk, not a cost of time";
+      f.evidence = "memory_events: peak, and what was alive then";
+      f.remedy =
+          "Checkpoint activations, zero_grad(set_to_none=True), mixed precision, a smaller micro-batch with "
+          "accumulation.";
+      f.verify = "Peak under 90 %.";
+      f.effort = Effort::code;
+      return f;
+    }
+  }
+  return std::nullopt;
+}
+
+constexpr std::string_view kFragmentedDoc =
+    R"(Looks for memory that the allocator holds and the program does not use at the peaks (`memory_events`: peak_reserved - peak_allocated): more than `kFragmentedShare` of what is
+reserved, and more than `kFragmentedBytes`. A hint without a saving: the next larger tensor may fail although memory is free. Low confidence: totals do not
+show how large the free blocks are.)";
+
+std::optional<Finding> fragmentation(const Evidence& e, Bound) {
+  const Table* peaks = table_of(e.reports().memory_events, "Peak");
+  const Ints* allocated = peaks == nullptr ? nullptr : ints_of(*peaks, "peak_allocated");
+  const Ints* reserved = peaks == nullptr ? nullptr : ints_of(*peaks, "peak_reserved");
+  for (std::size_t row = 0; allocated != nullptr && reserved != nullptr && row < allocated->size(); ++row) {
+    const std::int64_t used = (*allocated)[row], held = (*reserved)[row];
+    if (!e.mine(*peaks, row) || used <= 0 || held <= 0 || held - used <= kFragmentedBytes ||
+        static_cast<double>(held - used) <= kFragmentedShare * static_cast<double>(held))
+      continue;
+    Finding f = finding(e, "A04", "memory",
+                        fmt::format("The allocator holds {} and the program uses at most {} of it",
+                                    format_value(held, Unit::bytes), format_value(used, Unit::bytes)));
+    f.confidence = Confidence::low;
+    f.because = "totals do not show how large the free blocks are; no cost of time";
+    f.evidence = "memory_events: peak_reserved, peak_allocated of " + (*texts_of(*peaks, "device"))[row];
+    f.remedy =
+        "PYTORCH_ALLOC_CONF=expandable_segments:True (PYTORCH_CUDA_ALLOC_CONF before PyTorch 2.9), or "
+        "max_split_size_mb; largest shapes first.";
+    f.verify = "memory_events: peak_reserved near peak_allocated.";
+    return f;
+  }
+  return std::nullopt;
+}
+
+constexpr std::string_view kGrowthDoc =
+    R"(Looks for a memory whose lowest level (`memory_events`: memory of each step) rises in each of at least `kGrowingSteps` steps, by more than `kGrowthBytes` and `kGrowthShare` of the peak per step (median
+of the slopes between all pairs of steps, Theil and Sen). No saving: it ends in a lack of memory. Low confidence, as caches that warm up and sequences that grow
+look the same in a short recording.)";
+
+/// Median slope between all pairs of values, one apart each; 0 when they do not all rise.
+std::int64_t steady_growth(const std::vector<std::int64_t>& levels) {
+  std::vector<std::int64_t> slopes;
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    if (i > 0 && levels[i] <= levels[i - 1]) return 0;
+    for (std::size_t j = 0; j < i; ++j)
+      slopes.push_back((levels[i] - levels[j]) / static_cast<std::int64_t>(i - j));
+  }
+  return slopes.empty() ? 0 : report::quantile(slopes, 0.5);
+}
+
+std::optional<Finding> growth(const Evidence& e, Bound) {
+  constexpr std::size_t kMaxSteps = 1'000;  // the pairs of more say nothing else
+  const Table* steps = table_of(e.reports().memory_events, "Memory of each step");
+  if (steps == nullptr) return std::nullopt;
+  std::map<std::string, std::vector<std::int64_t>> lowest;
+  std::map<std::string, std::int64_t> peak;
+  for (std::size_t row = 0; row < steps->rows(); ++row) {
+    const std::string& device = (*texts_of(*steps, "device"))[row];
+    if (!e.mine(*steps, row) || lowest[device].size() >= kMaxSteps) continue;
+    lowest[device].push_back((*ints_of(*steps, "lowest"))[row]);
+    peak[device] = std::max(peak[device], (*ints_of(*steps, "highest"))[row]);
+  }
+  for (const auto& [device, levels] : lowest) {
+    const std::int64_t each = steady_growth(levels);
+    if (levels.size() < kGrowingSteps || each <= kGrowthBytes ||
+        static_cast<double>(each) <= kGrowthShare * static_cast<double>(peak[device]))
+      continue;
+    Finding f = finding(e, "A05", "memory",
+                        fmt::format("Memory of {} grows by {} in every one of {} steps", device,
+                                    format_value(each, Unit::bytes), levels.size()));
+    f.confidence = Confidence::low;
+    f.because = "its lowest level rises from step to step; caches that warm up do so too";
+    f.evidence = "memory_events: memory of each step; never freed";
+    f.remedy =
+        "Store losses as loss.item() or loss.detach(), clear lists and hooks that keep tensors; compare two "
+        "snapshots (torch.cuda.memory._snapshot()) for the lines that allocate what stays.";
+    f.verify = "memory_events: lowest is the same in all steps.";
+    f.effort = Effort::code;
+    return f;
+  }
+  return std::nullopt;
+}
+
+constexpr Rule kRules[] = {
+    {"A01", "memory", "device memory is allocated inside the step", true, allocation, kAllocationDoc},
+    {"A02", "memory", "device memory is nearly full", false, memory_limit, kLimitDoc},
+    {"A04", "memory", "the allocator holds much more than is used", false, fragmentation, kFragmentedDoc},
+    {"A05", "memory", "memory grows from step to step", false, growth, kGrowthDoc},
+};
+
+}  // namespace
+
+std::span<const Rule> memory_rules() { return kRules; }
+
+}  // namespace stepscope::advise

@@ -1,0 +1,130 @@
+// Rules of too many calls (H03, H04, H05) where no device is recorded.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "advise/cite.h"
+#include "advise/places.h"
+#include "advise/rules/constants.h"
+#include "advise/rules/on_cpu.h"
+#include "advise/say.h"
+#include "report/names.h"
+#include "report/statistics.h"
+
+namespace stepscope::advise {
+namespace {
+
+using report::format_value;
+using report::Table;
+using report::Unit;
+
+/// Host time of the window that goes in part; what recording it cost is not there without recording.
+void save_recorded(Finding& f, const Evidence& e, std::int64_t time, std::int64_t recording, double low,
+                   double high) {
+  const std::int64_t least = std::max<std::int64_t>(0, time - recording);
+  const auto most =
+      time - static_cast<std::int64_t>(kSureRecording * static_cast<double>(std::min(recording, time)));
+  save(f, most / e.steps(), 0, high);
+  f.saving_low = static_cast<std::int64_t>(low * static_cast<double>(least)) / e.steps();
+}
+
+std::string with_recording(const Evidence& e, std::int64_t recording) {
+  return fmt::format("; recording cost about {} of it", ns(recording / e.steps()));
+}
+
+}  // namespace
+
+bool computes_on_cpu(const Evidence& e) {
+  const std::string_view backend = e.configuration("distributed backend");
+  return e.fact("runtime_calls") == 0 && (backend.empty() || backend == "gloo" || backend == "mpi");
+}
+
+std::optional<Finding> optimizer_on_cpu(const Evidence& e) {
+  const analyze::Launched steps = e.launched_in("Optimizer.step#");
+  if (!computes_on_cpu(e) || steps.ranges == 0 || steps.ops < kManyLaunches * steps.ranges ||
+      steps.host >= kShortKernel * steps.ops)
+    return std::nullopt;
+  Finding f =
+      finding(e, "H03", "host",
+              fmt::format("The optimizer calls {} operators per step, {} each on average",
+                          format_value(steps.ops / steps.ranges, Unit::count), ns(steps.host / steps.ops)));
+  save_recorded(f, e, steps.host, steps.recording, kMultiTensorLeast, kMultiTensorMost);
+  f.confidence = Confidence::high;
+  f.because = "calling so short operators costs more than they compute";
+  f.evidence = fmt::format("call_tree: Optimizer.step, {}{}", per_step(e, steps.host),
+                           with_recording(e, steps.recording));
+  f.remedy = all_at_once(steps.name);
+  f.verify = "A few operators in Optimizer.step, with _fused or _foreach in their names.";
+  return f;
+}
+
+std::optional<Finding> zero_fill_on_cpu(const Evidence& e) {
+  const analyze::Launched fills = e.launched_in("Optimizer.zero_grad#");
+  if (!computes_on_cpu(e) || fills.ranges == 0 || fills.ops < kManyFills * fills.ranges) return std::nullopt;
+  Finding f = finding(e, "H04", "host",
+                      fmt::format("zero_grad writes zeros with {} operators per step",
+                                  format_value(fills.ops / fills.ranges, Unit::count)));
+  save_recorded(f, e, fills.host, fills.recording, kZeroFillPessimism, kZeroFillMost);
+  f.confidence = Confidence::high;
+  f.because = "gradients set to None need none of them";
+  f.evidence = fmt::format("call_tree: Optimizer.zero_grad, {}{}", per_step(e, fills.host),
+                           with_recording(e, fills.recording));
+  f.remedy =
+      "optimizer.zero_grad(set_to_none=True), the default since PyTorch 2.0: delete set_to_none=False. Not "
+      "if code reads .grad as zeros.";
+  f.verify = "No fills below Optimizer.zero_grad.";
+  return f;
+}
+
+namespace {
+
+/// A loop of operators of its own: not one that another rule names, not layers, not long work.
+std::optional<std::size_t> dearest_loop(const Evidence& e, const Table& loops) {
+  const auto number = [&](const char* column, std::size_t row) { return (*ints_of(loops, column))[row]; };
+  const std::int64_t parameters = e.launched_in(kAccumulate).ranges / e.steps();
+  std::optional<std::size_t> dearest;
+  for (std::size_t row = 0; row < loops.rows(); ++row) {
+    const std::int64_t times = number("times", row);
+    const std::string& parent = (*texts_of(loops, "parent"))[row];
+    if (!e.mine(loops, row) ||
+        parent.starts_with("aten::") ||  // how an operator is made is not the program's
+        has_own_rule((*texts_of(loops, "unit"))[row], parent, (*texts_of(loops, "region"))[row]) ||
+        times / number("loops", row) <= parameters || number("host", row) > kLayerWork * times)
+      continue;
+    if (!dearest || number("host", row) > number("host", *dearest)) dearest = row;
+  }
+  return dearest;
+}
+
+}  // namespace
+
+std::optional<Finding> repeated_ops_on_cpu(const Evidence& e) {
+  const Table* loops = table_of(e.reports().launches, "Loops of operators");
+  const std::optional<std::size_t> row =
+      loops == nullptr || !computes_on_cpu(e) ? std::nullopt : dearest_loop(e, *loops);
+  if (!row) return std::nullopt;
+  const auto number = [&](const char* column) { return (*ints_of(*loops, column))[*row]; };
+  const std::int64_t host = number("host"), rounds = number("times") / number("loops");
+  if (e.share(host) < kLoopShare) return std::nullopt;
+  const std::string& source = (*texts_of(*loops, "source"))[*row];
+  const std::string place = source.empty() ? "" : " at " + placed(source);
+  Finding f = finding(e, "H05", "host",
+                      fmt::format("A loop of {} × {}{} takes {} of {} per step, {} a round",
+                                  format_value(rounds, Unit::count),
+                                  report::short_name((*texts_of(*loops, "unit"))[*row], 60), place,
+                                  ns(host / e.steps()), ns(e.step_length()), ns(host / number("times"))));
+  const double left = 2 / static_cast<double>(std::max<std::int64_t>(rounds, 3));
+  save_recorded(f, e, host, number("recording"), kLoopPessimism, 1 - left);
+  f.confidence = Confidence::medium;
+  f.because = "the same operators follow each other, and calling them costs as much as their work";
+  f.evidence = "launches: loops of operators, " + per_step(e, host) + with_recording(e, number("recording"));
+  f.remedy = fmt::format(
+      "Replace the loop{} by one operator on a larger tensor: torch.stack and a batched operator, indexing "
+      "with a tensor, torch.vmap, torch._foreach_*, or torch.compile.",
+      place);
+  f.verify = "The loop is gone from `stepscope show launches`.";
+  f.effort = Effort::code;
+  return f;
+}
+
+}  // namespace stepscope::advise

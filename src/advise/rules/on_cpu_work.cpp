@@ -1,0 +1,189 @@
+// Rules of operators' work (K01, P03) and of communication (N02, N06) where no device is recorded.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "advise/rules/constants.h"
+#include "advise/rules/on_cpu.h"
+#include "advise/say.h"
+#include "report/statistics.h"
+
+namespace stepscope::advise {
+namespace {
+
+using report::format_value;
+using report::Table;
+using report::Unit;
+
+/// Sums over the rank's work of operators.
+struct OperatorWork {
+  std::int64_t time = 0, calls = 0, chained = 0;  ///< ns in the recording
+};
+template <class Wanted>
+OperatorWork work_of(const Evidence& e, Wanted wanted) {
+  OperatorWork sum;
+  const Table* table = computes_on_cpu(e) ? table_of(e.reports().host_time, "Work of operators") : nullptr;
+  for (std::size_t row = 0; table != nullptr && row < table->rows(); ++row) {
+    if (!e.mine(*table, row) || !wanted((*texts_of(*table, "kind"))[row], (*texts_of(*table, "dtype"))[row]))
+      continue;
+    report::add_to(sum.time, (*ints_of(*table, "time"))[row]);
+    report::add_to(sum.calls, (*ints_of(*table, "calls"))[row]);
+    report::add_to(sum.chained, (*ints_of(*table, "chained"))[row]);
+  }
+  return sum;
+}
+
+}  // namespace
+
+std::optional<Finding> pointwise_on_cpu(const Evidence& e) {
+  const OperatorWork work =
+      work_of(e, [](std::string_view kind, std::string_view) { return kind == "element-wise"; });
+  if (e.share(work.time) < kPointwiseShare || work.time < kLayerWork * work.calls) return std::nullopt;
+  Finding f = finding(
+      e, "K01", "kernel",
+      fmt::format("{} of {} per step goes into element-wise operators that each read and write memory",
+                  ns(work.time / e.steps()), ns(e.step_length())));
+  save(f, work.time / e.steps(), kFusedLeast, std::max(kFusedMost, report::ratio(work.chained, work.time)));
+  f.confidence = Confidence::medium;
+  f.because = "how many of them fuse depends on what stands between them";
+  f.evidence = fmt::format(
+      "host_time: work of operators; {} calls in the window, {} of their time in runs over as many elements",
+      format_value(work.calls, Unit::count), percent(report::ratio(work.chained, work.time)));
+  f.remedy =
+      "torch.compile(model) on the blocks makes one loop of each run; fused norms and gates (F.rms_norm, "
+      "F.layer_norm).";
+  f.verify = "The element-wise operators are gone from `stepscope show operators`.";
+  f.effort = Effort::one_line;
+  return f;
+}
+
+std::optional<Finding> double_precision_on_cpu(const Evidence& e) {
+  const OperatorWork work =
+      work_of(e, [](std::string_view, std::string_view dtype) { return dtype == "fp64"; });
+  if (work.calls == 0 || e.share(work.time) < kDoubleShare) return std::nullopt;
+  Finding f = finding(e, "P03", "precision",
+                      fmt::format("{} of {} per step computes in double precision", ns(work.time / e.steps()),
+                                  ns(e.step_length())));
+  save(f, work.time / e.steps(), 1 - 1 / kMinDouble, 1 - 1 / kMaxDoubleOnCpu);
+  f.confidence = Confidence::high;
+  f.because = "the types of the operators' inputs are in the file";
+  f.evidence = "host_time: work of operators, fp64";
+  f.remedy =
+      "Find the float64 source: torch.from_numpy(a).float(), dtype=torch.float32 where tensors are made, "
+      "Python numbers instead of numpy scalars.";
+  f.verify = "No fp64 in `stepscope show host_time`.";
+  f.effort = Effort::one_line;
+  return f;
+}
+
+namespace {
+
+/// What a rank's collectives on the CPU come to, ns in the window.
+struct HostCollectives {
+  std::int64_t steps = 0, count = 0, total = 0, exposed = 0, before = 0;
+  double median_before = 0;  ///< share of the backward pass that is over when the first one begins
+};
+HostCollectives collectives_on_cpu(const Evidence& e) {
+  HostCollectives sum;
+  const Table* table =
+      computes_on_cpu(e) ? table_of(e.reports().host_time, "Collectives on the CPU") : nullptr;
+  std::vector<double> shares;
+  for (std::size_t row = 0; table != nullptr && row < table->rows(); ++row) {
+    if (!e.mine(*table, row)) continue;
+    const auto number = [&](const char* column) { return (*ints_of(*table, column))[row]; };
+    ++sum.steps;
+    sum.count += number("collectives");
+    report::add_to(sum.total, number("total"));
+    report::add_to(sum.exposed, number("exposed"));
+    report::add_to(sum.before, number("before_first"));
+    if (number("backward") > 0) shares.push_back(report::ratio(number("before_first"), number("backward")));
+  }
+  std::sort(shares.begin(), shares.end());
+  if (!shares.empty()) sum.median_before = shares[shares.size() / 2];
+  return sum;
+}
+
+bool too_many(const Evidence& e, const HostCollectives& all) {
+  return all.count >= kManyCollectives * e.steps() && e.share(all.exposed) >= kCollectiveShare;
+}
+
+}  // namespace
+
+std::optional<Finding> many_collectives_on_cpu(const Evidence& e) {
+  const HostCollectives all = collectives_on_cpu(e);
+  if (!too_many(e, all)) return std::nullopt;
+  Finding f =
+      finding(e, "N02", "communication",
+              fmt::format("{} collectives per step, {} each on average: they cost latency, not bandwidth",
+                          format_value(all.count / e.steps(), Unit::count), ns(all.total / all.count)));
+  save(f, all.exposed / e.steps(), kMergedLeast, kSlowedToo);
+  f.confidence = Confidence::high;
+  f.because = "their number and length are in the file";
+  f.evidence = fmt::format("host_time: collectives on the CPU, {} exposed", per_step(e, all.exposed));
+  f.remedy =
+      "Let DistributedDataParallel bucket gradients (bucket_cap_mb=25 … 100) instead of a loop over "
+      "parameters; torch.distributed._coalescing_manager() or one flattened tensor.";
+  f.verify = "Under 50 collectives per step.";
+  f.effort = Effort::code;
+  return f;
+}
+
+std::optional<Finding> waiting_for_rank_on_cpu(const Evidence& e) {
+  const Table* waits = table_of(e.reports().stragglers, "Waiting in collectives");
+  if (waits == nullptr || waits->rows() < 2) return std::nullopt;
+  const auto number = [&](const char* column, std::size_t row) { return (*ints_of(*waits, column))[row]; };
+  std::size_t latest = 0;
+  for (std::size_t row = 1; row < waits->rows(); ++row)
+    if (number("last", row) > number("last", latest)) latest = row;
+  if (e.mine(*waits, latest) || static_cast<double>(number("last", latest)) <
+                                    kMostlyLast * static_cast<double>(number("collectives", latest)))
+    return std::nullopt;
+  std::int64_t mine = 0, least = std::numeric_limits<std::int64_t>::max();  // ns in the recording
+  for (std::size_t row = 0; row < waits->rows(); ++row) {
+    if (e.mine(*waits, row)) mine = number("waited", row);
+    if (row != latest) least = std::min(least, number("waited", row));
+  }
+  if (e.share(least) < kWaitingShare) return std::nullopt;
+  const std::int64_t late = number("rank", latest);
+  Finding f =
+      finding(e, "N05", "communication",
+              fmt::format("Rank {} comes last to {} of {} collectives, and the others wait for it: {} "
+                          "per step here",
+                          late, number("last", latest), number("collectives", latest), ns(mine / e.steps())));
+  save(f, least / e.steps(), kWaitingPessimism, 1);
+  f.confidence = Confidence::medium;
+  f.because = "the saving is what the rank that waits least would wait less";
+  f.evidence = fmt::format("stragglers: waiting in collectives, {}", per_step(e, mine));
+  f.remedy = fmt::format(
+      "Look at rank {}'s own findings: its loader and storage, cores that it shares with other jobs, longer "
+      "samples than others get, work that it alone does.",
+      late);
+  f.verify = "stragglers: ranks come last about equally often.";
+  f.effort = Effort::code;
+  return f;
+}
+
+std::optional<Finding> late_reduction_on_cpu(const Evidence& e) {
+  const HostCollectives all = collectives_on_cpu(e);
+  if (all.steps == 0 || too_many(e, all) || all.median_before <= kLateReduction ||
+      e.share(all.exposed) < kInformedShare)
+    return std::nullopt;
+  Finding f =
+      finding(e, "N06", "communication",
+              fmt::format("Gradients are reduced only after {} of the backward pass: {} per step are exposed",
+                          percent(all.median_before), ns(all.exposed / e.steps())));
+  save(f, std::min(all.exposed, all.before) / e.steps(), 0, 1);
+  f.confidence = Confidence::low;
+  f.because = "a reduction on the CPU hides behind the backward pass only where it has a core of its own";
+  f.evidence = "host_time: collectives on the CPU";
+  f.remedy =
+      "DistributedDataParallel instead of reducing by hand; smaller buckets (bucket_cap_mb); "
+      "static_graph=True; "
+      "no find_unused_parameters=True; register modules in the order in which they are used.";
+  f.verify = "The first collective of a step begins in the first third of the backward pass.";
+  f.effort = Effort::one_line;
+  return f;
+}
+
+}  // namespace stepscope::advise

@@ -1,0 +1,222 @@
+// Rules of matrix products by their sizes and types (K04, K05, K06, P02).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "advise/device_work.h"
+#include "advise/rules/constants.h"
+#include "advise/rules/families.h"
+#include "advise/say.h"
+
+namespace stepscope::advise {
+namespace {
+
+using report::format_value;
+using report::Ints;
+using report::Table;
+using report::Unit;
+
+/// A row of `products` whose sizes are recorded.
+struct Product {
+  std::string_view op, dtype;
+  std::int64_t batch = 0, m = 0, n = 0, k = 0, calls = 0, time = 0;
+  double share = 0, rate = 0, roof = 0, plain = 0, small = 0, waves = 0;  ///< 0 where not known
+
+  bool half() const { return dtype == "fp16" || dtype == "bf16"; }
+  /// M is mostly batch × tokens, which the library splits into tiles at will.
+  bool misaligned() const {
+    const std::int64_t multiple = half() ? 8 : dtype == "fp8" || dtype == "int8" ? 16 : 1;
+    return n % multiple != 0 || k % multiple != 0;
+  }
+  /// Products with a vector are bound by memory whatever computes them.
+  bool has_vector() const { return std::min(m, n) < 8; }
+  /// How far the last round of tiles fills the device; 0 when it does, and with less than one round or so
+  /// many that the last one does not matter.
+  double last_wave() const { return waves > 1 && waves < kMaxWaves ? waves - std::floor(waves) : 0; }
+  std::string text() const { return fmt::format("{} {}×{}×{} in {}", op, m, n, k, dtype); }
+};
+
+std::vector<Product> products_of(const Evidence& e) {
+  std::vector<Product> products;
+  const Table* table = table_of(e.reports().products, "Matrix products");
+  if (table == nullptr) return products;
+  const auto number = [&](std::string_view column, std::size_t row) {
+    return (*ints_of(*table, column))[row];
+  };
+  const auto real = [&](std::string_view column, std::size_t row) {
+    const double value = (*reals_of(*table, column))[row];
+    return std::isfinite(value) ? value : 0;
+  };
+  for (std::size_t row = 0; row < table->rows(); ++row)
+    if (e.mine(*table, row) && number("m", row) > 0)
+      products.push_back({(*texts_of(*table, "op"))[row], (*texts_of(*table, "dtype"))[row],
+                          number("batch", row), number("m", row), number("n", row), number("k", row),
+                          number("calls", row), number("time", row), real("share", row),
+                          real("flop_rate", row), real("share_of_roof", row), real("plain_core_share", row),
+                          real("small_grid_share", row), real("waves", row)});
+  return products;
+}
+
+/// Median rate of aligned products of that type, FLOP/s; 0 when there is none.
+double aligned_rate(const std::vector<Product>& products, std::string_view dtype) {
+  std::vector<double> rates;
+  for (const Product& p : products)
+    if (p.dtype == dtype && !p.misaligned() && !p.has_vector() && p.rate > 0) rates.push_back(p.rate);
+  if (rates.empty()) return 0;
+  std::sort(rates.begin(), rates.end());
+  return rates[rates.size() / 2];
+}
+
+/// Most of what it loses to the best product of its type may be its last round of tiles.
+bool is_quantised(const std::vector<Product>& products, const Product& p) {
+  double best = 0;
+  for (const Product& other : products)
+    if (other.dtype == p.dtype) best = std::max(best, other.rate);
+  return p.last_wave() > 0 && p.last_wave() < kEmptyWave && p.rate > 0 && p.rate < kSlowProduct * best;
+}
+
+constexpr std::string_view kAlignedDoc =
+    R"(Looks for products (`products`) in half precision whose N or K is no multiple of 8 (16 in fp8 and int8), together `kProductShare` of compute time. M is left aside: it is mostly
+batch × tokens. Saving: 0 to what the median rate of the recording's aligned products of that type would save, none known without such products. Needs
+record_shapes=True. Silent when the host limits, and for products with a vector.)";
+
+std::optional<Finding> misaligned_products(const Evidence& e, Bound bound) {
+  const std::vector<Product> products = products_of(e);
+  double share = 0, saved = 0;
+  std::int64_t calls = 0;
+  const Product* top = nullptr;
+  for (const Product& p : products) {
+    if (!p.misaligned() || p.has_vector()) continue;
+    if (top == nullptr) top = &p;
+    share += p.share;
+    calls += p.calls;
+    if (const double rate = aligned_rate(products, p.dtype); rate > 0)
+      saved += p.share * std::max(0.0, 1 - p.rate / rate);
+  }
+  if (bound == Bound::host || top == nullptr || share < kProductShare) return std::nullopt;
+  Finding f =
+      finding(e, "K04", "kernel",
+              fmt::format("{} products with sizes that are no multiple of 8 take {} of kernel time, most of "
+                          "it {}",
+                          format_value(calls, Unit::count), percent(share), top->text()));
+  if (saved > 0) save(f, compute_time(e, saved), 0, 1);
+  f.shortens_kernels = true;
+  f.confidence = Confidence::low;
+  f.because = "libraries have kernels for odd sizes too; aligned products in this recording are the measure";
+  f.evidence = "products: m, n, k, flop_rate";
+  f.remedy = "Pad the vocabulary or hidden size (pad_to_multiple_of=64), e.g. 50257 to 50304.";
+  f.verify = "products: n and k are multiples of 8, better of 64.";
+  f.effort = Effort::code;
+  return f;
+}
+
+constexpr std::string_view kWaveDoc =
+    R"(Looks for one product (`products`) with `kFarProductShare` of compute time whose tiles fill more than one and fewer than `kMaxWaves` rounds of the device's multiprocessors (`waves`), the last
+of them to less than `kEmptyWave`, and that reaches less than `kSlowProduct` of the best rate of a product of its type. Saving: 0 to the part of the
+rounds that is empty. Needs record_shapes=True and a tile in the kernel's name. Silent below one round (K02), for split-k, stream-k and persistent kernels, whose grid is not one
+block per tile, and when the host limits.)";
+
+std::optional<Finding> wave_quantisation(const Evidence& e, Bound bound) {
+  if (bound == Bound::host) return std::nullopt;
+  const std::vector<Product> products = products_of(e);
+  for (const Product& p : products) {
+    if (p.share < kFarProductShare || !is_quantised(products, p)) continue;
+    Finding f =
+        finding(e, "K05", "kernel",
+                fmt::format("{} fills {:.2f} rounds of the device's multiprocessors, the last one to {}",
+                            p.text(), p.waves, percent(p.last_wave())));
+    save(f, compute_time(e, p.share), 0, 1 - p.waves / std::ceil(p.waves));
+    f.shortens_kernels = true;
+    f.confidence = Confidence::low;
+    f.because = "its tiles are known by the kernel's name and its sizes";
+    f.evidence = "products: waves, flop_rate";
+    f.remedy =
+        "Nudge the batch or the hidden size so that tiles fill whole rounds; "
+        "torch.compile(mode=\"max-autotune\"), "
+        "which tries split-k and stream-k<<.||; PYTORCH_TUNABLEOP_ENABLED=1 tries all of hipBLASLt's "
+        "kernels.||; "
+        "on ROCm PYTORCH_TUNABLEOP_ENABLED=1 tries all of hipBLASLt's kernels.>>";
+    f.verify = "products: waves just below a whole number, or a higher flop_rate.";
+    f.effort = Effort::code;
+    return f;
+  }
+  return std::nullopt;
+}
+
+constexpr std::string_view kRoofDoc =
+    R"(Looks for one product (`products`) with at least `kFarProductShare` of compute time and `kMinProducts` calls of 20 µs or more that reaches less than `kFarFromRoof` of what the device's peak
+rate and memory bandwidth allow. Saving: its time at `kNearRoofLeast` to `kNearRoofMost` of the roof. Silent for small grids (K02), odd sizes (K04), an empty last round of tiles (K05), products on plain cores (P01,
+P02), shares above 1 (a wrong peak), and when the host limits.)";
+
+std::optional<Finding> far_from_roof(const Evidence& e, Bound bound) {
+  if (bound == Bound::host) return std::nullopt;
+  const std::vector<Product> products = products_of(e);
+  for (const Product& p : products) {
+    const bool fits = p.share >= kFarProductShare && p.calls >= kMinProducts &&
+                      p.time >= kShortKernel * p.calls && p.roof > 0 && p.roof < kFarFromRoof;
+    if (!fits || p.misaligned() || is_quantised(products, p) || p.plain > kMaxOfProduct ||
+        p.small > kMaxOfProduct)
+      continue;
+    Finding f = finding(e, "K06", "kernel",
+                        fmt::format("{} reaches {} of the device's roof and takes {} of kernel time",
+                                    p.text(), percent(p.roof), percent(p.share)));
+    save(f, compute_time(e, p.share), 1 - p.roof / kNearRoofLeast, 1 - p.roof / kNearRoofMost);
+    f.shortens_kernels = true;
+    f.confidence = Confidence::medium;
+    f.because = "its FLOPs and bytes follow from the recorded sizes";
+    f.evidence = "products: share_of_roof";
+    f.remedy =
+        "torch.compile(mode=\"max-autotune\"), <<a newer cuBLAS||PYTORCH_TUNABLEOP_ENABLED=1||a newer "
+        "cuBLAS; on ROCm "
+        "PYTORCH_TUNABLEOP_ENABLED=1>>; "
+        "transposed operands made contiguous once.";
+    f.verify = "products: share_of_roof above 0.6.";
+    f.effort = Effort::code;
+    return f;
+  }
+  return std::nullopt;
+}
+
+constexpr std::string_view kUnitsDoc =
+    R"(Looks for products (`products`) in half precision whose kernels are known to use plain cores, together `kProductShare` of compute time. Products with a vector are left out: memory limits them.
+Saving: `kOnUnitsLeast` to `kOnUnitsMost` times as fast. Needs record_shapes=True. Silent when the host limits.)";
+
+std::optional<Finding> half_on_plain_cores(const Evidence& e, Bound bound) {
+  double share = 0;
+  std::string top;
+  for (const Product& p : products_of(e)) {
+    if (!p.half() || p.has_vector() || p.plain <= kMaxOfProduct) continue;
+    if (top.empty()) top = p.text();
+    share += p.share;
+  }
+  if (bound == Bound::host || share < kProductShare) return std::nullopt;
+  Finding f =
+      finding(e, "P02", "precision",
+              fmt::format("{} of kernel time goes into half-precision products on plain cores, most of it {}",
+                          percent(share), top));
+  save(f, compute_time(e, share), 1 - 1 / kOnUnitsLeast, 1 - 1 / kOnUnitsMost);
+  f.shortens_kernels = true;
+  f.confidence = Confidence::low;
+  f.because = "known by kernel names";
+  f.evidence = "products: plain_core_share";
+  f.remedy = "Make N and K multiples of 8 and the operands contiguous along K; a newer library otherwise.";
+  f.verify = "products: matrix_unit_share near 1.";
+  f.effort = Effort::code;
+  return f;
+}
+
+constexpr Rule kRules[] = {
+    {"K04", "kernel", "products of sizes that do not fit matrix units", true, misaligned_products,
+     kAlignedDoc},
+    {"K05", "kernel", "the last round of a product's tiles is nearly empty", true, wave_quantisation,
+     kWaveDoc},
+    {"K06", "kernel", "a product runs far below the device's roof", true, far_from_roof, kRoofDoc},
+    {"P02", "precision", "half precision on plain cores", true, half_on_plain_cores, kUnitsDoc},
+};
+
+}  // namespace
+
+std::span<const Rule> product_rules() { return kRules; }
+
+}  // namespace stepscope::advise

@@ -1,0 +1,172 @@
+// Rules that compare ranks (N): silent where only one was opened.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+
+#include "advise/collective_facts.h"
+#include "advise/rules/constants.h"
+#include "advise/rules/families.h"
+#include "advise/rules/on_cpu.h"
+#include "advise/say.h"
+
+namespace stepscope::advise {
+namespace {
+
+using report::Ints;
+using report::Table;
+using report::Texts;
+
+constexpr std::string_view kWaitingDoc =
+    R"(Looks at `stragglers`: a rank that in every step takes longer for its own work than the median rank, so that the others wait for it in collectives. Fires on
+the ranks that wait, where mending that rank would shorten the step by at least `kWaitingShare`.
+
+Of a rank that computes longer, its kernels are compared with those of a usual rank by name, grid and block. Where both run the same ones as often (`kSameWork`) and all are longer by the same
+factor (`kSlowDevice`, `kEvenPace`), the device is slow. Where only some are longer, what they work on differs. Else the rank has more or other work. Of other parts of the step, the slow rank's
+own findings say what it spends the time on.
+
+Saving: what the job gains in a replay of the other ranks without this one: `kPacePessimism` of its low end, to its high end, at most what the rank takes longer. Where that is refused, `kWaitingPessimism` to all of the time by which the longest own work of
+any rank would be shorter with that rank at the median.
+
+Without a device: the rank that comes last to most collectives (`kMostlyLast`), where the rank that waits least still waits `kWaitingShare` of the window; saving `kWaitingPessimism` to all of that.
+
+Silent on: one rank, ranks that differ by chance, a single slow step (listed by `stragglers`), and ranks that are slower than the median and hold nobody up because another one is
+slower still.)";
+
+std::string look_at(std::string_view part, std::int64_t rank) {
+  const std::string own = fmt::format("Look at rank {}'s own findings", rank);
+  if (part == "input")
+    return own +
+           ": its loader, its storage, workers that share cores with other jobs, more or longer samples than "
+           "others get.";
+  if (part == "copy")
+    return own + ": pinned memory, the device's PCIe link (nvidia-smi -q -d PCI), NUMA placement.";
+  if (part == "alloc") return own + ": calls that allocate or free device memory inside the step.";
+  return own +
+         ": processor clock and load (other jobs, NUMA placement, numactl or taskset), garbage collection, "
+         "logging "
+         "or evaluation on this rank alone.";
+}
+
+/// What a rank that computes longer has that others have not, and what to do about it.
+struct Cause {
+  std::string what, remedy;
+};
+
+Cause cause_of(const SlowRank& slow, const SlowKernels& kernels) {
+  const std::string device = fmt::format(
+      "on rank {}'s host: <<nvidia-smi -q -d PERFORMANCE,CLOCK||rocm-smi --showperflevel -c||nvidia-smi -q "
+      "-d PERFORMANCE,CLOCK (rocm-smi --showperflevel -c)>> and other "
+      "processes "
+      "on that device",
+      slow.rank);
+  const std::string share =
+      "longer sequences or more tokens than others get: balance or pack them; or layers "
+      "and experts that only it holds";
+  if (kernels.same < kSameWork) {
+    const bool more = std::round(kernels.calls) != std::round(kernels.others_calls);
+    return {more ? fmt::format("{:.0f} compute kernels per step, {:.0f} on rank {}", kernels.calls,
+                               kernels.others_calls, kernels.against)
+                 : fmt::format("compute kernels of other names or grids than on rank {}", kernels.against),
+            fmt::format("Rank {} has more or other work: {}.", slow.rank, share)};
+  }
+  if (kernels.pace >= kSlowDevice && kernels.even >= kEvenPace)
+    return {fmt::format("the same compute kernels, each about {:.2f} times as long", kernels.pace),
+            fmt::format("Not more work: a lower clock, a power or heat limit, or another job on the device. "
+                        "Check {}.",
+                        device)};
+  return {"the same compute kernels, some of them longer",
+          fmt::format("Compare ranks {} and {} kernel by kernel (`kernels`): what the longer ones work on "
+                      "differs ({}), or something else runs beside them. Check {}.",
+                      slow.rank, kernels.against, share, device)};
+}
+
+std::optional<Finding> waiting_for_rank(const Evidence& e, Bound bound) {
+  if (bound == Bound::host_only) return waiting_for_rank_on_cpu(e);
+  const std::optional<SlowRank> slow = slow_rank(e);
+  if (!slow || e.share(slow->cost * e.steps()) < kWaitingShare) return std::nullopt;
+  const std::optional<SlowKernels> kernels = slow_kernels(e, *slow);
+  const Cause cause =
+      kernels ? cause_of(*slow, *kernels) : Cause{std::string(slow->what), look_at(slow->part, slow->rank)};
+  Finding f =
+      finding(e, "N05", "communication",
+              fmt::format("Rank {} takes {} longer than the others in every step, and they wait for it: {}",
+                          slow->rank, ns(slow->excess), cause.what));
+  if (slow->replayed) {
+    f.saving_low = static_cast<std::int64_t>(kPacePessimism * static_cast<double>(slow->low));
+    f.saving_high = std::min(slow->high, std::max(slow->excess, slow->cost));
+  } else {
+    save(f, slow->cost, kWaitingPessimism, 1.0);
+  }
+  f.confidence = Confidence::high;
+  f.because = fmt::format("{} of {} per step against {} on the other ranks, which differ by at most {}",
+                          ns(slow->time), slow->part, ns(slow->others), ns(slow->apart));
+  f.evidence = fmt::format("stragglers: rank {}, {}; this rank waits in {} of its time in collectives",
+                           slow->rank, slow->part, percent(waiting_share(e).value_or(0)));
+  f.remedy = cause.remedy;
+  f.verify = "stragglers: no rank is listed, and ranks wait about equally long.";
+  f.effort = Effort::code;
+  return f;
+}
+
+constexpr std::string_view kBubbleDoc =
+    R"(Looks at `pipeline`: a stage whose bubble, the time in which it neither computes nor copies nor reduces, is at least `kBubbleShare` of its step and differs by at most `kBubbleFit` from the
+(p-1)/(v·m+p-1) that filling and draining p stages with m micro-batches takes (v chunks per stage).
+
+Saving: the bubble now minus that with 2·m micro-batches of half the size, which is half of it, at most half of what filling and draining takes; at least `kHalvedLeast` of that, as smaller
+kernels are less efficient. What `kMicroBatches` per stage would save at most is said beside it.
+
+Silent on: one rank, and a larger bubble, which has other causes: stages of unequal work, messages that nothing hides, a late host.)";
+
+/// "45.1–46.0 %".
+std::string range_of(double least, double most) {
+  const std::string low = percent(least), high = percent(most);
+  return low == high ? high : fmt::format("{}–{}", low.substr(0, low.find(' ')), high);
+}
+
+std::optional<Finding> pipeline_bubble(const Evidence& e, Bound) {
+  const std::optional<PipelineStage> stage = pipeline_stage(e);
+  if (!stage || stage->share < kBubbleShare ||
+      std::abs(stage->share - stage->ideal) > kBubbleFit * stage->ideal)
+    return std::nullopt;
+  const std::int64_t now = stage->micro_batches, twice = 2 * now, many = kMicroBatches * stage->stages;
+  Finding f =
+      finding(e, "N08", "communication",
+              fmt::format("The {} stages wait {} of the step for each other; {} micro-batches instead of "
+                          "{} would halve it",
+                          stage->stages, range_of(stage->least, stage->most), twice, now));
+  const auto filling =
+      std::min(static_cast<double>(stage->bubble), stage->ideal * static_cast<double>(stage->length));
+  save(f, static_cast<std::int64_t>(filling / 2), kHalvedLeast, 1);
+  f.confidence = Confidence::medium;
+  f.because =
+      fmt::format("filling and draining takes ({0}-1)/({1}{2}+{0}-1) = {3} of the step", stage->stages,
+                  stage->chunks > 1 ? fmt::format("{}×", stage->chunks) : "", now, percent(stage->ideal));
+  f.evidence = fmt::format("pipeline: bubble {} per step, {} of it in sends and receives", ns(stage->bubble),
+                           ns(stage->waiting));
+  f.remedy = fmt::format("Cut the batch into {} micro-batches, for which the saving is given", twice);
+  if (many > twice)
+    f.remedy +=
+        fmt::format("; {}, {} per stage, save up to {}", many, kMicroBatches,
+                    report::format_rough(filling * (1 - static_cast<double>(now) / static_cast<double>(many)),
+                                         report::Unit::ns));
+  f.remedy +=
+      ". Or an interleaved or zero-bubble schedule (torch.distributed.pipelining: ScheduleInterleaved1F1B, "
+      "ScheduleZBVZeroBubble); balance the layers between the stages.";
+  f.verify = "pipeline: bubble_share under 10 %.";
+  f.effort = Effort::option;
+  return f;
+}
+
+constexpr Rule kRules[] = {
+    {"N05", "communication", "one rank holds the others up", true, waiting_for_rank, kWaitingDoc},
+    {"N08", "communication", "a pipeline has few micro-batches", true, pipeline_bubble, kBubbleDoc},
+};
+
+}  // namespace
+
+std::span<const Rule> rank_rules() { return kRules; }
+
+}  // namespace stepscope::advise

@@ -1,0 +1,306 @@
+// Rules of single steps: those that took longer than the others (H09, I06), and what lies between them (H07).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "advise/places.h"
+#include "advise/rules/constants.h"
+#include "advise/rules/families.h"
+#include "advise/say.h"
+#include "report/statistics.h"
+
+namespace stepscope::advise {
+namespace {
+
+using report::Ints;
+using report::kNoInt;
+using report::Reals;
+using report::Table;
+using report::Texts;
+
+/// The rank's rows of the table of steps that have a length on the device (on the host, where nothing is
+/// recorded of devices).
+struct StepRows {
+  const Table* table = nullptr;
+  std::vector<std::size_t> rows;
+  std::vector<std::int64_t> lengths;
+  std::int64_t median = kNoInt;
+
+  std::string name(std::size_t i) const { return (*texts_of(*table, "step"))[rows[i]]; }
+  std::int64_t excess(std::size_t i) const { return lengths[i] - median; }
+};
+
+StepRows steps_of(const Evidence& e, Bound bound) {
+  StepRows steps;
+  steps.table = table_of(e.reports().steps, "Step time");
+  const Ints* lengths = steps.table == nullptr
+                            ? nullptr
+                            : ints_of(*steps.table, bound == Bound::host_only ? "total" : "device_length");
+  for (std::size_t row = 0; lengths != nullptr && row < lengths->size(); ++row) {
+    if (!e.mine(*steps.table, row) || (*lengths)[row] == kNoInt) continue;
+    steps.rows.push_back(row);
+    steps.lengths.push_back((*lengths)[row]);
+  }
+  std::vector<std::int64_t> sorted = steps.lengths;
+  steps.median = report::quantile(sorted, 0.5);
+  return steps;
+}
+
+/// Median distance of the steps from their median, ns.
+std::int64_t spread_of(const StepRows& steps) {
+  std::vector<std::int64_t> distances;
+  for (std::size_t i = 0; i < steps.lengths.size(); ++i) distances.push_back(std::abs(steps.excess(i)));
+  return report::quantile(distances, 0.5);
+}
+
+/// The part of a step that grew most against its median over the steps: "compute kernels grew by 3 ms".
+std::string grown_part(const StepRows& steps, std::size_t outlier) {
+  struct Part {
+    const char *column, *phrase;
+  };
+  constexpr std::array kParts = {Part{"kernel", "compute kernels"},
+                                 Part{"communication", "communication that nothing hides"},
+                                 Part{"memcpy", "copies that nothing hides"},
+                                 Part{"runtime", "runtime calls beside an idle device"},
+                                 Part{"data_loader", "data loading beside an idle device"},
+                                 Part{"cpu_exec", "operators and Python beside an idle device"},
+                                 Part{"other", "time with nothing recorded"}};
+  std::int64_t most = 0;
+  const char* phrase = "";
+  for (const Part& part : kParts) {
+    const Ints& values = *ints_of(*steps.table, part.column);
+    std::vector<std::int64_t> usual;
+    for (const std::size_t row : steps.rows) usual.push_back(values[row]);
+    const std::int64_t growth = values[steps.rows[outlier]] - report::quantile(usual, 0.5);
+    if (growth <= most) continue;
+    most = growth;
+    phrase = part.phrase;
+  }
+  return most > 0 ? fmt::format("{} grew by {}", phrase, ns(most)) : "no part of it grew by itself";
+}
+
+/// "; on the host aten::empty grew by 12.3 ms" by the table of outliers, "" when the step is not in it.
+std::string grown_op(const Evidence& e, const std::string& step) {
+  const Table* table = table_of(e.reports().steps, "Outlier steps");
+  for (std::size_t row = 0; table != nullptr && row < table->rows(); ++row)
+    if (e.mine(*table, row) && (*texts_of(*table, "step"))[row] == step &&
+        (*texts_of(*table, "lane"))[row] == "host")
+      return fmt::format("; on the host {} grew by {}", (*texts_of(*table, "what"))[row],
+                         ns((*ints_of(*table, "growth"))[row]));
+  return "";
+}
+
+std::optional<Finding> step_outlier(const Evidence& e, Bound bound) {
+  const StepRows steps = steps_of(e, bound);
+  if (std::ssize(steps.rows) < kStepsToCompare) return std::nullopt;
+  const double limit = std::max(kOutlierSpreads * static_cast<double>(spread_of(steps)),
+                                kOutlierShare * static_cast<double>(steps.median));
+  std::size_t longest = 0;
+  std::int64_t beyond = 0;
+  for (std::size_t i = 1; i + 1 < steps.rows.size();
+       ++i) {  // the first and the last border on what is not recorded
+    if (static_cast<double>(steps.excess(i)) <= limit) continue;
+    beyond += steps.excess(i);
+    if (longest == 0 || steps.lengths[i] > steps.lengths[longest]) longest = i;
+  }
+  if (longest == 0) return std::nullopt;
+  const std::string step = steps.name(longest), grown = grown_part(steps, longest);
+  Finding f = finding(e, "H09", "host",
+                      fmt::format("Step {} took {} against {}: {}", step, ns(steps.lengths[longest]),
+                                  ns(steps.median), grown));
+  f.confidence = Confidence::medium;
+  f.because = "lengths are taken between the ends of device work, not between marks of the host";
+  f.evidence =
+      fmt::format("steps: device_length of step {}{}; spread over all steps, such outliers cost {} a step",
+                  step, grown_op(e, step), ns(beyond / std::ssize(steps.rows)));
+  f.remedy = fmt::format(
+      "Look at step {} alone (`stepscope show {} --step {}`). Usual causes: a checkpoint or log written in "
+      "the step, garbage collection, another program on the machine.",
+      step, bound == Bound::host_only ? "host_time" : "idle", step);
+  f.verify = "No step is longer than the median by over 10 %.";
+  f.effort = Effort::code;
+  return f;
+}
+
+/// What a pause between steps is, by what the host was in; the first that fits.
+struct Pause {
+  std::array<std::string_view, 6> parts;
+  const char *what, *remedy;
+};
+constexpr Pause kPauses[] = {
+    {{"serialization.py", "save", "checkpoint"},
+     "a checkpoint is written",
+     "Write it asynchronously (torch.distributed.checkpoint.async_save, or a copy to pinned memory saved by "
+     "a thread), or less often."},
+    {{"logging", "tqdm", "print", "wandb", "tensorboard"},
+     "something is logged",
+     "Log every N steps, and from another thread."},
+    {{"gc.", "collect"},
+     "Python collects garbage",
+     "gc.freeze() after the first step and gc.disable(), with gc.collect() every few hundred steps."},
+    {{"json", "pickle", "csv", "write"},
+     "something is written",
+     "Write every N steps, or hand the data to another thread."},
+    {{"metric", "eval", "valid", "accuracy"},
+     "metrics are computed",
+     "Keep metrics on the device and read them every N steps."},
+};
+
+bool is_loop_work(const Place& place) {
+  for (const std::string_view part :
+       {"Optimizer.", "DataParallel.forward", "DataLoader", "forward", "backward"})
+    if (place.region.find(part) != std::string::npos) return true;
+  return false;
+}
+
+/// Takes away those with a range of their own; nothing when that is not most of their time.
+std::vector<analyze::Scale> without_named(const std::vector<Place>& pauses) {
+  std::vector<analyze::Scale> ranges;
+  std::int64_t named = 0;
+  for (const Place& pause : pauses) {
+    if (pause.name.empty() || (pause.cause != "python" && pause.cause != "annotation")) continue;
+    ranges.push_back(scale_of(analyze::Scale::What::quiet, pause.name, 0));
+    report::add_to(named, pause.time);
+  }
+  if (named * 2 <= time_of(pauses)) ranges.clear();
+  return ranges;
+}
+
+/// What recording itself does between steps.
+bool is_profiler(const Place& place) {
+  return place.name.find("torch/profiler") != std::string::npos ||
+         place.name.find("torch/autograd/profiler") != std::string::npos;
+}
+
+std::optional<Finding> pause_between_steps(const Evidence& e, Bound bound) {
+  const bool host_only = bound == Bound::host_only;
+  const auto least =
+      std::max(kLongPause, static_cast<std::int64_t>(kLongPauseShare * static_cast<double>(e.step_length())));
+  const std::vector<Place> pauses = places_of(e, [&](const Place& p) {
+    const bool host = p.cause == "python" || p.cause == "annotation" || p.cause == "untraced" ||
+                      (p.cause == "op" && !host_only);
+    const bool regular = host_only && p.cause == "python" && p.count >= e.steps();
+    return host && !is_profiler(p) &&
+           ((p.longest >= least && !regular) || (p.between_steps() && !is_loop_work(p)));
+  });
+  const std::int64_t cost = time_of(pauses);
+  if (e.share(cost) < kBorderShare || e.fact("complete_steps") < 2 ||
+      (host_only && cost < std::max(kRecordedBorder * e.steps(), kLeftBehind * e.fact("ops"))))
+    return std::nullopt;
+  const Place& most = pauses.front();
+  const Pause* known = nullptr;
+  for (const Pause& pause : kPauses)
+    for (const std::string_view part : pause.parts)
+      if (known == nullptr && !part.empty() &&
+          (most.name + most.source + most.region).find(part) != std::string::npos)
+        known = &pause;
+  const std::string where = most.spoken().empty() ? "" : " in " + most.spoken();
+  Finding f = finding(e, "H07", "host",
+                      fmt::format("{} of {} per step {} {}: {}{}", ns(cost / e.steps()), ns(e.step_length()),
+                                  host_only ? "pass" : "the device idles",
+                                  most.between_steps() ? "between steps" : "in long pauses",
+                                  known != nullptr     ? known->what
+                                  : most.name.empty()  ? "nothing is recorded there"
+                                  : most.cause == "op" ? "the host runs operators"
+                                                       : "the host is",
+                                  where));
+  save(f, cost / e.steps(), kBorderPessimism, host_only ? kSlowedToo : 1);
+  if (most.longest >= least) f.seen = most.count;
+  f.ideal = without_named(pauses);
+  f.pessimism = kBorderPessimism;
+  f.confidence = most.cause == "untraced" ? Confidence::low : Confidence::medium;
+  f.because = most.cause == "untraced" ? "nothing is recorded on the launching threads then"
+                                       : "the host's place in that time is recorded";
+  f.evidence = fmt::format("{}: time by place, {}, the longest {}", host_only ? "host_time" : "idle",
+                           per_step(e, cost), ns(most.longest));
+  f.remedy =
+      known != nullptr
+          ? known->remedy
+          : "Find what the loop does there: callbacks, logging and checkpoints go to every N steps or to "
+            "another thread; for garbage collection gc.freeze() after the first step and "
+            "gc.disable(), with gc.collect() every few hundred steps. with_stack=True in a short run "
+            "names the line.";
+  f.verify = fmt::format("No time `between steps` over 3 % in `stepscope show {}`.",
+                         host_only ? "host_time" : "idle");
+  f.effort = Effort::code;
+  return f;
+}
+
+std::optional<Finding> cpu_contention(const Evidence& e, Bound bound) {
+  const StepRows steps = steps_of(e, bound);
+  const auto count = std::ssize(steps.rows);
+  if (count < kStepsToCompare) return std::nullopt;
+  const Reals &host = *reals_of(*steps.table, "host_pace"), &slower = *reals_of(*steps.table, "slower_ops"),
+              &device = *reals_of(*steps.table, "device_pace");
+  std::int64_t lost = 0, slow = 0;
+  std::size_t worst = 0;
+  for (std::size_t i = 1; i < steps.rows.size(); ++i) {
+    const std::size_t row = steps.rows[i];
+    if (!(slower[row] >= kSlowerOpsShare) || !(host[row] >= kHostPace) ||
+        std::abs(device[row] - 1) > kSamePace || steps.excess(i) <= 0)
+      continue;
+    lost += steps.excess(i);
+    if (slow++ == 0 || host[row] > host[steps.rows[worst]]) worst = i;
+  }
+  if (slow == 0) return std::nullopt;
+  const std::size_t row = steps.rows[worst];
+  Finding f = finding(
+      e, "I06", "input",
+      fmt::format("In {} of {} steps host operators take {:.2g} times as long (median) and kernels do "
+                  "not: the CPU is shared with something",
+                  slow, count, host[row]));
+  save(f, lost / count, kContentionPessimism, bound == Bound::host_only ? kSlowedToo : 1);
+  f.confidence = Confidence::medium;
+  f.because = "one slow operator would not be it: most of them slow down together";
+  f.evidence = fmt::format(
+      "steps: step {} took {} longer; {} of its operator time is in names that took 1.3 times as long and "
+      "more (slower_ops), device_pace {:.3f}",
+      steps.name(worst), ns(steps.excess(worst)), percent(slower[row]),
+      std::isnan(device[row]) ? 1 : device[row]);
+  f.remedy =
+      "Fewer DataLoader workers than cores − 2 per rank; torch.set_num_threads() and OMP_NUM_THREADS; pin "
+      "ranks to their NUMA node (numactl); look for CPU quotas (cgroup cpu.max) and for other jobs.";
+  f.verify = "host_pace of all steps under 1.1 in `stepscope show steps --format csv`.";
+  f.effort = Effort::option;
+  return f;
+}
+
+constexpr Rule kRules[] = {
+    {"I06", "input", "the CPU is shared: all operators are slower in some steps", false, cpu_contention,
+     R"(Looks at: `steps`: `host_pace`, `slower_ops`, `device_pace`, `device_length`. Fires when, in a step other than the first of
+at least kStepsToCompare, names that hold kSlowerOpsShare of operator time took 1.3 times as long a call as in the median step
+and more, the median name is slower by kHostPace, kernels keep their pace (kSamePace) and the step is longer than the median.
+
+Saving: what these steps take beyond the median, spread over all steps; low is kContentionPessimism of it, high kSlowedToo where no device is recorded.
+
+Silent on: one slow operator; kernels that slow down as well (clock); steps that are not longer.)"},
+    {"H07", "host", "the device idles between steps", true, pause_between_steps,
+     R"(Looks at: *Idle time by place* of `idle`, causes `python`, `annotation`, `untraced` and `op`. Counts places `between steps` that
+lie in no range of the loop itself (optimizer, forward, backward, loader), and places anywhere with one part of kLongPause and
+kLongPauseShare of a step or more. Fires from kBorderShare of the window on, with two complete steps or more. What is open then
+says what it is: a checkpoint, logging, garbage collection, writing, metrics.
+
+Saving: replay without these ranges, where most of that time has a name and launches nothing; else that time. Low is kBorderPessimism of it.
+
+Without a device: *Host time by place* of `host_time`, without the operators, which are the step's work, and without long pauses of one Python
+line in every step (H02); from kRecordedBorder a step and kLeftBehind an operator on. High is kSlowedToo of it.
+
+Silent on: gaps between steps in which the host already runs the next step's operators; waits for data, blocking calls and
+allocations, which have rules of their own.)"},
+    {"H09", "host", "one step took much longer than the others", false, step_outlier,
+     R"(Looks at: `steps`: `device_length` (`total`, where no device is recorded). Fires when, of at least kStepsToCompare steps,
+one is longer than the median by over kOutlierSpreads × the median distance from it and by over kOutlierShare. The part of the
+step that grew most is named, and the operator, where *Outlier steps* has it.
+
+Saving: none in the ranking; the cost of such steps, spread over all, is in the evidence.
+
+Silent on: the first and the last step, which border on what is not recorded; long marks of a host that runs ahead.)"},
+};
+
+}  // namespace
+
+std::span<const Rule> step_rules() { return kRules; }
+
+}  // namespace stepscope::advise

@@ -1,0 +1,84 @@
+// Collectives that run on the CPU: what the main thread waits for them, and when the first one began.
+#include <algorithm>
+#include <map>
+
+#include "analyze/host/host_work.h"
+#include "derive/idle/host_pieces.h"
+#include "derive/kernel_class.h"
+#include "report/statistics.h"
+#include "trace/asked_once.h"
+
+namespace stepscope::analyze {
+namespace {
+
+using timeline::Interval;
+using timeline::IntervalSet;
+using trace::EventTable;
+using trace::Kind;
+using trace::Rank;
+using trace::Row;
+
+IntervalSet backward_time(const trace::Trace& trace, const Rank& rank, trace::TrackId thread) {
+  const EventTable& e = rank.events;
+  trace::AskedOnce is_node(trace.strings, derive::is_autograd_node);
+  Column<Interval> spans;
+  for (Row row = rank.tracks[thread].begin; row < rank.tracks[thread].end; ++row)
+    if (e.kind[row] == Kind::op && is_node(e.name[row])) spans.push_back({e.start[row], e.end[row]});
+  return IntervalSet::of(std::move(spans));
+}
+
+/// The chosen step that a collective's thread, which has no marks, is in.
+std::int32_t step_at(const Rank& rank, const StepChoice& choice, std::int64_t time) {
+  for (std::size_t i = 0; i < rank.steps.size(); ++i)
+    if (rank.steps[i].start <= time && time < rank.steps[i].end && choice.includes(rank.steps[i]))
+      return static_cast<std::int32_t>(i);
+  return -1;
+}
+
+}  // namespace
+
+report::Table host_collective_table(const trace::Trace& trace) {
+  report::Table table{"Collectives on the CPU", report::Shape::table, {}};
+  const RankColumn rank(table, trace);
+  table.ints("step", report::Unit::none, report::Role::key);
+  table.ints("collectives", report::Unit::count);
+  for (const char* column : {"total", "exposed", "backward", "before_first"})
+    table.ints(column, report::Unit::ns);
+  return table;
+}
+
+void add_host_collectives(report::Table& table, const Derived& derived, const Rank& rank) {
+  const trace::Trace& trace = derived.trace();
+  const auto main = derive::main_thread(trace, rank);
+  if (!main || !trace.strings.any(derive::is_host_collective)) return;
+  const EventTable& e = rank.events;
+  trace::AskedOnce collective(trace.strings, derive::is_host_collective);
+  std::map<std::int32_t, Column<Interval>> by_step;
+  for (const Row row : rank.host_rows())
+    if (is_host_range(e.kind[row]) && collective(e.name[row]))
+      if (const std::int32_t step = step_at(rank, derived.choice(), e.start[row]); step >= 0)
+        by_step[step].push_back({e.start[row], e.end[row]});
+  const IntervalSet computing = derive::computing_time(trace, rank, *main),
+                    all_backward = backward_time(trace, rank, *main);
+  for (auto& [index, spans] : by_step) {
+    const trace::Step& step = rank.steps[static_cast<std::size_t>(index)];
+    const auto count = std::ssize(spans);
+    const IntervalSet running = IntervalSet::of(std::move(spans));
+    const IntervalSet whole = IntervalSet::of({{step.start, step.end}});
+    const IntervalSet before = IntervalSet::of({{step.start, running.parts().front().begin}});
+    const IntervalSet backward = intersect(all_backward, whole);
+    std::size_t column = 0;
+    const auto number = [&](std::int64_t value) {
+      std::get<report::Ints>(table.columns[column++].values).push_back(value);
+    };
+    if (trace.several()) number(rank.rank);
+    number(step.number);
+    number(count);
+    number(running.length());
+    number(subtract(intersect(running, whole), computing).length());
+    number(backward.length());
+    number(intersect(backward, before).length());
+  }
+}
+
+}  // namespace stepscope::analyze

@@ -1,0 +1,49 @@
+// HTA's critical path (analyzers/critical_path_analysis.py): the longest path through what calls and device
+// events of a window had to wait for.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analyze/hta/rows.h"
+
+namespace stepscope::analyze::hta {
+
+enum class EdgeType : std::uint8_t { op, dependency, launch_delay, kernel_delay, sync };
+std::string_view name_of(EdgeType type);
+
+/// Nodes are begins and ends of events, two each.
+struct PathNode {
+  Time time;
+  std::int32_t event;  ///< position in Table::events
+  bool end;
+};
+
+struct PathEdge {
+  std::int32_t from, to;  ///< nodes
+  Time weight;
+  EdgeType type;
+  std::int32_t event;  ///< whose time it is, position in Table::events; -1: nobody's
+};
+
+struct PathGraph {
+  std::vector<PathNode> nodes;           ///< by time, then by the event's index
+  std::vector<PathEdge> edges;           ///< one of a pair of nodes, in the order in which pairs came up
+  std::vector<std::int32_t> path;        ///< nodes, in order
+  std::vector<std::int32_t> path_edges;  ///< places in `edges`
+  std::int64_t ranges = 0;               ///< whose name holds the annotation, chosen or not
+};
+
+/// Of the host's ranges (HTA: of all) whose name holds `annotation` the first to the last of `instances`,
+/// from 0, in the table's order; "" for the whole recording.
+struct Ranges {
+  std::string_view annotation = "";
+  std::pair<std::int64_t, std::int64_t> instances = {0, 0};
+};
+
+/// Of what begins from the earliest start of these ranges to their latest end; nothing without any.
+PathGraph critical_path(const trace::Trace& trace, const Table& table, const Ranges& ranges, bool compat);
+
+}  // namespace stepscope::analyze::hta

@@ -1,0 +1,151 @@
+#include "analyze/idle/bound_numbers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "report/statistics.h"
+#include "report/units.h"
+
+namespace stepscope::analyze {
+namespace {
+
+using derive::IdleCause;
+using derive::Owner;
+using report::kNoInt;
+using timeline::Interval;
+using trace::Rank;
+using trace::Row;
+
+std::string percent(double share) { return report::format_value(share, report::Unit::share); }
+
+void add_atoms(BoundNumbers& numbers, const std::vector<Column<derive::Atom>>& atoms) {
+  std::array<std::int64_t, derive::kIdleCauses> late{};
+  for (const auto& device : atoms) {
+    for (const derive::Atom& atom : device) {
+      if (atom.owner == Owner::communication)
+        report::add_to(numbers.exposed_communication, atom.span.length());
+      if (atom.owner != Owner::idle) continue;
+      report::add_to(numbers.idle, atom.span.length());
+      if (atom.cause != IdleCause::pending)
+        report::add_to(late[static_cast<std::size_t>(atom.cause)], atom.span.length());
+    }
+  }
+  const auto devices = std::max<std::int64_t>(1, static_cast<std::int64_t>(atoms.size()));
+  for (std::size_t cause = 0; cause < late.size(); ++cause) {
+    report::add_to(numbers.late, late[cause]);
+    if (late[cause] <= numbers.largest_time) continue;
+    numbers.largest_time = late[cause];
+    numbers.largest = static_cast<IdleCause>(cause);
+  }
+  for (std::int64_t* sum :
+       {&numbers.idle, &numbers.late, &numbers.largest_time, &numbers.exposed_communication})
+    *sum /= devices;
+}
+
+/// Median, over consecutive steps, of the difference of their median launch delays.
+std::int64_t lag_growth(const Rank& rank, const std::vector<bool>& counted,
+                        const derive::LaunchQueue& queue) {
+  std::vector<std::vector<std::int64_t>> delays(rank.steps.size());
+  for (std::size_t i = 0; i < queue.size(); ++i)
+    if (const std::int32_t step = rank.events.step[queue.event[i]]; step >= 0)
+      delays[static_cast<std::size_t>(step)].push_back(queue.delay[i]);
+  std::vector<std::int64_t> growth;
+  std::int64_t previous = kNoInt;
+  for (std::size_t step = 0; step < delays.size(); ++step) {
+    if (!counted[step] || delays[step].empty()) continue;
+    const std::int64_t lag = report::quantile(delays[step], 0.5);
+    if (previous != kNoInt) growth.push_back(lag - previous);
+    previous = lag;
+  }
+  return report::quantile(growth, 0.5);
+}
+
+/// Idle time that ends with work which started as soon as its launch arrived: what a host that launches
+/// one by one onto an idle device pays each time. Mean over devices.
+std::int64_t latency_of(const Derived& derived, const Rank& rank, std::size_t devices) {
+  const std::vector<bool> prompt = derive::prompt_events(derived.queue(rank), rank.events.size());
+  std::int64_t latency = 0;
+  for (const derive::IdlePiece& piece : derived.idle(rank))
+    if (piece.cause == IdleCause::pending && piece.ender != trace::kNoRow && prompt[piece.ender])
+      report::add_to(latency, piece.span.length());
+  return latency / std::max<std::int64_t>(1, static_cast<std::int64_t>(devices));
+}
+
+double prompt_share(const Rank& rank, const StepChoice& choice, const derive::LaunchQueue& queue) {
+  std::int64_t kernels = 0, prompt = 0;
+  for (std::size_t i = 0; i < queue.size(); ++i) {
+    if (rank.events.kind[queue.event[i]] != trace::Kind::kernel || !choice.includes(rank, queue.event[i]))
+      continue;
+    ++kernels;
+    prompt += queue.delay[i] <= derive::kPromptDelay;
+  }
+  return report::ratio(prompt, kernels);
+}
+
+}  // namespace
+
+double BoundNumbers::share(std::int64_t part) const {
+  return window > 0 ? static_cast<double>(part) / static_cast<double>(window) : 0;
+}
+
+BoundNumbers bound_numbers(const Derived& derived, const Rank& rank,
+                           const std::vector<Column<derive::Atom>>& atoms) {
+  const StepChoice& choice = derived.choice();
+  BoundNumbers numbers;
+  const Interval window = window_of(rank, choice);
+  numbers.window = window.length();
+  std::vector<bool> counted(rank.steps.size());
+  std::vector<std::int64_t> lengths;
+  for (const StepSpan& s : step_spans(rank)) {
+    counted[s.index] = choice.includes(rank.steps[s.index]) && !(s.partial && choice.all());
+    numbers.steps += counted[s.index];
+    if (counted[s.index] && s.device_length != kNoInt) lengths.push_back(s.device_length);
+  }
+  numbers.steps = std::max<std::int64_t>(1, numbers.steps);
+  numbers.step = report::quantile(lengths, 0.5);
+  add_atoms(numbers, atoms);
+  numbers.latency = latency_of(derived, rank, atoms.size());
+  const derive::LaunchQueue& queue = derived.queue(rank);
+  const std::vector<derive::Waiting>& waiting = derived.waits(rank);
+  const auto in_step = [&](Row row) {
+    const std::int32_t step = rank.events.step[row];
+    return step >= 0 && counted[static_cast<std::size_t>(step)];
+  };
+  Column<Interval> blocked;
+  for (Row row = 0; row < rank.events.size(); ++row)
+    if (waiting[row] != derive::Waiting::no && in_step(row))
+      blocked.push_back({rank.events.start[row], rank.events.end[row]});
+  numbers.blocked = timeline::IntervalSet::of(std::move(blocked)).length_in(window);
+  numbers.lag_growth = lag_growth(rank, counted, queue);
+  numbers.prompt = prompt_share(rank, choice, queue);
+  return numbers;
+}
+
+BoundWord bound_word(const BoundNumbers& n) {
+  const double late = n.share(n.late), latency = n.share(n.latency), blocked = n.share(n.blocked),
+               idle = n.share(n.idle), exposed = n.share(n.exposed_communication);
+  const double growth = n.lag_growth == kNoInt || n.step == kNoInt ? 0 : report::ratio(n.lag_growth, n.step);
+  if (late + latency >= 0.15 && blocked <= 0.05)
+    return {"host-bound",
+            fmt::format("the device idles {} of the window before it is asked for work, the largest cause is "
+                        "`{}`, and {} with nothing queued but work that was just launched; the host waits "
+                        "for the device only {}",
+                        percent(late), name_of(n.largest), percent(latency), percent(blocked))};
+  if (exposed >= 0.10)
+    return {"communication-bound",
+            fmt::format("in {} of the window only communication runs", percent(exposed))};
+  if (idle <= 0.10) return {"device-bound", fmt::format("the device idles only {}", percent(idle))};
+  if (blocked >= 0.10 && late <= 0.05)
+    return {"device-bound", fmt::format("the host waits for the device {} of the window, and the device is "
+                                        "late for lack of work only {}",
+                                        percent(blocked), percent(late))};
+  if (growth >= 0.02)
+    return {"device-bound",
+            fmt::format("the host gets further ahead by {} of a step in each step", percent(growth))};
+  return {"mixed", fmt::format("no test holds: late {}, blocked {}, only communication {}, idle {}",
+                               percent(late), percent(blocked), percent(exposed), percent(idle))};
+}
+
+}  // namespace stepscope::analyze

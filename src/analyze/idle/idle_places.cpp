@@ -1,0 +1,221 @@
+#include "analyze/idle/idle_places.h"
+
+#include <algorithm>
+#include <tuple>
+#include <unordered_map>
+
+#include "analyze/question.h"
+#include "derive/idle/host_pieces.h"
+#include "derive/idle/idle_place.h"
+#include "derive/idle/loading.h"
+#include "derive/source_line.h"
+#include "report/statistics.h"
+
+namespace stepscope::analyze {
+namespace {
+
+using derive::IdleCause;
+using derive::IdlePiece;
+using report::Role;
+using report::Shape;
+using report::Unit;
+using trace::kNoRow;
+using trace::Rank;
+using trace::Row;
+
+constexpr std::size_t kMaxPlaces = 200;
+
+/// Where in the loop a piece lies.
+enum class Where : std::uint8_t { in_step, between_steps, after_loading };
+constexpr const char* kWhere[] = {"in a step", "between steps", "after loading"};
+
+struct Around {
+  Where gap = Where::in_step;  ///< `between_steps` when a step begins inside its gap
+  bool after_loading = false;  ///< behind a wait for data, and nothing was launched since
+};
+
+/// When the calls began that launched device work, ascending.
+std::vector<std::int64_t> launch_times(const Rank& rank) {
+  const trace::EventTable& e = rank.events;
+  std::vector<std::int64_t> times;
+  for (const Row row : rank.device_rows())
+    if (is_device_work(e.kind[row]) && e.launch[row] != kNoRow) times.push_back(e.start[e.launch[row]]);
+  std::sort(times.begin(), times.end());
+  return times;
+}
+
+/// Whether none of the step's work (`launches`, ascending) has begun since the host was last given data. A
+/// device that was still busy then goes idle in the midst of what the host does with the batch.
+class SinceLoading {
+ public:
+  SinceLoading(timeline::IntervalSet loading, std::vector<std::int64_t> launches)
+      : loading_(std::move(loading)), launches_(std::move(launches)) {}
+  bool holds(std::int64_t time) const {
+    const auto parts = loading_.parts();
+    const auto next = std::upper_bound(parts.begin(), parts.end(), time,
+                                       [](std::int64_t t, const auto& part) { return t < part.end; });
+    if (next == parts.begin() || (next - 1)->length() == 0) return false;
+    const auto launch = std::lower_bound(launches_.begin(), launches_.end(), (next - 1)->end);
+    return launch == launches_.end() || *launch > time;
+  }
+
+ private:
+  timeline::IntervalSet loading_;
+  std::vector<std::int64_t> launches_;
+};
+
+/// `same_gap`: whether two neighbouring pieces are parts of one gap.
+template <class SameGap>
+std::vector<Around> around_pieces(const Rank& rank, const Column<IdlePiece>& pieces,
+                                  const SinceLoading& since_loading, SameGap same_gap) {
+  std::vector<std::int64_t> starts;
+  for (const trace::Step& step : rank.steps)
+    if (step.row != kNoRow) starts.push_back(step.start);
+  std::sort(starts.begin(), starts.end());
+  std::vector<Around> around(pieces.size());
+  for (std::size_t first = 0, last = 0; first < pieces.size(); first = last) {
+    for (last = first + 1; last < pieces.size() && same_gap(pieces[last], pieces[first]);) ++last;
+    const auto step = std::upper_bound(starts.begin(), starts.end(), pieces[first].span.begin);
+    const bool border = step != starts.end() && *step < pieces[last - 1].span.end;
+    for (std::size_t i = first; i < last; ++i)
+      around[i] = {border ? Where::between_steps : Where::in_step,
+                   pieces[i].cause != IdleCause::input && since_loading.holds(pieces[i].span.begin)};
+  }
+  return around;
+}
+
+struct Key {
+  IdleCause cause;
+  trace::StringId place, region;
+  Where where;
+  friend bool operator==(const Key&, const Key&) = default;
+};
+struct KeyHash {
+  std::size_t operator()(const Key& k) const {
+    const std::uint64_t names = std::uint64_t{k.place} << 32 | k.region;
+    return (names ^ std::uint64_t{static_cast<std::uint8_t>(k.cause)} << 8 ^
+            static_cast<std::uint64_t>(k.where)) *
+               0x9E3779B97F4A7C15ULL >>
+           7;
+  }
+};
+struct Sum {
+  std::int64_t count = 0, time = 0, longest = 0;
+  Row row = kNoRow;  ///< of the longest part
+};
+
+using Sums = std::unordered_map<Key, Sum, KeyHash>;
+
+Sums summed(const Rank& rank, const Column<IdlePiece>& pieces, const std::vector<Around>& around,
+            const Column<derive::IdlePlace>& places) {
+  const trace::EventTable& e = rank.events;
+  const auto name = [&](Row row) { return row == kNoRow ? trace::kEmptyString : e.name[row]; };
+  Sums sums;
+  for (const derive::IdlePlace& place : places) {
+    const IdlePiece& piece = pieces[place.piece];
+    const Row launch = piece.ender == kNoRow ? kNoRow : e.launch[piece.ender];
+    // What is open until the launch begins is already on its way to the device.
+    const bool ends_before = place.row == kNoRow || launch == kNoRow || e.end[place.row] < e.start[launch];
+    const Where at =
+        around[place.piece].after_loading && ends_before ? Where::after_loading : around[place.piece].gap;
+    Sum& sum = sums[{piece.cause, name(place.row), name(place.outermost), at}];
+    ++sum.count;
+    report::add_to(sum.time, place.time);
+    if (sum.count > 1 && place.time <= sum.longest) continue;
+    sum.longest = place.time;
+    sum.row = place.row;
+  }
+  return sums;
+}
+
+}  // namespace
+
+report::Table place_table(const trace::Trace& trace, const char* title) {
+  report::Table table{title, Shape::table, {}};
+  const RankColumn rank(table, trace);
+  table.texts("cause");
+  table.texts("place");
+  table.texts("source", Role::detail);
+  table.texts("region", Role::detail);
+  table.texts("where", Role::value);
+  table.ints("count", Unit::count);
+  table.ints("time", Unit::ns);
+  table.ints("per_step", Unit::ns);
+  table.ints("longest", Unit::ns);
+  return table;
+}
+
+namespace {
+
+/// `devices`: how many the times are means over.
+void add_places(report::Table& table, const trace::Trace& trace, const Rank& rank, const Sums& sums,
+                std::int64_t devices, std::int64_t steps) {
+  std::vector<const std::pair<const Key, Sum>*> order;
+  for (const auto& entry : sums) order.push_back(&entry);
+  std::sort(order.begin(), order.end(), [&](const auto* a, const auto* b) {
+    const auto texts = [&](const Key& k) {
+      return std::tuple(trace.text(k.place), trace.text(k.region), k.cause, k.where);
+    };
+    return a->second.time != b->second.time ? a->second.time > b->second.time
+                                            : texts(a->first) < texts(b->first);
+  });
+  if (order.size() > kMaxPlaces) order.resize(kMaxPlaces);
+  derive::SourceLines lines(trace, rank);
+  const auto column = [&](std::string_view name) -> report::Column& {
+    return *std::find_if(table.columns.begin(), table.columns.end(),
+                         [&](const report::Column& c) { return c.name == name; });
+  };
+  const auto text = [&](std::string_view name, std::string_view value) {
+    std::get<report::Texts>(column(name).values).emplace_back(value);
+  };
+  const auto number = [&](std::string_view name, std::int64_t value) {
+    std::get<report::Ints>(column(name).values).push_back(value);
+  };
+  for (const auto* entry : order) {
+    const auto& [key, sum] = *entry;
+    if (trace.several()) number("rank", rank.rank);
+    text("cause", name_of(key.cause));
+    text("place", trace.text(key.place));
+    text("source", sum.row == kNoRow ? "" : lines.of(sum.row));
+    text("region", trace.text(key.region));
+    text("where", kWhere[static_cast<std::size_t>(key.where)]);
+    number("count", sum.count);
+    number("time", sum.time / devices);
+    number("per_step", steps == 0 ? report::kNoInt : sum.time / devices / steps);
+    number("longest", sum.longest);
+  }
+}
+
+}  // namespace
+
+void add_idle_places(report::Table& table, const Derived& derived, const Rank& rank, std::int64_t steps) {
+  const trace::Trace& trace = derived.trace();
+  const auto devices = static_cast<std::int64_t>(derived.busy(rank).size());
+  if (devices == 0) return;
+  const Column<IdlePiece>& pieces = derived.idle(rank);
+  const std::vector<Around> around = around_pieces(
+      rank, pieces, SinceLoading(derive::loading_time(trace, rank), launch_times(rank)),
+      [](const IdlePiece& a, const IdlePiece& b) { return a.ender == b.ender && a.device == b.device; });
+  add_places(table, trace, rank, summed(rank, pieces, around, derive::idle_places(trace, rank, pieces)),
+             devices, steps);
+}
+
+void add_host_places(report::Table& table, const Derived& derived, const Rank& rank, std::int64_t steps) {
+  const trace::Trace& trace = derived.trace();
+  const auto main = derive::main_thread(trace, rank);
+  if (!main) return;
+  const Column<IdlePiece> pieces = derive::host_pieces(trace, rank, *main, window_of(rank, derived.choice()));
+  std::vector<std::int64_t> begins = derive::forward_begins(trace, rank);
+  timeline::IntervalSet loading;
+  if (!begins.empty())
+    loading = derive::loading_time(trace, rank);  // else nothing comes before a forward pass
+  const std::vector<Around> around =
+      around_pieces(rank, pieces, SinceLoading(std::move(loading), std::move(begins)),
+                    [](const IdlePiece& a, const IdlePiece& b) {
+                      return (a.cause == IdleCause::op) == (b.cause == IdleCause::op);
+                    });
+  add_places(table, trace, rank, summed(rank, pieces, around, derive::places_on(trace, rank, *main, pieces)),
+             1, steps);
+}
+
+}  // namespace stepscope::analyze

@@ -1,0 +1,254 @@
+// Every call that made the host wait for the device, and what that wait cost: the idle time it left behind.
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <tuple>
+
+#include "analyze/derived.h"
+#include "analyze/list.h"
+#include "derive/idle/device_busy.h"
+#include "derive/idle/launch_queue.h"
+#include "derive/idle/loading.h"
+#include "derive/kernel_class.h"
+#include "derive/source_line.h"
+#include "report/statistics.h"
+
+namespace stepscope::analyze {
+namespace {
+
+using report::kNoInt;
+using report::Role;
+using report::Shape;
+using report::Unit;
+using timeline::Interval;
+using timeline::IntervalSet;
+using trace::EventTable;
+using trace::Kind;
+using trace::kNoRow;
+using trace::Rank;
+using trace::Row;
+
+constexpr std::int64_t kMinWait = 1'000;
+
+/// A copy whose host memory is pageable or not stated: the runtime has to stay for it.
+bool through_pageable_memory(std::string_view copy) {
+  if (copy.find("Pageable") != std::string_view::npos) return true;
+  const bool known =
+      copy.find("Pinned") != std::string_view::npos || copy.find("Managed") != std::string_view::npos;
+  return !known && copy.find("Host") != std::string_view::npos;
+}
+
+/// Some runtimes record a call and the call it makes.
+bool inside_waiting_call(const EventTable& e, const std::vector<bool>& waited, Row row) {
+  constexpr int kMaxNested = 16;
+  Row at = e.parent[row];
+  for (int level = 0; at != kNoRow && e.kind[at] == Kind::runtime && level < kMaxNested;
+       ++level, at = e.parent[at])
+    if (waited[at]) return true;
+  return false;
+}
+
+/// Runtime calls that waited, by start.
+std::vector<Row> blocking_calls(const trace::Trace& trace, const Rank& rank) {
+  const EventTable& e = rank.events;
+  enum : std::uint8_t { kUnasked, kYes, kNo };
+  std::vector<std::uint8_t> blocks(trace.strings.size(), kUnasked), pageable(trace.strings.size(), kUnasked);
+  std::vector<bool> waited(e.size());
+  for (Row row = 0; row < e.size(); ++row) {
+    const trace::StringId name = e.name[row];
+    if (e.kind[row] == Kind::runtime) {
+      if (blocks[name] == kUnasked) blocks[name] = derive::is_blocking_call(trace.text(name)) ? kYes : kNo;
+      if (blocks[name] == kYes) waited[row] = true;
+    } else if (e.kind[row] == Kind::memcpy && e.launch[row] != kNoRow) {
+      if (pageable[name] == kUnasked) pageable[name] = through_pageable_memory(trace.text(name)) ? kYes : kNo;
+      if (pageable[name] == kYes && derive::stayed_for_copy(e, e.launch[row], row))
+        waited[e.launch[row]] = true;
+    }
+  }
+  std::vector<Row> calls;
+  for (Row row = 0; row < e.size(); ++row)
+    if (waited[row] && e.duration(row) >= kMinWait && !inside_waiting_call(e, waited, row))
+      calls.push_back(row);
+  std::stable_sort(calls.begin(), calls.end(), [&](Row a, Row b) {
+    return std::tuple(e.start[a], e.end[a], trace.name(rank, a)) <
+           std::tuple(e.start[b], e.end[b], trace.name(rank, b));
+  });
+  return calls;
+}
+
+/// What the device did around blocking calls.
+class DeviceAround {
+ public:
+  explicit DeviceAround(const std::vector<derive::DeviceBusy>& devices) : busy_(derive::busy_time(devices)) {}
+  bool known() const { return !busy_.set().empty(); }
+  std::int64_t busy_in(Interval span) const { return busy_.length_in(span); }
+
+  /// Idle time from the return of a call until device work starts or the next blocking call begins. Empty
+  /// when no device work follows.
+  Interval refill(std::int64_t from, std::int64_t next_call) const {
+    const auto parts = busy_.set().parts();
+    const auto next = std::upper_bound(parts.begin(), parts.end(), from,
+                                       [](std::int64_t t, const Interval& part) { return t < part.end; });
+    if (next == parts.end() || next->begin <= from) return {};
+    return {from, std::min(next->begin, next_call)};
+  }
+  /// From the end of the last device work in a call until it returned. Gaps before that were ended by work
+  /// that had been launched already.
+  Interval drained_in(Interval span) const {
+    const auto parts = busy_.set().parts();
+    const auto next = std::lower_bound(parts.begin(), parts.end(), span.end,
+                                       [](const Interval& part, std::int64_t t) { return part.begin < t; });
+    if (next == parts.begin()) return span;
+    return {std::max(span.begin, (next - 1)->end), span.end};
+  }
+
+ private:
+  timeline::MeasuredSet busy_;
+};
+
+/// The copy that a waiting call is about: the one it launched, else the last one that its op launched.
+class CopyOfCall {
+ public:
+  CopyOfCall(const trace::Trace& trace, const Rank& rank)
+      : e_(rank.events),
+        bytes_(trace, rank, "bytes"),
+        of_call_(e_.size(), kNoRow),
+        of_op_(e_.size(), kNoRow) {
+    for (Row row = 0; row < e_.size(); ++row) {
+      if (e_.kind[row] != Kind::memcpy) continue;
+      if (e_.launch[row] != kNoRow) of_call_[e_.launch[row]] = row;
+      if (e_.op[row] != kNoRow) of_op_[e_.op[row]] = row;
+    }
+  }
+  Row of(Row call) const {
+    if (of_call_[call] != kNoRow || e_.op[call] == kNoRow) return of_call_[call];
+    return of_op_[e_.op[call]];
+  }
+  std::int64_t bytes(Row copy) const { return bytes_.integer_or(copy, 0); }
+
+ private:
+  const EventTable& e_;
+  const trace::ArgReader bytes_;
+  std::vector<Row> of_call_, of_op_;
+};
+
+struct Group {
+  std::int64_t count = 0, total = 0, busy = 0, longest = 0, bytes = 0;
+  Column<Interval> refill, cost;
+};
+
+using GroupKey = std::tuple<std::string_view, std::string_view, std::string_view,
+                            std::string_view>;  // call, op, copy, source
+
+std::map<GroupKey, Group> grouped(const trace::Trace& trace, const Rank& rank, const StepChoice& choice,
+                                  const DeviceAround& device) {
+  const EventTable& e = rank.events;
+  derive::SourceLines lines(trace, rank);
+  const CopyOfCall copies(trace, rank);
+  std::map<GroupKey, Group> groups;
+  const std::vector<Row> calls = blocking_calls(trace, rank);
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    const Row call = calls[i];
+    if (!choice.includes(rank, call)) continue;
+    const Row op = e.op[call];
+    const Row copy = copies.of(call);
+    Group& group = groups[{trace.name(rank, call), op == kNoRow ? "" : trace.name(rank, op),
+                           copy == kNoRow ? "" : trace.name(rank, copy), lines.of(call)}];
+    if (copy != kNoRow) report::add_to(group.bytes, copies.bytes(copy));
+    const Interval span{e.start[call], e.end[call]};
+    ++group.count;
+    report::add_to(group.total, span.length());
+    report::add_to(group.busy, device.busy_in(span));
+    group.longest = std::max(group.longest, span.length());
+    const auto later = std::partition_point(calls.begin() + static_cast<std::ptrdiff_t>(i), calls.end(),
+                                            [&](Row other) { return e.start[other] < span.end; });
+    group.refill.push_back(device.refill(
+        span.end, later == calls.end() ? std::numeric_limits<std::int64_t>::max() : e.start[*later]));
+    group.cost.push_back(device.drained_in(span));
+  }
+  return groups;
+}
+
+struct Columns {
+  explicit Columns(const trace::Trace& trace)
+      : rank(table, trace),
+        call(table.texts("call")),
+        op(table.texts("op")),
+        copy(table.texts("copy", Role::detail)),
+        source(table.texts("source")),
+        count(table.ints("count", Unit::count)),
+        cost(table.ints("cost", Unit::ns)),
+        refill(table.ints("refill", Unit::ns)),
+        total(table.ints("total", Unit::ns)),
+        busy(table.ints("busy", Unit::ns)),
+        max(table.ints("max", Unit::ns)),
+        bytes(table.ints("bytes", Unit::bytes, Role::detail)) {}
+  report::Table table{"Calls that wait for the device", Shape::table, {}};
+  RankColumn rank;
+  report::Texts &call, &op, &copy, &source;
+  report::Ints &count, &cost, &refill, &total, &busy, &max, &bytes;
+};
+
+void add_rank(Columns& out, const Derived& derived, const Rank& rank) {
+  const trace::Trace& trace = derived.trace();
+  const DeviceAround device(derived.busy(rank));
+  const IntervalSet loading = derive::loading_time(trace, rank);
+  struct Sums {
+    std::int64_t cost, refill;
+    const GroupKey* key;
+    const Group* group;
+  };
+  std::vector<Sums> order;
+  const auto groups = grouped(trace, rank, derived.choice(), device);
+  for (const auto& [key, group] : groups) {
+    const IntervalSet refill = subtract(IntervalSet::of(group.refill), loading);
+    order.push_back({unite(IntervalSet::of(group.cost), refill).length(), refill.length(), &key, &group});
+  }
+  std::stable_sort(order.begin(), order.end(), [](const Sums& a, const Sums& b) {
+    return std::tuple(a.cost, a.group->total) > std::tuple(b.cost, b.group->total);
+  });
+  for (const Sums& sums : order) {
+    out.rank.add(rank);
+    out.call.emplace_back(std::get<0>(*sums.key));
+    out.op.emplace_back(std::get<1>(*sums.key));
+    out.copy.emplace_back(std::get<2>(*sums.key));
+    out.source.emplace_back(std::get<3>(*sums.key));
+    out.count.push_back(sums.group->count);
+    out.cost.push_back(device.known() ? sums.cost : kNoInt);
+    out.refill.push_back(device.known() ? sums.refill : kNoInt);
+    out.total.push_back(sums.group->total);
+    out.busy.push_back(device.known() ? sums.group->busy : kNoInt);
+    out.max.push_back(sums.group->longest);
+    out.bytes.push_back(std::get<2>(*sums.key).empty() ? kNoInt : sums.group->bytes);
+  }
+}
+
+bool records_calls(const Rank& rank) {
+  return std::any_of(rank.events.kind.begin(), rank.events.kind.end(),
+                     [](Kind kind) { return kind == Kind::runtime; });
+}
+
+}  // namespace
+
+constinit const About synchronizations_about = {};
+
+report::Report synchronizations(const Derived& derived, const report::Params&) {
+  const trace::Trace& trace = derived.trace();
+  Columns out(trace);
+  report::Report report{"synchronizations", {}, {}};
+  bool recorded = false;
+  for (const Rank& rank : trace.ranks) {
+    recorded |= records_calls(rank);
+    add_rank(out, derived, rank);
+  }
+  if (!recorded)
+    report.notes.emplace_back(
+        "No runtime calls are recorded. Record with ProfilerActivity.CUDA (or XPU, MTIA …) beside CPU.");
+  else if (out.table.rows() > 0 &&
+           std::all_of(out.source.begin(), out.source.end(), [](const std::string& s) { return s.empty(); }))
+    report.notes.emplace_back("No source lines are recorded: record with with_stack=True to see them.");
+  report.tables.push_back(std::move(out.table));
+  return report;
+}
+
+}  // namespace stepscope::analyze

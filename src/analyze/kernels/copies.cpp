@@ -1,0 +1,188 @@
+// Which copies ran, for whom, how fast, and which of them nothing hid.
+#include <algorithm>
+#include <tuple>
+#include <unordered_map>
+
+#include "analyze/derived.h"
+#include "analyze/list.h"
+#include "report/statistics.h"
+#include "trace/asked_once.h"
+
+namespace stepscope::analyze {
+namespace {
+
+using report::kNoReal;
+using report::Role;
+using report::Shape;
+using report::Unit;
+using timeline::Interval;
+using trace::EventTable;
+using trace::Kind;
+using trace::kNoRow;
+using trace::Rank;
+using trace::Row;
+
+constexpr std::int64_t kSmall = 65'536, kLarge = 8'000'000;  // bytes
+constexpr double kFastest = 1e18;                            // bytes/s: more is no rate
+
+bool only_copies(std::string_view op) {
+  return op == "aten::copy_" || op == "aten::_to_copy" || op == "aten::to";
+}
+
+bool makes_tensors(std::string_view op) {
+  constexpr std::string_view kMakers[] = {"aten::zeros", "aten::ones",     "aten::full",    "aten::arange",
+                                          "aten::eye",   "aten::randn",    "aten::rand",    "aten::randint",
+                                          "aten::empty", "aten::randperm", "aten::linspace"};
+  for (const std::string_view maker : kMakers)
+    if (op == maker || (op.starts_with(maker) && op.substr(maker.size()) == "_like")) return true;
+  return op == "aten::lift_fresh" || op == "aten::scalar_tensor" || op == "aten::tensor";
+}
+
+struct Group {
+  trace::StringId name = trace::kEmptyString, op = trace::kEmptyString;
+  std::int64_t count = 0, small = 0, created = 0, bytes = 0, total = 0, exposed = 0, host = 0;
+  std::vector<std::int64_t> rates;  ///< of large ones, bytes per second
+};
+
+/// Copies of one rank in a window, by their name and the operator that asked for them.
+class Gatherer {
+ public:
+  Gatherer(const trace::Trace& trace, const Rank& rank, const std::vector<derive::DeviceBusy>& devices)
+      : trace_(trace),
+        rank_(rank),
+        e_(rank.events),
+        bytes_(trace, rank, "bytes"),
+        copies_(trace.strings, only_copies),
+        makers_(trace.strings, makes_tensors) {
+    for (const derive::DeviceBusy& busy : devices)
+      alone_.emplace(busy.device, timeline::MeasuredSet(subtract(busy.copy, busy.kernels)));
+  }
+
+  void add(Row row) {
+    const Row op = e_.op[row] == kNoRow ? kNoRow : above_copies(e_.op[row]);
+    const trace::StringId op_name = op == kNoRow ? trace::kEmptyString : e_.name[op];
+    const auto [found, added] =
+        index_.try_emplace(std::uint64_t{e_.name[row]} << 32 | op_name, groups_.size());
+    if (added) groups_.emplace_back().name = e_.name[row], groups_.back().op = op_name;
+    Group& group = groups_[found->second];
+    const std::int64_t time = e_.duration(row), size = bytes_.integer_or(row, -1);
+    ++group.count;
+    report::add_to(group.total, time);
+    if (const auto alone = alone_.find(rank_.tracks[e_.track[row]].device); alone != alone_.end())
+      report::add_to(group.exposed, alone->second.length_in({e_.start[row], e_.end[row]}));
+    if (e_.launch[row] != kNoRow) report::add_to(group.host, e_.duration(e_.launch[row]));
+    if (op != kNoRow && follows_maker(op)) ++group.created;
+    if (size < 0) return;
+    report::add_to(group.bytes, size);
+    group.small += size < kSmall;
+    if (size >= kLarge && time > 0)
+      group.rates.push_back(static_cast<std::int64_t>(
+          std::min(kFastest, static_cast<double>(size) / (static_cast<double>(time) * 1e-9))));
+  }
+
+  /// Longest total first.
+  std::vector<Group> sorted() && {
+    std::sort(groups_.begin(), groups_.end(), [&](const Group& a, const Group& b) {
+      if (a.total != b.total) return a.total > b.total;
+      return std::tuple(trace_.text(a.name), trace_.text(a.op)) <
+             std::tuple(trace_.text(b.name), trace_.text(b.op));
+    });
+    return std::move(groups_);
+  }
+
+ private:
+  /// The operator above aten::to and what it calls; the outermost of those when nothing is above them.
+  Row above_copies(Row op) {
+    Row at = op;
+    while (copies_(e_.name[at])) {
+      const Row parent = e_.parent[at];
+      if (parent == kNoRow || e_.kind[parent] != Kind::op) break;
+      at = parent;
+    }
+    return at;
+  }
+
+  /// Whether `op` moves what the operator right before it made.
+  bool follows_maker(Row op) {
+    if (!copies_(e_.name[op]) || op == 0) return false;
+    Row at = op - 1;
+    while (at != kNoRow && e_.track[at] == e_.track[op] && e_.parent[at] != e_.parent[op]) at = e_.parent[at];
+    return at != kNoRow && e_.track[at] == e_.track[op] && e_.kind[at] == Kind::op && at != e_.parent[op] &&
+           makers_(e_.name[at]);
+  }
+
+  const trace::Trace& trace_;
+  const Rank& rank_;
+  const EventTable& e_;
+  trace::ArgReader bytes_;
+  trace::AskedOnce<bool (*)(std::string_view)> copies_, makers_;
+  std::unordered_map<std::int64_t, timeline::MeasuredSet> alone_;  // by device: only copies and fills run
+  std::unordered_map<std::uint64_t, std::size_t> index_;
+  std::vector<Group> groups_;
+};
+
+struct Columns {
+  explicit Columns(const trace::Trace& trace)
+      : rank(table, trace),
+        name(table.texts("name")),
+        op(table.texts("op")),
+        count(table.ints("count", Unit::count)),
+        bytes(table.ints("bytes", Unit::bytes)),
+        total(table.ints("total", Unit::ns)),
+        exposed(table.ints("exposed", Unit::ns)),
+        host(table.ints("host", Unit::ns)),
+        small(table.ints("small", Unit::count, Role::detail)),
+        created(table.ints("created", Unit::count, Role::detail)),
+        large(table.ints("large", Unit::count, Role::detail)),
+        rate(table.reals("large_rate", Unit::bytes_per_s, Role::detail)) {}
+
+  void add(const trace::Trace& trace, const Rank& of, Group& g) {
+    rank.add(of);
+    name.emplace_back(trace.text(g.name));
+    op.emplace_back(trace.text(g.op));
+    count.push_back(g.count);
+    bytes.push_back(g.bytes);
+    total.push_back(g.total);
+    exposed.push_back(g.exposed);
+    host.push_back(g.host);
+    small.push_back(g.small);
+    created.push_back(g.created);
+    large.push_back(static_cast<std::int64_t>(g.rates.size()));
+    rate.push_back(g.rates.empty() ? kNoReal : static_cast<double>(report::quantile(g.rates, 0.5)));
+  }
+
+  report::Table table{"Copies by operator", Shape::table, {}};
+  RankColumn rank;
+  report::Texts &name, &op;
+  report::Ints &count, &bytes, &total, &exposed, &host, &small, &created, &large;
+  report::Reals& rate;
+};
+
+constexpr std::string_view kNoCopy = "No copy is recorded.";
+
+}  // namespace
+
+constinit const About copies_about = {
+    {}, true, Needs::one_rank, [](report::Report& report) { take_back(report, kNoCopy); }};
+
+report::Report copies(const Derived& derived, const report::Params&) {
+  const trace::Trace& trace = derived.trace();
+  Columns out(trace);
+  report::Report report{"copies", {}, {}};
+  for (const Rank& rank : trace.ranks) {
+    const Interval window = window_of(rank, derived.choice());
+    Gatherer gatherer(trace, rank, derived.busy(rank));
+    for (const trace::Track& track : rank.tracks) {
+      if (track.side != trace::Track::Side::device) continue;
+      for (Row row = track.begin; row < track.end; ++row)
+        if (rank.events.kind[row] == Kind::memcpy && window.contains(rank.events.start[row]))
+          gatherer.add(row);
+    }
+    for (Group& group : std::move(gatherer).sorted()) out.add(trace, rank, group);
+  }
+  if (out.table.rows() == 0) report.notes.emplace_back(kNoCopy);
+  report.tables.push_back(std::move(out.table));
+  return report;
+}
+
+}  // namespace stepscope::analyze

@@ -1,0 +1,331 @@
+// Which matrix products ran, how large, how fast and on which units; attention that is computed in parts.
+#include <algorithm>
+#include <tuple>
+#include <unordered_map>
+
+#include "analyze/derived.h"
+#include "analyze/list.h"
+#include "derive/kernel_kind.h"
+#include "derive/roof/matrix_cores.h"
+#include "derive/roof/parted_attention.h"
+#include "derive/roof/product_tiles.h"
+#include "derive/roof/roof.h"
+#include "derive/work/dtype.h"
+#include "derive/work/work.h"
+#include "report/statistics.h"
+#include "trace/asked_once.h"
+
+namespace stepscope::analyze {
+namespace {
+
+using derive::OpArgs;
+using report::kNoInt;
+using report::kNoReal;
+using report::Role;
+using report::Shape;
+using report::Unit;
+using trace::EventTable;
+using trace::kNoRow;
+using trace::Rank;
+using trace::Row;
+using trace::StringId;
+
+/// The argument that is the left operand; -1 for other operators.
+int left_operand(std::string_view op) {
+  if (op == "aten::mm" || op == "aten::bmm") return 0;
+  return op == "aten::addmm" || op == "aten::baddbmm" || op == "aten::_addmm_activation" ? 1 : -1;
+}
+
+struct Product {
+  StringId op = 0;
+  std::int64_t batch = 1, m = 0, n = 0, k = 0;
+  derive::DType dtype = derive::DType::unknown;
+  derive::Work work;
+  std::int64_t calls = 0, time = 0, on_units = 0, off_units = 0, small = 0, longest = 0;
+  StringId longest_kernel = trace::kEmptyString;
+  std::int64_t device = -1;
+  Row longest_row = kNoRow;
+};
+
+std::string type_of(derive::DType type) {
+  return type == derive::DType::unknown ? "" : std::string(derive::name_of(type));
+}
+
+/// Products of one rank by operator and recorded arguments.
+class Gatherer {
+ public:
+  Gatherer(const trace::Trace& trace, const Rank& rank)
+      : trace_(trace),
+        rank_(rank),
+        e_(rank.events),
+        dims_(trace, rank, "Input Dims"),
+        old_dims_(trace, rank, "Input dims"),
+        types_(trace, rank, "Input type"),
+        blocks_per_sm_(trace, rank, "blocks per SM"),
+        is_product_(trace.strings, [](std::string_view op) { return left_operand(op) >= 0; }),
+        units_(trace.strings.size(), kUnasked) {
+    if (!rank.devices.empty()) setting_ = derive::setting_of(rank.devices.front());
+  }
+
+  /// A compute kernel.
+  void add(Row kernel) {
+    const Row op = e_.op[kernel];
+    if (op == kNoRow || !is_product_(e_.name[op])) return;
+    Product& product = products_[index_of(op)];
+    if (op != last_op_) ++product.calls;
+    last_op_ = op;
+    const std::int64_t time = e_.duration(kernel);
+    report::add_to(product.time, time);
+    const std::uint8_t units = units_of(e_.name[kernel]);
+    if (units == kYes) report::add_to(product.on_units, time);
+    if (units == kPlain) report::add_to(product.off_units, time);
+    if (const auto blocks = blocks_per_sm_.real(kernel); blocks && *blocks < 1)
+      report::add_to(product.small, time);
+    if (time < product.longest) return;
+    product.longest = time;
+    product.longest_kernel = e_.name[kernel];
+    product.longest_row = kernel;
+    product.device = rank_.tracks[e_.track[kernel]].device;
+  }
+
+  std::vector<Product>& sorted() {
+    std::stable_sort(products_.begin(), products_.end(), [&](const Product& a, const Product& b) {
+      if (a.time != b.time) return a.time > b.time;
+      return std::tuple(trace_.text(a.op), a.m, a.n, a.k, a.batch) <
+             std::tuple(trace_.text(b.op), b.m, b.n, b.k, b.batch);
+    });
+    return products_;
+  }
+
+ private:
+  enum : std::uint8_t { kUnasked, kYes, kPlain, kOther };
+
+  std::size_t index_of(Row op) {
+    const StringId dims = dims_.id(op) != trace::kEmptyString ? dims_.id(op) : old_dims_.id(op);
+    const std::uint64_t key =
+        (std::uint64_t{dims} << 32 | types_.id(op)) * 0x9E3779B97F4A7C15ULL + e_.name[op];
+    const auto [found, added] = index_.try_emplace(key, products_.size());
+    if (added) products_.push_back(product_of(op, dims));
+    return found->second;
+  }
+
+  Product product_of(Row op, StringId dims) const {
+    Product product;
+    product.op = e_.name[op];
+    const std::string_view name = trace_.text(product.op);
+    const OpArgs args = derive::parse_op_args(trace_.text(dims), types_.text(op), "", "");
+    product.work = derive::work_of(name, args);
+    const auto left = static_cast<std::size_t>(left_operand(name));
+    const derive::Arg &a = args.at(left), &b = args.at(left + 1);
+    product.dtype = a.dtype;
+    const std::size_t rank = a.shape.dims.size();
+    if (!a.is_tensor() || !b.is_tensor() || rank < 2 || b.shape.dims.size() != rank) return product;
+    product.batch = rank > 2 ? a.shape.dims[0] : 1;
+    product.m = a.shape.dims[rank - 2];
+    product.k = a.shape.dims[rank - 1];
+    product.n = b.shape.dims[rank - 1];
+    return product;
+  }
+
+  std::uint8_t units_of(StringId kernel) {
+    std::uint8_t& known = units_[kernel];
+    if (known != kUnasked) return known;
+    const derive::MatrixCoreUse use = derive::matrix_cores_of(trace_.text(kernel), setting_);
+    known = use.cores == derive::MatrixCores::yes ? kYes
+            : derive::is_plain_matrix_work(use)   ? kPlain
+                                                  : kOther;
+    return known;
+  }
+
+  const trace::Trace& trace_;
+  const Rank& rank_;
+  const EventTable& e_;
+  const trace::ArgReader dims_, old_dims_, types_, blocks_per_sm_;
+  trace::AskedOnce<bool (*)(std::string_view)> is_product_;
+  std::vector<std::uint8_t> units_;
+  derive::KernelSetting setting_;
+  Row last_op_ = kNoRow;
+  std::unordered_map<std::uint64_t, std::size_t> index_;
+  std::vector<Product> products_;
+};
+
+/// Least time the device's peaks allow for one call, ns; 0 when it is not known.
+double least_time(const trace::Trace& trace, const Rank& rank, const Product& p) {
+  for (const trace::Device& d : rank.devices) {
+    if (d.id != p.device) continue;
+    const auto peaks = derive::peaks_of(d.name, d.compute_major, d.compute_minor,
+                                        static_cast<int>(d.sm_count), static_cast<double>(d.total_memory));
+    if (!peaks) return 0;
+    const derive::Precision precision =
+        derive::precision_of(p.dtype, trace.text(p.longest_kernel), derive::setting_of(d));
+    return derive::roof_of(p.work, precision, *peaks, 1, 0).seconds * 1e9;
+  }
+  return 0;
+}
+
+/// Of its longest kernel; kNoReal when it is not known.
+double waves_of(const trace::Trace& trace, const Rank& rank, const Product& p) {
+  if (p.longest_row == kNoRow) return kNoReal;
+  std::int64_t multiprocessors = 0;
+  for (const trace::Device& d : rank.devices)
+    if (d.id == p.device) multiprocessors = d.sm_count;
+  const auto text = [&](std::string_view key) {
+    return trace::ArgReader(trace, rank, key).text(p.longest_row);
+  };
+  const double waves = derive::waves_of(
+      {p.batch, p.m, p.n, trace.text(p.longest_kernel), text("grid"), text("block"), multiprocessors});
+  return waves > 0 ? waves : kNoReal;
+}
+
+struct ProductTable {
+  explicit ProductTable(const trace::Trace& trace)
+      : rank(table, trace),
+        op(table.texts("op")),
+        dtype(table.texts("dtype")),
+        batch(table.ints("batch", Unit::count, Role::key)),
+        m(table.ints("m", Unit::count, Role::key)),
+        n(table.ints("n", Unit::count, Role::key)),
+        k(table.ints("k", Unit::count, Role::key)),
+        calls(table.ints("calls", Unit::count)),
+        time(table.ints("time", Unit::ns)),
+        share(table.reals("share", Unit::share, Role::share)),
+        rate(table.reals("flop_rate", Unit::flop_per_s)),
+        roof(table.reals("share_of_roof", Unit::share)),
+        units(table.reals("matrix_unit_share", Unit::share, Role::detail)),
+        plain(table.reals("plain_core_share", Unit::share, Role::detail)),
+        small(table.reals("small_grid_share", Unit::share, Role::detail)),
+        waves(table.reals("waves", Unit::none, Role::detail)),
+        kernel(table.texts("kernel", Role::detail)) {}
+
+  void add(const trace::Trace& trace, const Rank& of, const Product& p, std::int64_t compute) {
+    const bool sized = p.m > 0;
+    rank.add(of);
+    op.emplace_back(trace.text(p.op));
+    dtype.push_back(type_of(p.dtype));
+    batch.push_back(sized ? p.batch : kNoInt);
+    m.push_back(sized ? p.m : kNoInt);
+    n.push_back(sized ? p.n : kNoInt);
+    k.push_back(sized ? p.k : kNoInt);
+    calls.push_back(p.calls);
+    time.push_back(p.time);
+    share.push_back(report::ratio(p.time, compute));
+    const double seconds = static_cast<double>(p.time) * 1e-9, calls_made = static_cast<double>(p.calls);
+    rate.push_back(p.work.flops_known && seconds > 0
+                       ? static_cast<double>(p.work.flops()) * calls_made / seconds
+                       : kNoReal);
+    const double least = p.work.flops_known && p.work.bytes_known ? least_time(trace, of, p) : 0;
+    roof.push_back(least > 0 && p.time > 0 ? least * calls_made / static_cast<double>(p.time) : kNoReal);
+    units.push_back(report::ratio(p.on_units, p.time));
+    plain.push_back(report::ratio(p.off_units, p.time));
+    small.push_back(report::ratio(p.small, p.time));
+    waves.push_back(waves_of(trace, of, p));
+    kernel.emplace_back(trace.text(p.longest_kernel));
+  }
+
+  report::Table table{"Matrix products", Shape::table, {}};
+  RankColumn rank;
+  report::Texts &op, &dtype;
+  report::Ints &batch, &m, &n, &k, &calls, &time;
+  report::Reals &share, &rate, &roof, &units, &plain, &small, &waves;
+  report::Texts& kernel;
+};
+
+/// Device time of attention in parts, by the size of its scores.
+struct Parts {
+  std::int64_t rows = 0, columns = 0, count = 0, products = 0, others = 0;
+};
+
+class PartsGatherer {
+ public:
+  PartsGatherer(const trace::Trace& trace, const Rank& rank)
+      : trace_(trace), e_(rank.events), attention_(derive::parted_attention(trace, rank)) {
+    for (const derive::PartedAttention& one : attention_) {
+      auto found = std::find_if(parts_.begin(), parts_.end(), [&](const Parts& p) {
+        return p.rows == one.rows && p.columns == one.columns;
+      });
+      if (found == parts_.end()) found = parts_.insert(parts_.end(), Parts{one.rows, one.columns});
+      ++found->count;
+      of_.push_back(static_cast<std::size_t>(found - parts_.begin()));
+    }
+  }
+  /// A compute kernel.
+  void add(Row kernel) {
+    const Row op = e_.op[kernel];
+    if (attention_.empty() || op == kNoRow) return;
+    const auto next = std::partition_point(attention_.begin(), attention_.end(),
+                                           [&](const derive::PartedAttention& a) { return a.first <= op; });
+    if (next == attention_.begin() || op >= (next - 1)->end) return;
+    Parts& parts = parts_[of_[static_cast<std::size_t>(next - 1 - attention_.begin())]];
+    const bool product = derive::kernel_kind(trace_.text(e_.name[kernel])) == derive::KernelKind::matrix;
+    report::add_to(product ? parts.products : parts.others, e_.duration(kernel));
+  }
+  const std::vector<Parts>& parts() const { return parts_; }
+
+ private:
+  const trace::Trace& trace_;
+  const EventTable& e_;
+  const std::vector<derive::PartedAttention> attention_;
+  std::vector<std::size_t> of_;
+  std::vector<Parts> parts_;
+};
+
+struct PartsTable {
+  explicit PartsTable(const trace::Trace& trace)
+      : rank(table, trace),
+        rows(table.ints("rows", Unit::count, Role::key)),
+        columns(table.ints("columns", Unit::count, Role::key)),
+        count(table.ints("count", Unit::count)),
+        products(table.ints("products", Unit::ns)),
+        others(table.ints("others", Unit::ns)),
+        share(table.reals("share", Unit::share, Role::share)) {}
+
+  void add(const Rank& of, const Parts& parts, std::int64_t compute) {
+    rank.add(of);
+    rows.push_back(parts.rows > 0 ? parts.rows : kNoInt);
+    columns.push_back(parts.rows > 0 ? parts.columns : kNoInt);
+    count.push_back(parts.count);
+    products.push_back(parts.products);
+    others.push_back(parts.others);
+    share.push_back(report::ratio(report::plus(parts.products, parts.others), compute));
+  }
+
+  report::Table table{"Attention in parts", Shape::table, {}};
+  RankColumn rank;
+  report::Ints &rows, &columns, &count, &products, &others;
+  report::Reals& share;
+};
+
+}  // namespace
+
+constinit const About products_about = {};
+
+report::Report products(const Derived& derived, const report::Params&) {
+  const trace::Trace& trace = derived.trace();
+  ProductTable out(trace);
+  PartsTable parted(trace);
+  report::Report report{"products", {}, {}};
+  for (const Rank& rank : trace.ranks) {
+    const EventTable& e = rank.events;
+    Gatherer gatherer(trace, rank);
+    PartsGatherer attention(trace, rank);
+    std::int64_t compute = 0;
+    for (const trace::Track& track : rank.tracks) {
+      if (track.side != trace::Track::Side::device) continue;
+      for (Row row = track.begin; row < track.end; ++row) {
+        if (e.work[row] != trace::Work::compute || !derived.choice().includes(rank, row)) continue;
+        report::add_to(compute, e.duration(row));
+        gatherer.add(row);
+        attention.add(row);
+      }
+    }
+    for (const Parts& parts : attention.parts()) parted.add(rank, parts, compute);
+    for (const Product& product : gatherer.sorted()) out.add(trace, rank, product, compute);
+  }
+  if (out.table.rows() == 0)
+    report.notes.emplace_back("No kernel of a matrix product is recorded below its operator.");
+  report.tables.push_back(std::move(out.table));
+  report.tables.push_back(std::move(parted.table));
+  return report;
+}
+
+}  // namespace stepscope::analyze

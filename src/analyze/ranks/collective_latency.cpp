@@ -1,0 +1,100 @@
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include "analyze/ranks/collective_sizes.h"
+#include "base/median.h"
+#include "derive/ranks/collective.h"
+
+namespace stepscope::analyze {
+namespace {
+
+using report::kNoInt;
+using report::Role;
+using report::Unit;
+using timeline::Time;
+
+constexpr std::size_t kMinSizes = 4;
+constexpr double kMinRange = 16;        // of the largest size to the smallest
+constexpr std::size_t kMaxSizes = 512;  // looked at: the slopes of all pairs are
+
+struct Point {
+  double x, time;  ///< bytes on each link; ns
+};
+
+struct Line {
+  double latency, slope;  ///< ns, ns per byte
+  double error;           ///< median distance of a point, relative to it
+};
+
+/// Median of the slopes of all pairs (Theil and Sen), and of what is then left.
+Line line_through(const std::vector<Point>& points) {
+  std::vector<double> slopes, rest, errors;
+  for (std::size_t i = 0; i < points.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      slopes.push_back((points[i].time - points[j].time) / (points[i].x - points[j].x));
+  Line line{0, median_of(slopes), 0};
+  for (const Point& p : points) rest.push_back(p.time - line.slope * p.x);
+  line.latency = median_of(rest);
+  for (const Point& p : points) errors.push_back(std::abs(p.time - line.latency - line.slope * p.x) / p.time);
+  line.error = median_of(errors);
+  return line;
+}
+
+struct Family {
+  std::map<std::int64_t, std::vector<double>> transfers;  ///< by bytes, ns
+  std::int64_t count = 0;
+};
+
+/// Ascending; evenly chosen where there are very many.
+std::vector<Point> points_of(Family& family, double factor) {
+  std::vector<Point> all, points;
+  for (auto& [bytes, transfers] : family.transfers)
+    all.push_back({static_cast<double>(bytes) * factor, median_of(transfers)});
+  const std::size_t every = (all.size() + kMaxSizes - 1) / kMaxSizes;
+  for (std::size_t i = 0; i < all.size(); i += every) points.push_back(all[i]);
+  return points;
+}
+
+}  // namespace
+
+report::Table latency_table(const std::vector<MatchedCollective>& collectives) {
+  std::map<std::tuple<derive::Exchange, std::int64_t, std::string_view>, Family> families;
+  for (const MatchedCollective& c : collectives) {
+    if (c.bytes <= 0 || c.time.transfer == trace::kNoTime || c.time.transfer <= 0) continue;
+    Family& family = families[{c.exchange, c.ranks, c.span}];
+    family.transfers[c.bytes].push_back(static_cast<double>(c.time.transfer));
+    ++family.count;
+  }
+  report::Table table{"Latency and rate of links", report::Shape::table, {}};
+  auto& what = table.texts("collective");
+  auto& ranks = table.ints("group_size", Unit::count, Role::key);
+  auto& span = table.texts("span");
+  auto& sizes = table.ints("sizes", Unit::count);
+  auto& count = table.ints("count", Unit::count);
+  auto& latency = table.ints("latency", Unit::ns);
+  auto& rate = table.reals("bus_rate", Unit::bytes_per_s);
+  auto& error = table.reals("off_p50", Unit::share);
+  for (auto& [key, family] : families) {
+    const auto& [exchange, group, of_span] = key;
+    const auto factor = derive::bus_factor(exchange, group);
+    if (!factor || family.transfers.size() < kMinSizes ||
+        static_cast<double>(family.transfers.rbegin()->first) <
+            kMinRange * static_cast<double>(family.transfers.begin()->first))
+      continue;
+    const Line line = line_through(points_of(family, *factor));
+    if (line.slope <= 0) continue;
+    what.emplace_back(derive::name_of(exchange));
+    ranks.push_back(group);
+    span.emplace_back(of_span);
+    sizes.push_back(std::ssize(family.transfers));
+    count.push_back(family.count);
+    latency.push_back(line.latency >= 0 ? std::llround(line.latency) : kNoInt);
+    rate.push_back(1e9 / line.slope);
+    error.push_back(line.error);
+  }
+  return table;
+}
+
+}  // namespace stepscope::analyze

@@ -1,0 +1,43 @@
+// What comparing the ranks of a job takes of each: nothing that grows with a rank's events but its
+// collectives, the pieces of them that nothing hid, and its kinds of kernels.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analyze/ranks/rank_communication.h"
+#include "derive/ranks/bubble.h"
+#include "derive/ranks/collective_match.h"
+#include "derive/ranks/kernel_totals.h"
+#include "derive/ranks/stragglers.h"
+#include "timeline/interval.h"
+#include "trace/trace.h"
+
+namespace stepscope::analyze {
+
+class Derived;
+
+/// The chosen steps that were marked and recorded whole, each number once.
+struct RankSteps {
+  std::vector<std::int64_t> numbers;
+  std::vector<timeline::Interval> spans;
+  /// By step, on the device with most compute, its communication all as transfer; empty without device work.
+  std::vector<derive::PartsOfStep> parts;
+  timeline::IntervalSet communication;  ///< on that device, when no compute runs
+  std::vector<derive::Bubble> bubbles;  ///< by step, likewise; empty without sends and receives
+  derive::KernelTotals kernels;         ///< on all devices
+};
+RankSteps rank_steps(const Derived& derived, const trace::Rank& rank);
+
+struct RankDigest {
+  RankSteps steps;
+  derive::GroupNames groups;  ///< of the rank alone
+  std::vector<derive::CollectiveRow> collectives;
+  RankCommunication communication;
+};
+RankDigest digest_of(const Derived& derived, const trace::Rank& rank);
+
+/// Takes the collectives out of the digests of all ranks and matches them. `numbers`: of the ranks.
+derive::Collectives collectives_of(std::vector<RankDigest>& ranks, std::vector<std::int64_t> numbers);
+
+}  // namespace stepscope::analyze

@@ -1,0 +1,86 @@
+#include "analyze/ranks/straggler_work.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "base/median.h"
+
+namespace stepscope::analyze {
+
+using derive::PartsOfStep;
+using derive::StepPart;
+using derive::Straggler;
+using report::Role;
+using report::Unit;
+using timeline::Time;
+
+namespace {
+
+/// The part of a rank's steps; of the straggler's step where it is slow in one.
+Time time_of(const std::vector<PartsOfStep>& steps, const Straggler& straggler) {
+  const auto part = static_cast<std::size_t>(straggler.part);
+  if (!straggler.persistent) return steps[straggler.step][part];
+  std::vector<Time> times;
+  for (const PartsOfStep& step : steps) times.push_back(step[part]);
+  return median_of(times);
+}
+
+}  // namespace
+
+PartTimes part_times(const std::vector<std::vector<PartsOfStep>>& parts, const Straggler& straggler,
+                     const std::vector<std::uint32_t>& peers) {
+  PartTimes out;
+  out.own = time_of(parts[straggler.rank], straggler);
+  std::vector<Time> others;
+  for (const std::uint32_t r : peers)
+    if (r != straggler.rank) others.push_back(time_of(parts[r], straggler));
+  out.others = median_of(others);
+  for (const Time time : others) out.apart = std::max(out.apart, std::abs(time - out.others));
+  return out;
+}
+
+namespace {
+
+/// The peer whose compute time is the middle one; the straggler itself where it has none.
+std::uint32_t usual_peer(const std::vector<std::vector<PartsOfStep>>& parts, const Straggler& straggler,
+                         std::vector<std::uint32_t> peers) {
+  std::erase(peers, straggler.rank);
+  if (peers.empty()) return straggler.rank;
+  std::stable_sort(peers.begin(), peers.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return time_of(parts[a], straggler) < time_of(parts[b], straggler);
+  });
+  return peers[(peers.size() - 1) / 2];
+}
+
+}  // namespace
+
+report::Table straggler_kernels(const Derived& derived, const std::vector<std::vector<PartsOfStep>>& parts,
+                                const std::vector<Straggler>& stragglers,
+                                const std::vector<std::vector<std::uint32_t>>& peers) {
+  report::Table table{"Kernels of stragglers", report::Shape::table, {}};
+  auto& rank = table.ints("rank", Unit::none, Role::key);
+  auto& against = table.ints("against", Unit::none);
+  auto& calls = table.reals("calls", Unit::none);
+  auto& others_calls = table.reals("others_calls", Unit::none);
+  auto& same = table.reals("same_share", Unit::share);
+  auto& pace = table.reals("pace", Unit::none);
+  auto& even = table.reals("even_share", Unit::share);
+  for (std::size_t i = 0; i < stragglers.size(); ++i) {
+    const Straggler& s = stragglers[i];
+    if (!s.persistent || s.part != StepPart::compute) continue;
+    const trace::Rank &slow = derived.trace().ranks[s.rank],
+                      &usual = derived.trace().ranks[usual_peer(parts, s, peers[i])];
+    const derive::KernelDifference difference =
+        derive::kernel_difference(derived.steps(slow).kernels, derived.steps(usual).kernels);
+    rank.push_back(slow.rank);
+    against.push_back(usual.rank);
+    calls.push_back(difference.calls);
+    others_calls.push_back(difference.others_calls);
+    same.push_back(difference.same);
+    pace.push_back(difference.pace > 0 ? difference.pace : report::kNoReal);
+    even.push_back(difference.even);
+  }
+  return table;
+}
+
+}  // namespace stepscope::analyze

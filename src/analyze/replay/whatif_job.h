@@ -1,0 +1,33 @@
+// What `whatif` says of several ranks.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analyze/replay/replayed_job.h"
+
+namespace stepscope::analyze {
+
+/// What is asked at once.
+struct Asked {
+  std::string name;
+  std::span<const Scale> scales;
+};
+
+/// Of each rank, its window with the changes, ns, and whether they speak of anything it has.
+struct Answered {
+  std::vector<std::int64_t> lengths;
+  std::vector<bool> found;
+  derive::JointChanges changes;
+  std::string refused;  ///< why nothing was changed
+};
+
+/// Tables of the job's step, recorded and with each change.
+void add_job(const Derived& derived, const std::vector<Asked>& asked, const std::vector<Answered>& answers,
+             report::Report& report);
+
+/// Why several ranks were replayed alone, or what of them was.
+void note_ranks(const trace::Trace& trace, const ReplayedJob& job, bool together, report::Report& report);
+
+}  // namespace stepscope::analyze

@@ -1,0 +1,179 @@
+#include "analyze/question.h"
+#include "analyze/tb/gpu.h"
+#include "analyze/tb/tb.h"
+#include "analyze/tb/window.h"
+
+namespace stepscope::analyze {
+namespace tb {
+namespace {
+
+using timeline::Interval;
+
+constexpr std::int64_t kMaxDevices = 64;
+
+struct Weighted {
+  Column<Interval> spans;
+  std::vector<double> weights;
+};
+
+struct DeviceKernels {
+  Column<Interval> spans;
+  Weighted blocks;  ///< kernels with more than 0 blocks per SM
+  bool blocks_recorded = false;
+  Weighted occupancy;  ///< kernels with an occupancy of 0 or more
+};
+
+std::map<std::int64_t, DeviceKernels> kernels_by_device(const Events& events) {
+  const trace::ArgReader device(events.trace, events.rank, "device");
+  const trace::ArgReader blocks(events.trace, events.rank, "blocks per SM");
+  const trace::ArgReader occupancy(events.trace, events.rank, "est. achieved occupancy %");
+  std::map<std::int64_t, DeviceKernels> devices;
+  for (const Row row : events.order) {
+    if (events.type[row] != Type::kernel) continue;
+    const std::int64_t id = device.integer_or(row, -1);
+    if (id < 0 || id >= kMaxDevices) continue;
+    DeviceKernels& kernels = devices[id];
+    const Interval span = events.span(row);
+    kernels.spans.push_back(span);
+    if (const auto value = blocks.real(row)) {
+      kernels.blocks_recorded = true;
+      if (*value > 0) kernels.blocks.spans.push_back(span), kernels.blocks.weights.push_back(*value);
+    }
+    if (const auto value = occupancy.real(row); value && *value >= 0)
+      kernels.occupancy.spans.push_back(span), kernels.occupancy.weights.push_back(*value);
+  }
+  return devices;
+}
+
+/// Concurrent kernels' blocks per SM add up, and more than one block per SM counts as a full device.
+std::optional<double> sm_efficiency(const DeviceKernels& kernels, Interval window) {
+  if (!kernels.blocks_recorded) return std::nullopt;
+  double busy = 0;
+  for (const timeline::Level& level : timeline::sum_levels(kernels.blocks.spans, kernels.blocks.weights))
+    busy += std::min(level.value, 1.0) * static_cast<double>(timeline::overlap(level.span, window));
+  return busy / static_cast<double>(window.length());
+}
+
+std::optional<double> mean_occupancy(const DeviceKernels& kernels, Interval window) {
+  double sum = 0, time = 0;
+  for (std::size_t i = 0; i < kernels.occupancy.spans.size(); ++i) {
+    const auto inside = static_cast<double>(timeline::overlap(kernels.occupancy.spans[i], window));
+    sum += kernels.occupancy.weights[i] * inside;
+    time += inside;
+  }
+  if (time == 0) return std::nullopt;
+  return sum / time;
+}
+
+/// Kernel time that operators launched themselves.
+struct KernelTime {
+  std::int64_t all = 0, tensor = 0;
+};
+
+std::map<std::int64_t, KernelTime> operator_kernel_time(const Forest& forest) {
+  const Events& events = forest.events;
+  const trace::ArgReader device(events.trace, events.rank, "device");
+  std::map<std::int64_t, KernelTime> times;
+  for (const NodeId id : forest.preorder()) {
+    const Node& node = forest.nodes[id];
+    if (!forest.is_operator(node)) continue;
+    for (std::uint32_t i = node.calls.begin; i < node.calls.end; ++i) {
+      for (const Row row : forest.links.launched(forest.links.calls[i])) {
+        if (events.type[row] != Type::kernel) continue;
+        KernelTime& time = times[device.integer_or(row, -1)];
+        accumulate(time.all, events.span(row).length());
+        if (events.is(row, kTensorCoreKernel)) accumulate(time.tensor, events.span(row).length());
+      }
+    }
+  }
+  return times;
+}
+
+/// Time of the kernels that the node's own runtime calls launched.
+std::int64_t own_kernel_time(const Forest& forest, const Node& node) {
+  std::int64_t time = 0;
+  for (std::uint32_t i = node.calls.begin; i < node.calls.end; ++i)
+    for (const Row row : forest.links.launched(forest.links.calls[i]))
+      if (forest.events.type[row] == Type::kernel) accumulate(time, forest.events.span(row).length());
+  return time;
+}
+
+}  // namespace
+
+std::map<std::int64_t, DeviceMetrics> device_metrics(const Forest& forest, Interval window) {
+  std::map<std::int64_t, DeviceMetrics> metrics;
+  std::map<std::int64_t, KernelTime> launched = operator_kernel_time(forest);
+  for (auto& [id, kernels] : kernels_by_device(forest.events)) {
+    DeviceMetrics& m = metrics[id];
+    if (window.length() > 0) {
+      m.sm_efficiency = sm_efficiency(kernels, window);
+      m.occupancy = mean_occupancy(kernels, window);
+      m.utilization =
+          static_cast<double>(timeline::IntervalSet::of(std::move(kernels.spans)).length_in(window)) /
+          static_cast<double>(window.length());
+    }
+    if (const KernelTime& time = launched[id]; time.all > 0)
+      m.tensor_core_share = ratio(time.tensor, time.all);
+  }
+  return metrics;
+}
+
+TensorCoreRatios tensor_core_ratios(const Forest& forest) {
+  const Events& events = forest.events;
+  std::int64_t all = 0, tensor = 0, of_operators = 0, of_eligible = 0;
+  for (const Row row : events.order) {
+    if (events.type[row] != Type::kernel) continue;
+    accumulate(all, events.rank.events.duration(row));
+    if (events.is(row, kTensorCoreKernel)) accumulate(tensor, events.rank.events.duration(row));
+  }
+  const std::vector<NodeId> order = forest.preorder();
+  std::vector<bool> eligible_below(forest.nodes.size());  // the node or a descendant is an eligible operator
+  for (auto id = order.rbegin(); id != order.rend(); ++id) {
+    const Node& node = forest.nodes[*id];
+    bool below = false;
+    for (NodeId c = node.first_child; c != kNoNode; c = forest.nodes[c].next)
+      below = below || eligible_below[c];
+    const bool listed = forest.is_operator(node);
+    const std::int64_t time = listed ? own_kernel_time(forest, node) : 0;
+    accumulate(of_operators, time);
+    if (listed && node.eligible && !below) accumulate(of_eligible, time);
+    eligible_below[*id] = below || (listed && node.eligible);
+  }
+  return {ratio(tensor, all), ratio(of_eligible, of_operators)};
+}
+
+}  // namespace tb
+
+report::Report tb_devices(const trace::Trace& trace, const report::Params& params) {
+  using report::Unit;
+  report::Report report{"devices", {}, {}};
+  report::Table table{"Devices as the TensorBoard plugin rates them", report::Shape::table, {}};
+  RankColumn rank_column(table, trace);
+  report::Ints& device = table.ints("device", Unit::none, report::Role::key);
+  report::Reals& utilization = table.reals("utilization", Unit::share, report::Role::share);
+  report::Reals& efficiency = table.reals("sm_efficiency", Unit::share, report::Role::share);
+  report::Reals& occupancy = table.reals("occupancy", Unit::share, report::Role::share);
+  report::Reals& tensor_cores = table.reals("tensor_core_share", Unit::share, report::Role::share);
+  for (const trace::Rank& rank : trace.ranks) {
+    const tb::Events events(trace, rank);
+    const tb::Forest forest(events);
+    const tb::StepWindows windows = tb::step_windows(events, forest.links);
+    for (const auto& [id, m] : tb::device_metrics(forest, windows.all())) {
+      rank_column.add(rank);
+      device.push_back(id);
+      utilization.push_back(m.utilization);
+      efficiency.push_back(m.sm_efficiency.value_or(report::kNoReal));
+      occupancy.push_back(m.occupancy ? *m.occupancy / 100.0 : report::kNoReal);
+      tensor_cores.push_back(m.tensor_core_share.value_or(report::kNoReal));
+    }
+  }
+  if (device.empty())
+    report.notes.push_back(
+        "No kernel states its device. Record with ProfilerActivity.CUDA (or the device's own activity) to "
+        "see devices.");
+  tb::note_step_choice(params, report);
+  report.tables.push_back(std::move(table));
+  return report;
+}
+
+}  // namespace stepscope::analyze

@@ -1,0 +1,98 @@
+#include "analyze/tb/links.h"
+
+#include <algorithm>
+
+namespace stepscope::analyze::tb {
+namespace {
+
+struct Correlated {
+  std::int64_t id;
+  std::uint32_t at;  ///< position in Events::order
+  Row row;
+  bool device;
+};
+
+std::vector<Correlated> correlated_rows(const Events& events, const Ids& ids) {
+  std::vector<Correlated> rows;
+  for (std::uint32_t at = 0; at < events.order.size(); ++at) {
+    const Row row = events.order[at];
+    const Type type = events.type[row];
+    if (type == Type::runtime || is_device(type))
+      rows.push_back({ids.correlation(row), at, row, is_device(type)});
+  }
+  std::sort(rows.begin(), rows.end(), [](const Correlated& a, const Correlated& b) {
+    return a.id != b.id ? a.id < b.id : a.at < b.at;
+  });
+  return rows;
+}
+
+}  // namespace
+
+Links::Links(const Events& events) {
+  const Ids ids(events);
+  link_devices(events, ids);
+  group_calls(events, ids);
+}
+
+/// A device event belongs to the latest runtime call of its correlation that began before it, or else to the
+/// first.
+void Links::link_devices(const Events& events, const Ids& ids) {
+  const std::vector<Correlated> rows = correlated_rows(events, ids);
+  std::vector<std::pair<Row, Row>> owned;  // runtime call, device event
+  for (std::size_t from = 0, to = 0; from < rows.size(); from = to) {
+    Row call = trace::kNoRow;
+    for (to = from; to < rows.size() && rows[to].id == rows[from].id; ++to)
+      if (call == trace::kNoRow && !rows[to].device) call = rows[to].row;
+    for (std::size_t i = from; i < to; ++i) {
+      if (!rows[i].device)
+        call = rows[i].row;
+      else if (call != trace::kNoRow)
+        owned.emplace_back(call, rows[i].row);
+      else if (events.type[rows[i].row] == Type::kernel)
+        stale_kernels.push_back(rows[i].row);
+    }
+  }
+  first_device_.assign(events.type.size() + 1, 0);
+  for (const auto& [call, device] : owned) ++first_device_[call + 1];
+  for (std::size_t i = 1; i < first_device_.size(); ++i) first_device_[i] += first_device_[i - 1];
+  devices_.resize(owned.size());
+  std::vector<std::uint32_t> next = first_device_;
+  for (const auto& [call, device] : owned) devices_[next[call]++] = device;
+}
+
+void Links::group_calls(const Events& events, const Ids& ids) {
+  struct Call {
+    std::int64_t id;
+    std::uint32_t at;
+    Row row;
+  };
+  std::vector<Call> rows;
+  for (std::uint32_t at = 0; at < events.order.size(); ++at) {
+    const Row row = events.order[at];
+    if (events.type[row] == Type::runtime) rows.push_back({ids.external(row), at, row});
+  }
+  std::sort(rows.begin(), rows.end(),
+            [](const Call& a, const Call& b) { return a.id != b.id ? a.id < b.id : a.at < b.at; });
+  for (const Call& call : rows) {
+    const auto at = static_cast<std::uint32_t>(calls.size());
+    if (groups_.empty() || groups_.back().id != call.id) groups_.push_back({call.id, {at, at}, false});
+    calls.push_back(call.row);
+    groups_.back().range.end = at + 1;
+  }
+}
+
+CallRange Links::take(std::int64_t external_id) {
+  const auto group = std::lower_bound(groups_.begin(), groups_.end(), external_id,
+                                      [](const Group& g, std::int64_t id) { return g.id < id; });
+  if (group == groups_.end() || group->id != external_id || group->taken) return {};
+  group->taken = true;
+  return group->range;
+}
+
+CallRange Links::append(const std::vector<Row>& rows) {
+  const auto begin = static_cast<std::uint32_t>(calls.size());
+  calls.insert(calls.end(), rows.begin(), rows.end());
+  return {begin, static_cast<std::uint32_t>(calls.size())};
+}
+
+}  // namespace stepscope::analyze::tb

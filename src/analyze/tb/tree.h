@@ -1,0 +1,69 @@
+// The plugin's call trees, one per thread: which host events become nodes, which nodes are dropped or merged,
+// and what each node's own and total times are.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analyze/tb/events.h"
+#include "analyze/tb/links.h"
+
+namespace stepscope::analyze::tb {
+
+using NodeId = std::uint32_t;
+inline constexpr NodeId kNoNode = 0xFFFFFFFF;
+
+/// Node classes. Only `op` is ever listed as an operator.
+enum class Class : std::uint8_t { root, op, data_loader, optimizer, step, module, backward };
+
+struct Node {
+  Row row = trace::kNoRow;  ///< kNoRow for roots and backward nodes
+  Class node_class = Class::op;
+  Type type = Type::none;
+  bool eligible = false;      ///< could use tensor cores, by its own name, a descendant or a kernel
+  double start = 0, end = 0;  ///< µs
+  NodeId first_child = kNoNode, last_child = kNoNode, next = kNoNode;
+  CallRange calls;  ///< runtime calls of its own
+  // Nanoseconds. Device times are sums of durations: what overlaps counts twice.
+  std::int64_t host = 0, host_self = 0, device = 0, device_self = 0, tensor = 0, tensor_self = 0;
+};
+
+class Forest {
+ public:
+  explicit Forest(const Events& events);
+
+  const Events& events;
+  Links links;
+  std::vector<Node> nodes;
+  std::vector<NodeId> roots;      ///< by first node of the thread
+  std::vector<bool> takes_stale;  ///< by root: the stale kernels hang under it
+  std::int64_t dropped = 0;       ///< nodes that began inside another and ended after it
+  int collective_libraries = 0;   ///< kNccl, kGloo
+  bool data_parallel = false, distributed_data_parallel = false;
+
+  bool is_operator(const Node& node) const {
+    return node.node_class == Class::op && node.type == Type::op && !events.is(node.row, kNotListed);
+  }
+  trace::StringId name_of(const Node& node) const { return events.rank.events.name[node.row]; }
+  /// Live nodes, parents first, thread by thread.
+  std::vector<NodeId> preorder() const;
+
+ private:
+  void add_child(NodeId parent, NodeId child);
+  void add_host_nodes();
+  void take_calls(std::vector<std::vector<Node>>& threads);
+  NodeId build(std::vector<Node> host, const std::vector<Row>& outside_calls);
+  void merge_repeated(NodeId begin);
+  void set_root_times(NodeId root);
+  void fill_times(NodeId begin);
+  void fill_own_device_times(Node& node) const;
+
+  // Backward modules, in tb_backward.cpp.
+  friend class BackwardModules;
+};
+
+/// Moves the backward pass under "<module>.backward" nodes, where modules and forward-backward flows were
+/// recorded.
+void regroup_backward(Forest& forest);
+
+}  // namespace stepscope::analyze::tb

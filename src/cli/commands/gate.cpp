@@ -1,0 +1,97 @@
+// `stepscope gate BASE NEW`: the exit code that a build waits for.
+#include "compare/gate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/commands/gate_formats.h"
+#include "cli/compared.h"
+#include "cli/exit.h"
+#include "cli/present.h"
+#include "read/files.h"
+
+namespace stepscope::cli {
+namespace {
+
+/// The values of a flag that may be given several times, those that are empty too.
+std::vector<std::string> values_of(std::string_view joined) {
+  std::vector<std::string> out;
+  for (std::size_t from = 0; from <= joined.size();) {
+    const std::size_t end = std::min(joined.find(';', from), joined.size());
+    out.emplace_back(joined.substr(from, end - from));
+    from = end + 1;
+  }
+  return out;
+}
+
+/// BASE or NEW and what stands behind its flag.
+std::vector<std::string> side(const Call& call, std::size_t word, const char* flag) {
+  std::vector<std::string> paths = {call.words[word]};
+  if (call.params.has(flag))
+    for (std::string& path : values_of(call.params.text(flag))) paths.push_back(std::move(path));
+  return paths;
+}
+
+int exit_code(compare::Outcome outcome) {
+  switch (outcome) {
+    case compare::Outcome::pass:
+      return kDone;
+    case compare::Outcome::regression:
+      return kRegression;
+    default:
+      return kInconclusive;
+  }
+}
+
+/// For people: without the columns for machines; why each limit but the first was decided so stands below.
+report::Report for_people(report::Report gate) {
+  const report::Table& checks = gate.tables[1];
+  std::vector<std::string> reasons;
+  for (std::size_t row = 0; checks.rows() > 1 && row < checks.rows(); ++row)
+    reasons.push_back(report::field(checks, "metric", row) + ": " + report::field(checks, "reason", row));
+  gate.notes.insert(gate.notes.begin(), reasons.begin(), reasons.end());
+  for (report::Table& table : gate.tables)
+    std::erase_if(table.columns,
+                  [](const report::Column& column) { return column.role == report::Role::detail; });
+  return gate;
+}
+
+int print_gate(const Call& call, const report::Report& report) {
+  const std::string format = format_of(call);
+  if (format == "markdown") return put(call, to_markdown(report));
+  if (format == "junit") return put(call, to_junit(report));
+  return print(call, format == "text" ? for_people(report) : report);
+}
+
+}  // namespace
+
+int run_gate(const Call& call) {
+  if (call.words.size() != 2)
+    return misuse(
+        call, fmt::format("gate needs two recordings, BASE and NEW, not {}; more runs of a side go behind "
+                          "--base and --new",
+                          call.words.size()));
+  std::vector<compare::Limit> limits;
+  for (const std::string& text : values_of(call.params.text("fail-on", "step.total>5%"))) {
+    auto limit = compare::parse_limit(text);
+    if (!limit) return misuse(call, limit.error().message);
+    limits.push_back(std::move(*limit));
+  }
+  const std::vector<std::string> base = side(call, 0, "base"), now = side(call, 1, "new");
+  for (const auto* paths : {&base, &now})
+    if (const std::string twice = read::given_twice(*paths); !twice.empty())
+      return misuse(call, twice + " is given twice for one side; runs must be recordings of their own");
+  auto sides = open_sides(call, base, now);
+  if (!sides) {
+    fail(sides.error());
+    return kUsage;
+  }
+  const compare::Gate gate =
+      compare::gate(sides->a, sides->b, limits, call.params.share("allow-noise"), call.params);
+  if (!gate.wrong.empty()) return misuse(call, gate.wrong.front());
+  const int printed = print_gate(call, compare::as_report(gate));
+  return printed == kDone ? exit_code(gate.outcome()) : kUsage;
+}
+
+}  // namespace stepscope::cli

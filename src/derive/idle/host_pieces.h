@@ -1,0 +1,32 @@
+// What a program that runs on the CPU alone does: the main thread's time, cut by what was open.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "derive/idle/idle_cause.h"
+#include "timeline/interval.h"
+#include "trace/trace.h"
+
+namespace stepscope::derive {
+
+/// The rank's main thread, none without host ranges.
+std::optional<trace::TrackId> main_thread(const trace::Trace& trace, const trace::Rank& rank);
+
+/// When collectives ran on the CPU ("gloo:all_reduce"), on any thread.
+timeline::IntervalSet collective_time(const trace::Trace& trace, const trace::Rank& rank);
+/// When a thread was in operators but those that issue collectives.
+timeline::IntervalSet computing_time(const trace::Trace& trace, const trace::Rank& rank,
+                                     trace::TrackId thread);
+
+/// `window` on one thread, in time order: `input` while data is loaded, `sync` while a collective runs on the
+/// CPU and the thread computes nothing, else what the thread did. Their lengths add up to the window. O(n log
+/// n) in rows.
+Column<IdlePiece> host_pieces(const trace::Trace& trace, const trace::Rank& rank, trace::TrackId thread,
+                              timeline::Interval window);
+
+/// When operators began that a backward pass goes back through, ascending: the last operator of its sequence
+/// number made the node, and the outermost operator around it is what the program called.
+std::vector<timeline::Time> forward_begins(const trace::Trace& trace, const trace::Rank& rank);
+
+}  // namespace stepscope::derive

@@ -1,0 +1,39 @@
+// The ledger: every nanosecond of a window has exactly one owner, device by device.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "derive/idle/device_busy.h"
+#include "derive/idle/idle_cause.h"
+#include "timeline/interval.h"
+#include "trace/trace.h"
+
+namespace stepscope::derive {
+
+/// In order of precedence: an instant belongs to the first that holds.
+enum class Owner : std::uint8_t {
+  compute,        ///< a compute kernel runs
+  communication,  ///< a collective runs and no compute
+  copy,           ///< a copy or fill runs alone
+  idle,           ///< nothing runs
+};
+inline constexpr std::size_t kOwners = 4;
+
+std::string_view name_of(Owner owner);
+
+/// A stretch with one owner.
+struct Atom {
+  timeline::Interval span;
+  Owner owner = Owner::idle;
+  IdleCause cause = IdleCause::untraced;  ///< of idle atoms
+  trace::Row ender = trace::kNoRow;       ///< of idle atoms: the device event that ended the gap
+};
+
+/// Atoms of each of `devices` in time order. The lengths of one device's atoms add up to the window's.
+/// `pieces`: their idle pieces in it.
+std::vector<Column<Atom>> ledger(const std::vector<DeviceBusy>& devices, const Column<IdlePiece>& pieces,
+                                 timeline::Interval window);
+
+}  // namespace stepscope::derive

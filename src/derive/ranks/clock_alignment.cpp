@@ -1,0 +1,182 @@
+#include "derive/ranks/clock_alignment.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <map>
+#include <tuple>
+
+namespace stepscope::derive {
+namespace {
+
+using timeline::Time;
+
+constexpr double kAligned = 20e3, kCoarse = 200e3, kRough = 5e6;  // ns
+constexpr std::uint32_t kMinCollectives = 3;
+constexpr double kMaxResidual = 1e6;  // ns, median
+constexpr double kMaxRejected = 0.3;  // of a clock's ends
+constexpr Time kCausalSlack = 2'000;  // ns: what time stamps may be off within one collective
+constexpr int kRounds = 2;            // of leaving out what contradicts the fit
+
+/// Ends of a kind scatter alike: by exchange, size of the group (powers of 2) and of the message (powers of
+/// 4).
+class Kinds {
+ public:
+  std::uint32_t of(const CollectiveRow& row, std::size_t ranks) {
+    const auto size = static_cast<int>(std::bit_width(ranks));
+    const auto bytes =
+        static_cast<int>(std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(0, row.bytes)))) /
+        2;
+    return ids_.try_emplace({row.exchange, size, bytes}, static_cast<std::uint32_t>(ids_.size()))
+        .first->second;
+  }
+
+ private:
+  std::map<std::tuple<Exchange, int, int>, std::uint32_t> ids_;
+};
+
+class Aligner {
+ public:
+  explicit Aligner(Alignment& out) : out_(out), left_out_(out.matches.instances.size()) {}
+
+  void run() {
+    for (int round = 0; round < kRounds; ++round) {
+      gather();
+      fits_ = fit_clocks(ends_, out_.rows.size());
+      if (round + 1 < kRounds && !leave_out_contradictions()) break;
+    }
+    for (std::size_t q = 0; q < fits_.size(); ++q) out_.clocks.push_back({fits_[q], ClockState::apart, {}});
+    bound();
+    for (std::uint32_t q = 0; q < out_.clocks.size(); ++q)
+      judge(out_.clocks[q], std::binary_search(out_.matches.crowded.begin(), out_.matches.crowded.end(), q));
+    for (std::uint32_t i = 0; i < left_out_.size(); ++i)
+      if (left_out_[i]) out_.contradicting.push_back(i);
+  }
+
+ private:
+  bool usable(std::uint32_t i) const {
+    return !left_out_[i] && synchronizes(out_.matches.instances[i].exchange);
+  }
+
+  void gather() {
+    ends_.clear();
+    Kinds kinds;
+    for (std::uint32_t i = 0; i < out_.matches.instances.size(); ++i) {
+      const Instance& instance = out_.matches.instances[i];
+      for (std::uint32_t m = 0; usable(i) && m < instance.count; ++m) {
+        const Member& member = out_.matches.members[instance.first + m];
+        const CollectiveRow& row = out_.row(member);
+        ends_.push_back({i, member.rank, kinds.of(row, instance.count), row.start, row.end});
+      }
+    }
+  }
+
+  /// Visits each usable collective's ends.
+  template <class Use>
+  void for_each(Use use) const {
+    for (std::size_t from = 0; from < ends_.size();) {
+      std::size_t to = from + 1;
+      while (to < ends_.size() && ends_[to].instance == ends_[from].instance) ++to;
+      use(from, to);
+      from = to;
+    }
+  }
+  /// The two extremes of one collective and who has them, so that each can be asked for all others.
+  struct Extremes {
+    Time last_start = std::numeric_limits<Time>::min(), second_start = last_start;
+    Time first_end = std::numeric_limits<Time>::max(), second_end = first_end;
+    std::uint32_t starts_last = 0, ends_first = 0;
+  };
+  Extremes extremes(std::size_t from, std::size_t to) const {
+    Extremes x;
+    for (std::size_t i = from; i < to; ++i) {
+      const std::uint32_t q = ends_[i].clock;
+      const Time start = fits_[q].map(ends_[i].start), end = fits_[q].map(ends_[i].end);
+      if (start > x.last_start)
+        x.second_start = x.last_start, x.last_start = start, x.starts_last = q;
+      else
+        x.second_start = std::max(x.second_start, start);
+      if (end < x.first_end)
+        x.second_end = x.first_end, x.first_end = end, x.ends_first = q;
+      else
+        x.second_end = std::min(x.second_end, end);
+    }
+    return x;
+  }
+
+  /// True when something was left out.
+  bool leave_out_contradictions() {
+    bool any = false;
+    for_each([&](std::size_t from, std::size_t to) {
+      const Extremes x = extremes(from, to);
+      const ClockFit &late = fits_[x.starts_last], &early = fits_[x.ends_first];
+      const double doubt = late.uncertainty_edge + early.uncertainty_edge;
+      if (x.starts_last == x.ends_first ||
+          static_cast<double>(x.last_start - x.first_end) <= doubt + static_cast<double>(kCausalSlack))
+        return;
+      left_out_[ends_[from].instance] = any = true;
+    });
+    return any;
+  }
+
+  void bound() {
+    for_each([&](std::size_t from, std::size_t to) {
+      if (to - from < 2) return;
+      const Extremes x = extremes(from, to);
+      for (std::size_t i = from; i < to; ++i) {
+        const std::uint32_t q = ends_[i].clock;
+        RankClock& clock = out_.clocks[q];
+        const Time start = fits_[q].map(ends_[i].start), end = fits_[q].map(ends_[i].end);
+        const Time low = (x.starts_last == q ? x.second_start : x.last_start) - end;
+        const Time high = (x.ends_first == q ? x.second_end : x.first_end) - start;
+        clock.low = clock.collectives == 0 ? low : std::max(clock.low, low);
+        clock.high = clock.collectives == 0 ? high : std::min(clock.high, high);
+        ++clock.collectives;
+      }
+    });
+  }
+
+  static void judge(RankClock& clock, bool crowded) {
+    const ClockFit& fit = clock.fit;
+    const double ends = fit.used + fit.rejected;
+    if (clock.collectives < kMinCollectives && crowded)
+      clock.why = "a step has more than 100,000 collectives without sequence numbers, too many to match";
+    else if (clock.collectives == 0)
+      clock.why =
+          "no all-reduce or other collective that all leave together was recorded on another rank too";
+    else if (clock.collectives < kMinCollectives)
+      clock.why = "fewer than 3 common collectives";
+    else if (fit.residual_median > kMaxResidual)
+      clock.why = "its collectives end more than 1 ms apart";
+    else if (fit.rejected > kMaxRejected * ends)
+      clock.why = "over 30 % of its ends do not fit";
+    else if (clock.low > clock.high + 2 * kCausalSlack)
+      clock.why = "some collectives would end before the last rank has come";
+    else if (fit.uncertainty_edge > kRough)
+      clock.why = "its error may exceed 5 ms";
+    else
+      clock.state = fit.uncertainty_edge <= kAligned  ? ClockState::aligned
+                    : fit.uncertainty_edge <= kCoarse ? ClockState::coarse
+                                                      : ClockState::rough;
+  }
+
+  Alignment& out_;
+  std::vector<bool> left_out_;  // by instance
+  std::vector<ClockEnd> ends_;
+  std::vector<ClockFit> fits_;
+};
+
+}  // namespace
+
+std::string_view name_of(ClockState state) {
+  constexpr std::string_view kNames[] = {"aligned", "coarse", "rough", "not aligned"};
+  return kNames[static_cast<std::size_t>(state)];
+}
+
+Alignment align_clocks(Collectives collectives) {
+  Alignment out{std::move(collectives), {}, {}};
+  Aligner(out).run();
+  return out;
+}
+
+}  // namespace stepscope::derive

@@ -1,0 +1,185 @@
+#include "derive/ranks/stragglers.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/median.h"
+
+namespace stepscope::derive {
+namespace {
+
+using timeline::Time;
+
+constexpr double kOfNormal = 1.4826;        // standard deviation / median distance
+constexpr double kMinSpread = 0.001;        // of the step
+constexpr double kPersistentShare = 0.01;   // of the step
+constexpr double kSure = 4.5, kLikely = 3;  // z
+constexpr double kOftenLargest = 0.8;       // of the steps
+constexpr std::size_t kManySteps = 5;
+constexpr double kTransientShare = 0.05;  // of the step
+constexpr double kTransientSpread = 8;    // robust standard deviations
+constexpr double kSecond = 0.4;           // of the first part
+
+Time median(std::vector<Time> values) { return median_of(values); }
+
+double spread_of(std::vector<Time> values) {
+  const Time middle = median(values);
+  for (Time& value : values) value = std::abs(value - middle);
+  return kOfNormal * static_cast<double>(median(std::move(values)));
+}
+
+bool own(std::size_t part) {
+  return part != static_cast<std::size_t>(StepPart::wait) &&
+         part != static_cast<std::size_t>(StepPart::transfer);
+}
+
+Time own_work(const PartsOfStep& parts) {
+  Time sum = 0;
+  for (std::size_t p = 0; p < kStepParts; ++p)
+    if (own(p)) sum += parts[p];
+  return sum;
+}
+
+class Finder {
+ public:
+  explicit Finder(const std::vector<std::vector<PartsOfStep>>& parts)
+      : parts_(parts), ranks_(parts.size()), steps_(parts.front().size()) {
+    std::vector<Time> lengths;
+    for (const auto& steps : parts)
+      for (const PartsOfStep& step : steps)
+        lengths.push_back(std::accumulate(step.begin(), step.end(), Time{0}));
+    step_ = static_cast<double>(std::max<Time>(1, median(lengths)));
+    beyond_.assign(ranks_, std::vector<PartsOfStep>(steps_));
+    excess_.assign(ranks_, std::vector<Time>(steps_));
+    for (std::size_t k = 0; k < steps_; ++k) compare(k);
+  }
+
+  StragglerAnswer run() {
+    StragglerAnswer answer;
+    for (std::size_t r = 0; r < ranks_; ++r) answer.beyond_median.push_back(typical(r));
+    find_persistent(answer);
+    find_transient(answer);
+    return answer;
+  }
+
+ private:
+  /// One step's parts and own work beyond the median rank's.
+  void compare(std::size_t k) {
+    std::vector<Time> values(ranks_);
+    for (std::size_t p = 0; p < kStepParts; ++p) {
+      for (std::size_t r = 0; r < ranks_; ++r) values[r] = parts_[r][k][p];
+      const Time base = median(values);
+      for (std::size_t r = 0; r < ranks_; ++r) {
+        beyond_[r][k][p] = parts_[r][k][p] - base;
+        if (own(p)) excess_[r][k] += beyond_[r][k][p];
+      }
+    }
+  }
+  PartsOfStep typical(std::size_t r) const {
+    PartsOfStep out{};
+    for (std::size_t p = 0; p < kStepParts; ++p) {
+      std::vector<Time> values;
+      for (std::size_t k = 0; k < steps_; ++k) values.push_back(beyond_[r][k][p]);
+      out[p] = median(std::move(values));
+    }
+    return out;
+  }
+  static void name_parts(Straggler& s, const PartsOfStep& beyond) {
+    const auto largest = [&](std::size_t but) {
+      std::size_t best = kStepParts;
+      for (std::size_t p = 0; p < kStepParts; ++p)
+        if (own(p) && p != but && (best == kStepParts || beyond[p] > beyond[best])) best = p;
+      return best;
+    };
+    const std::size_t first = largest(kStepParts), second = largest(first);
+    s.part = static_cast<StepPart>(first);
+    const bool also = static_cast<double>(beyond[second]) >= kSecond * static_cast<double>(beyond[first]);
+    s.second = static_cast<StepPart>(also ? second : first);
+  }
+  /// How much shorter the longest own work of step k is with rank r at the median.
+  Time cost(std::size_t r, std::size_t k) const {
+    Time longest = 0, without = 0;
+    for (std::size_t other = 0; other < ranks_; ++other) {
+      const Time work = own_work(parts_[other][k]);
+      longest = std::max(longest, work);
+      without = std::max(without, other == r ? work - std::max<Time>(0, excess_[r][k]) : work);
+    }
+    return longest - without;
+  }
+
+  void find_persistent(StragglerAnswer& answer) const {
+    std::vector<Time> typical(ranks_);
+    for (std::size_t r = 0; r < ranks_; ++r) typical[r] = median(excess_[r]);
+    const Time middle = median(typical);
+    const double spread = std::max(kMinSpread * step_, spread_of(typical));
+    for (std::size_t r = 0; r < ranks_; ++r) {
+      const double z = static_cast<double>(typical[r] - middle) / spread;
+      if (static_cast<double>(typical[r]) < kPersistentShare * step_ || z < kLikely) continue;
+      if (z < kSure && !often_largest(r)) continue;
+      Straggler s{static_cast<std::uint32_t>(r)};
+      s.excess = typical[r];
+      s.z = z;
+      name_parts(s, answer.beyond_median[r]);
+      std::vector<Time> costs;
+      for (std::size_t k = 0; k < steps_; ++k) costs.push_back(cost(r, k));
+      s.cost = median(std::move(costs));
+      answer.stragglers.push_back(s);
+    }
+    std::stable_sort(answer.stragglers.begin(), answer.stragglers.end(),
+                     [](const Straggler& a, const Straggler& b) { return a.excess > b.excess; });
+  }
+  bool often_largest(std::size_t r) const {
+    if (steps_ < kManySteps) return false;
+    std::size_t times = 0;
+    for (std::size_t k = 0; k < steps_; ++k) {
+      bool largest = true;
+      for (std::size_t other = 0; other < ranks_; ++other) largest &= excess_[other][k] <= excess_[r][k];
+      times += largest;
+    }
+    return static_cast<double>(times) >= kOftenLargest * static_cast<double>(steps_);
+  }
+
+  void find_transient(StragglerAnswer& answer) const {
+    std::vector<Time> all;
+    for (const std::vector<Time>& steps : excess_) all.insert(all.end(), steps.begin(), steps.end());
+    const double spread = std::max(kMinSpread * step_, spread_of(std::move(all)));
+    std::vector<bool> known(ranks_);
+    for (const Straggler& s : answer.stragglers) known[s.rank] = true;
+    for (std::size_t k = 0; k < steps_; ++k) {
+      for (std::size_t r = 0; r < ranks_; ++r) {
+        const auto excess = static_cast<double>(excess_[r][k]);
+        if (known[r] || excess < kTransientShare * step_ || excess < kTransientSpread * spread) continue;
+        Straggler s{static_cast<std::uint32_t>(r), false, static_cast<std::uint32_t>(k)};
+        s.excess = excess_[r][k];
+        s.z = excess / spread;
+        s.cost = cost(r, k);
+        name_parts(s, beyond_[r][k]);
+        answer.stragglers.push_back(s);
+      }
+    }
+  }
+
+  const std::vector<std::vector<PartsOfStep>>& parts_;
+  const std::size_t ranks_, steps_;
+  double step_ = 1;                               // ns, the median step
+  std::vector<std::vector<PartsOfStep>> beyond_;  // [rank][step], beyond the median rank's
+  std::vector<std::vector<Time>> excess_;         // [rank][step], of own work
+};
+
+}  // namespace
+
+std::string_view name_of(StepPart part) {
+  constexpr std::string_view kNames[kStepParts] = {"compute", "transfer", "wait", "copy",   "input",
+                                                   "alloc",   "sync",     "host", "python", "pending"};
+  return kNames[static_cast<std::size_t>(part)];
+}
+
+StragglerAnswer find_stragglers(const std::vector<std::vector<PartsOfStep>>& parts) {
+  const auto ragged = [&](const auto& steps) { return steps.size() != parts.front().size(); };
+  if (parts.size() < kMinRanks || parts.front().empty() || std::any_of(parts.begin(), parts.end(), ragged))
+    return {};
+  return Finder(parts).run();
+}
+
+}  // namespace stepscope::derive

@@ -1,0 +1,175 @@
+#include "derive/replay/walk.h"
+
+#include <algorithm>
+#include <limits>
+#include <span>
+
+namespace stepscope::derive {
+namespace {
+
+using timeline::Time;
+using trace::TrackId;
+using Thing = ReplayPlan::Thing;
+
+constexpr Time kNotYet = std::numeric_limits<Time>::min();
+
+}  // namespace
+
+ReplayWalk::ReplayWalk(const trace::Rank& rank, const ReplayPlan& plan, const Changes& changes, double pace,
+                       Gathering* gathering, std::uint32_t index)
+    : e_(rank.events),
+      plan_(plan),
+      changes_(changes),
+      gathering_(gathering),
+      index_(index),
+      scale_(rank, std::span(changes.host.data(), plan.things.empty() ? 0 : changes.host.size()), pace),
+      shift_(rank.tracks.size()),
+      stretch_shift_(plan.stretches.size(), kNotYet),
+      out_{plan.start, plan.end, {}} {
+  for (const ReplayPlan::Mark& mark : plan.marks) out_.marks.push_back(mark.time);
+  std::fill_n(stretch_shift_.begin(), std::min(stretch_shift_.size(), shift_.size()), 0);
+}
+
+bool ReplayWalk::run() {
+  for (; next_ < plan_.things.size(); ++next_) {
+    const Thing& thing = plan_.things[next_];
+    if (gathering_ != nullptr && !can_do(thing)) return false;
+    act(thing);
+  }
+  return true;
+}
+
+Replayed ReplayWalk::take() {
+  for (std::size_t i = 0; i < out_.end.size(); ++i)
+    if (out_.end[i] == kNotYet) end(i);
+  return std::move(out_);
+}
+
+void ReplayWalk::act(const Thing& thing) {
+  switch (thing.kind) {
+    case Thing::Kind::event:
+      start(thing.index);
+      break;
+    case Thing::Kind::returns:
+      come_back(thing.index);
+      break;
+    case Thing::Kind::handoff:
+      hand_over(thing.index);
+      break;
+    case Thing::Kind::mark:
+      out_.marks[thing.index] = clock(plan_.marks[thing.index].thread, plan_.marks[thing.index].time);
+      break;
+  }
+}
+
+/// Whether the ends of all that the thing waits for are known; the same whatever is changed.
+bool ReplayWalk::can_do(const Thing& thing) {
+  if (thing.kind == Thing::Kind::returns) {
+    const ReplayPlan::Call& call = plan_.calls[thing.index];
+    return call.until_start || has_end(call.until);
+  }
+  if (thing.kind != Thing::Kind::event) return true;
+  const ReplayPlan::Event& event = plan_.events[thing.index];
+  if (!has_end(event.before)) return false;
+  for (auto w = static_cast<std::size_t>(event.wait); w < waits_end(thing.index); ++w)
+    if (!has_end(plan_.waits[w].on)) return false;
+  return true;
+}
+
+bool ReplayWalk::has_end(std::int32_t event) {
+  if (event == ReplayPlan::kNone || out_.end[static_cast<std::size_t>(event)] != kNotYet) return true;
+  const auto index = static_cast<std::size_t>(event);
+  awaited_ = gathering_->meetings().members[static_cast<std::size_t>(member_of(index))].meeting;
+  if (!gathering_->over(awaited_)) return false;
+  end(index);
+  return true;
+}
+
+/// The end of an event of a meeting that is over.
+void ReplayWalk::end(std::size_t index) {
+  const Time start = out_.start[index];
+  out_.end[index] = start + gathering_->length(static_cast<std::uint32_t>(member_of(index)),
+                                               start - plan_.start[index], factor_of(index));
+}
+
+std::size_t ReplayWalk::waits_end(std::size_t event) const {
+  return event + 1 < plan_.events.size() ? static_cast<std::size_t>(plan_.events[event + 1].wait)
+                                         : plan_.waits.size();
+}
+
+/// When the thread is where it was at `time`.
+Time ReplayWalk::clock(TrackId thread, Time time) {
+  return time - scale_.saved_before(thread, time) + shift_[thread];
+}
+void ReplayWalk::set_clock(TrackId thread, Time recorded, Time now) {
+  shift_[thread] =
+      std::clamp(now - (recorded - scale_.saved_before(thread, recorded)), -kFarthest, kFarthest);
+}
+
+/// The new end of `on`, or as much earlier as the event was recorded to start before it.
+Time ReplayWalk::after(std::int32_t on, Time recorded_start) const {
+  const auto i = static_cast<std::size_t>(on);
+  return out_.end[i] + std::min<Time>(0, recorded_start - plan_.end[i]);
+}
+
+void ReplayWalk::start(std::size_t index) {
+  const ReplayPlan::Event& event = plan_.events[index];
+  const Time recorded = plan_.start[index];
+  const double starts = changes_.starts.empty() ? 1 : changes_.starts[index];
+  const Time latency = scaled(event.latency, starts);
+  Time ready = event.asked, follows = kNotYet;
+  if (event.call != ReplayPlan::kNone) {
+    const TrackId thread = plan_.stretches[event.stretch];
+    const Time shift = stretch_shift_[event.stretch];
+    ready =
+        event.asked - scale_.saved_before(thread, event.asked) + (shift == kNotYet ? shift_[thread] : shift);
+    ready += std::min<Time>(0, recorded - event.asked);
+  }
+  if (event.before != ReplayPlan::kNone) follows = after(event.before, recorded);
+  for (auto w = static_cast<std::size_t>(event.wait); w < waits_end(index); ++w)
+    follows = std::max(follows, after(plan_.waits[w].on, recorded));
+  Time start = std::max(ready, follows) + latency;
+  // The way of a launch passes beside queued work; between that and the event lies the usual gap.
+  if (event.on_idle && follows > ready)
+    start = std::max(ready + latency, follows + std::min(latency, scaled(plan_.gap, starts)));
+  out_.start[index] = std::clamp(start, recorded - kFarthest, recorded + kFarthest);
+  const std::int32_t member = member_of(index);
+  if (member == Meetings::kNone) {
+    out_.end[index] = out_.start[index] + scaled(plan_.end[index] - recorded, factor_of(index));
+    return;
+  }
+  out_.end[index] = kNotYet;
+  const Meetings::Member& who = gathering_->meetings().members[static_cast<std::size_t>(member)];
+  if (who.input != Meetings::kNone)
+    out_.start[index] = std::max(out_.start[index], out_.end[static_cast<std::size_t>(who.input)]);
+  if (gathering_->arrive(static_cast<std::uint32_t>(member), out_.start[index] - recorded, factor_of(index)))
+    closed_.push_back(who.meeting);
+}
+
+void ReplayWalk::come_back(std::size_t index) {
+  const ReplayPlan::Call& call = plan_.calls[index];
+  const TrackId thread = e_.track[call.row];
+  const Time began = clock(thread, e_.start[call.row]);
+  const double factor = scale_.factor_at(thread, e_.start[call.row]);
+  Time back = began;
+  if (factor > 0) {
+    if (call.until != ReplayPlan::kNone) {
+      const auto& times = call.until_start ? out_.start : out_.end;
+      back = std::max(began, times[static_cast<std::size_t>(call.until)] + std::min<Time>(0, call.epilogue));
+    }
+    back += scaled(std::max<Time>(0, call.epilogue), factor);
+    if (call.waiting == Waiting::work && changes_.waits != 1)
+      back = began + scaled(back - began, changes_.waits);
+  }
+  set_clock(thread, e_.end[call.row], back);
+  stretch_shift_[call.stretch] = shift_[thread];
+}
+
+void ReplayWalk::hand_over(std::size_t index) {
+  const Handoff& handoff = plan_.handoffs[index];
+  const Time released = clock(handoff.from, handoff.released) + (handoff.resumed - handoff.released);
+  set_clock(handoff.thread, handoff.resumed, std::max(clock(handoff.thread, handoff.quiet), released));
+  stretch_shift_[plan_.first_of_handoffs + index] = shift_[handoff.thread];
+}
+
+}  // namespace stepscope::derive

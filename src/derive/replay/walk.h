@@ -1,0 +1,59 @@
+// One rank's replay, which can stop where it depends on other ranks: the inside of replay and joint_replay.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "derive/replay/host_scale.h"
+#include "derive/replay/meetings.h"
+#include "derive/replay/replay.h"
+
+namespace stepscope::derive {
+
+class ReplayWalk {
+ public:
+  /// `gathering`: null when the rank is replayed alone; `index`: of the rank in the trace.
+  ReplayWalk(const trace::Rank& rank, const ReplayPlan& plan, const Changes& changes, double pace = 1,
+             Gathering* gathering = nullptr, std::uint32_t index = 0);
+
+  /// Goes on to the end (true) or to the first thing that needs the end of a meeting that is not over.
+  bool run();
+  /// The meeting that stopped it.
+  std::uint32_t awaited() const { return awaited_; }
+  /// Meetings that were over with this rank's coming, since they were asked for last.
+  std::vector<std::uint32_t> closed() { return std::exchange(closed_, {}); }
+  /// Every meeting must be over.
+  Replayed take();
+
+ private:
+  timeline::Time clock(trace::TrackId thread, timeline::Time time);
+  void set_clock(trace::TrackId thread, timeline::Time recorded, timeline::Time now);
+  timeline::Time after(std::int32_t on, timeline::Time recorded_start) const;
+  bool can_do(const ReplayPlan::Thing& thing);
+  bool has_end(std::int32_t event);
+  std::size_t waits_end(std::size_t event) const;
+  void act(const ReplayPlan::Thing& thing);
+  void start(std::size_t index);
+  void end(std::size_t index);
+  void come_back(std::size_t index);
+  void hand_over(std::size_t index);
+  double factor_of(std::size_t event) const { return changes_.device.empty() ? 1 : changes_.device[event]; }
+  std::int32_t member_of(std::size_t event) const {
+    return gathering_ == nullptr ? Meetings::kNone : gathering_->meetings().of_event[index_][event];
+  }
+
+  const trace::EventTable& e_;
+  const ReplayPlan& plan_;
+  const Changes& changes_;
+  Gathering* const gathering_;
+  const std::uint32_t index_;
+  HostScale scale_;
+  std::vector<timeline::Time> shift_;     // by track: what its waits gained or lost, besides scaled work
+  Column<timeline::Time> stretch_shift_;  // by stretch: its thread's shift in it
+  Replayed out_;
+  std::size_t next_ = 0;  // thing
+  std::uint32_t awaited_ = 0;
+  std::vector<std::uint32_t> closed_;
+};
+
+}  // namespace stepscope::derive

@@ -1,0 +1,50 @@
+// Whether a kernel computes on matrix units (tensor cores, MFMA, WMMA), by its name; and whether an op could.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "derive/roof/peaks.h"
+#include "derive/work/op_args.h"
+#include "trace/trace.h"
+
+namespace stepscope::derive {
+
+enum class MatrixCores : std::uint8_t { no, yes, unknown };
+enum class Confidence : std::uint8_t { low, medium, high };
+
+struct MatrixCoreUse {
+  MatrixCores cores = MatrixCores::unknown;
+  Confidence confidence = Confidence::low;
+  int rule = 0;  ///< number of the rule that decided: 1 to 14, 15 for the achieved rate
+};
+
+/// What is known about where a kernel ran; every field may be left out.
+struct KernelSetting {
+  Vendor vendor = Vendor::unknown;
+  DType dtype = DType::unknown;  ///< of the op's operands
+  int compute_major = 0;
+  int compute_minor = 0;
+};
+
+/// First matching rule. Names are searched case-sensitively, and only their first 4096 characters.
+MatrixCoreUse matrix_cores_of(std::string_view kernel_name, const KernelSetting& setting = {});
+
+/// Whether that recognised a product or convolution on plain cores.
+bool is_plain_matrix_work(const MatrixCoreUse& use);
+/// Whether a kernel computes in double precision: by the first type it is made for, as scalars come behind
+/// it.
+bool is_double_precision(std::string_view kernel_name);
+/// What a device says of the kernels that ran on it.
+KernelSetting setting_of(const trace::Device& device);
+
+/// A rate more than 1.2 times the vector peak of the type cannot come from vector units: yes, whatever the
+/// name.
+MatrixCoreUse refined_by_rate(MatrixCoreUse by_name, double flops_per_second, double vector_peak);
+
+/// Whether the op can use matrix units with operands of that type on that device. Without arguments the
+/// shapes are taken as suitable; with them, products with one row or column and depthwise convolutions are
+/// not eligible.
+bool matrix_eligible(std::string_view op_name, const KernelSetting& setting, const OpArgs* args = nullptr);
+
+}  // namespace stepscope::derive

@@ -1,0 +1,114 @@
+// Which ops could run on matrix units, and the TensorBoard plugin's lists.
+#include <algorithm>
+
+#include "derive/roof/matrix_cores.h"
+#include "derive/work/families.h"
+
+namespace stepscope::derive {
+namespace {
+
+constexpr std::int64_t kDepthwiseChannels = 8;  // fewer channels per group leave the tiles empty
+
+enum class Family { none, product, convolution, attention, recurrent };
+
+Family family_of(std::string_view op_name) {
+  const auto found = std::ranges::find(op_table(), op_name, &OpWork::name);
+  if (found == op_table().end()) return Family::none;
+  const WorkFunction work = found->work;
+  for (const WorkFunction product : {&mm_work, &mv_work, &linear_work, &matmul_work, &scaled_mm_work,
+                                     &grouped_mm_work, &packed_weight_mm_work, &sparse_mm_work})
+    if (work == product) return Family::product;
+  for (const WorkFunction convolution : {&conv_work, &conv_backward_work, &conv_old_backward_work,
+                                         &conv_backward_input_work, &conv_backward_weight_work})
+    if (work == convolution) return Family::convolution;
+  if (work == &attention_work) return Family::attention;
+  return work == &rnn_work ? Family::recurrent : Family::none;
+}
+
+bool nvidia_has(DType type, int major, int minor) {
+  switch (type) {
+    case DType::float16:
+    case DType::int8:
+      return major >= 7;
+    case DType::bfloat16:
+    case DType::float32:
+    case DType::float64:
+      return major >= 8;
+    case DType::float8:
+      return major > 8 || (major == 8 && minor >= 9);
+    case DType::float4:
+      return major >= 10;
+    default:
+      return false;
+  }
+}
+
+// Data-centre parts are 9.x; 11 and later are RDNA with WMMA.
+bool amd_has(DType type, int major, int minor) {
+  switch (type) {
+    case DType::float16:
+    case DType::bfloat16:
+    case DType::int8:
+      return major == 9 || major >= 11;
+    case DType::float32:
+    case DType::float64:
+      return major == 9;
+    case DType::float8:
+      return (major == 9 && minor >= 4) || major >= 12;
+    case DType::float4:
+      return major == 9 && minor >= 5;
+    default:
+      return false;
+  }
+}
+
+bool vendor_has(DType type, const KernelSetting& s) {
+  switch (s.vendor) {
+    case Vendor::nvidia:
+      return nvidia_has(type, s.compute_major, s.compute_minor);
+    case Vendor::amd:
+      return amd_has(type, s.compute_major, s.compute_minor);
+    case Vendor::intel:
+    case Vendor::other:
+      return type == DType::float16 || type == DType::bfloat16 || type == DType::int8;
+    case Vendor::unknown:
+      return false;
+  }
+  return false;
+}
+
+// A product with one row or one column is a matrix-vector product.
+bool is_vector_product(std::string_view op_name, const OpArgs& args) {
+  const bool added = op_name == "aten::addmm" || op_name == "aten::baddbmm" || op_name == "aten::addbmm" ||
+                     op_name == "aten::_addmm_activation";
+  if (!args.at(added ? 1 : 0).is_tensor() || !args.at(added ? 2 : 1).is_tensor()) return false;
+  const Shape& a = args.at(added ? 1 : 0).shape;
+  const Shape& b = args.at(added ? 2 : 1).shape;
+  if (a.rank() < 2 || b.rank() < 2) return true;
+  const bool transposed_weight = op_name == "aten::linear";
+  const std::int64_t columns = transposed_weight ? b.dims[0] : b.dims.back();
+  const std::int64_t rows = transposed_weight ? numel(a).value() / std::max<std::int64_t>(1, a.dims.back())
+                                              : a.dims[a.dims.size() - 2];
+  return rows == 1 || columns == 1;
+}
+
+bool is_depthwise(std::string_view op_name, const OpArgs& args) {
+  const bool backward = op_name.find("backward") != std::string_view::npos;
+  const Shape& weight = args.at(backward ? 2 : 1).shape;
+  const Shape& input = args.at(backward ? 1 : 0).shape;
+  return weight.rank() >= 3 && input.rank() == weight.rank() && weight.dims[1] < kDepthwiseChannels &&
+         weight.dims[1] < input.dims[1];
+}
+
+}  // namespace
+
+bool matrix_eligible(std::string_view op_name, const KernelSetting& setting, const OpArgs* args) {
+  const Family family = family_of(op_name);
+  if (family == Family::none || op_name == "aten::mv" || op_name == "aten::addmv") return false;
+  if (!vendor_has(setting.dtype, setting)) return false;
+  if (args == nullptr) return true;
+  if (family == Family::product && is_vector_product(op_name, *args)) return false;
+  return family != Family::convolution || !is_depthwise(op_name, *args);
+}
+
+}  // namespace stepscope::derive

@@ -1,0 +1,76 @@
+// The roofline of one op: which peak applies to it, the least time the device needs for its work, and what
+// bounds it. Sources: the roofline model (Williams, Waterman, Patterson 2009) with a second compute roof for
+// vector work.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "derive/roof/matrix_cores.h"
+#include "derive/roof/peaks.h"
+#include "derive/work/work.h"
+
+namespace stepscope::derive {
+
+enum class Precision : std::uint8_t {
+  unknown,
+  fp64,  ///< vector units
+  fp64_matrix,
+  fp32,         ///< vector units
+  fp32_matrix,  ///< AMD's fp32 matrix units
+  tf32,
+  xf32,
+  fp16,
+  bf16,
+  fp8,
+  int8,
+  fp4,
+};
+
+std::string_view name_of(Precision precision);
+
+/// From the operands' type, corrected by the kernel that did the work: TF32 and xf32 show only there.
+Precision precision_of(DType compute, std::string_view kernel_name, const KernelSetting& setting);
+
+/// The rate in FLOP/s at which matrix_flops of that precision can run; 0 when the device has none or it is
+/// unknown.
+double matrix_peak(const DevicePeaks& peaks, Precision precision);
+
+enum class Bound : std::uint8_t {
+  unknown,
+  communication,
+  latency,
+  compute_matrix,
+  compute_vector,
+  memory,
+  balanced,
+};
+
+std::string_view name_of(Bound bound);
+
+struct Roof {
+  double seconds = 0;  ///< 0 when unknown
+  Bound bound = Bound::unknown;
+  double matrix_seconds = 0, vector_seconds = 0, memory_seconds = 0;
+  double intensity = 0;  ///< FLOPs per byte; 0 when there are no bytes
+  double ridge = 0;      ///< FLOPs per byte at which compute and memory take equally long
+};
+
+/// `kernels`: device events of the op; `largest_grid`: blocks of its largest kernel, 0 when not recorded.
+/// 2:4 sparse work is held against twice the dense peak. Unknown work, an absent peak that the work needs, or
+/// no kernel give Bound::unknown.
+Roof roof_of(const Work& work, Precision precision, const DevicePeaks& peaks, std::int64_t kernels,
+             std::int64_t largest_grid);
+
+/// Roof time / measured time. Above 1.05 a row is an error unless its data can come from the last-level
+/// cache.
+struct Share {
+  double value = 0;             ///< 0 when either time is unknown; nothing is clamped
+  bool above_roof = false;      ///< > 105 %: not to be averaged with others
+  bool cache_resident = false;  ///< memory-bound, and the bytes fit into the last-level cache: no error
+};
+
+Share share_of_roof(const Roof& roof, const Work& work, const DevicePeaks& peaks, double measured_seconds);
+
+}  // namespace stepscope::derive

@@ -1,0 +1,167 @@
+// The work functions of every op family, and the table that gives each op its role, function and detail.
+// A new op is a row in work_table.cpp; a new family is a file and its functions here.
+#pragma once
+
+#include <span>
+
+#include "derive/work/tally.h"
+
+namespace stepscope::derive {
+
+using WorkFunction = Work (*)(const Call&);
+
+inline std::int64_t dim(const Arg& arg, std::size_t i) { return arg.shape.dims[i]; }
+
+struct OpWork {
+  std::string_view name;
+  WorkRole role;
+  WorkFunction work;
+  int detail = 0;
+};
+
+/// Every op with a known formula or role. A name that ends in "_" and has no row of its own is its base name.
+std::span<const OpWork> op_table();
+
+/// The ops that TraceLens models, with its formulas and its defects.
+std::span<const OpWork> tracelens_table();
+/// Its backward rows, whose arguments are those of the forward op.
+Work tracelens_backward(std::string_view forward_name, const OpArgs& forward_args);
+
+/// Whether torch's FlopCounterMode has a formula for the op.
+bool torch_counts(std::string_view op_name);
+
+// Work that is decided by what the op calls.
+Work decided_below(const Call& call);
+// An op that neither computes nor moves data.
+Work no_work(const Call& call);
+
+// work_matmul.cpp
+Work mm_work(const Call& call);  // detail: index of the first operand (0 mm, bmm; 1 addmm, baddbmm …)
+Work mv_work(const Call& call);  // detail: as mm
+Work dot_work(const Call& call);
+Work outer_work(const Call& call);  // detail: as mm
+Work linear_work(const Call& call);
+Work matmul_work(const Call& call);
+// work_matmul_low_precision.cpp
+Work scaled_mm_work(const Call& call);
+Work grouped_mm_work(const Call& call);        // detail: 1 when scales stand at 2 and 3
+Work packed_weight_mm_work(const Call& call);  // detail: index of the scales
+Work sparse_mm_work(const Call& call);         // detail: a SparseForm
+
+enum SparseForm : int { kSparseCslt, kSparseMm, kSparseAddmm, kSparseLinear };
+
+// work_conv.cpp; detail: a ConvForm
+enum ConvForm : int {
+  kConvGeneral,          // aten::convolution and its overrideable forms
+  kConvFunctional,       // conv1d, conv2d, conv3d
+  kConvTransFunctional,  // conv_transpose1d …
+  kConvCudnn,
+  kConvCudnnTransposed,
+  kConvMiopen,
+  kConvMiopenTransposed,
+  kConvCudnnRelu,
+  kConvCudnnAddRelu,
+  kConvSlow,
+};
+Work conv_work(const Call& call);
+Work conv_backward_work(const Call& call);        // convolution_backward
+Work conv_old_backward_work(const Call& call);    // cudnn_convolution_backward of torch before 1.11
+Work conv_backward_input_work(const Call& call);  // its leaves
+Work conv_backward_weight_work(const Call& call);
+
+// work_attention.cpp; detail: an AttentionForm, a row of its layouts
+enum AttentionForm : int {
+  kSdpFlash,
+  kSdpFlashCpu,
+  kSdpEfficient,
+  kSdpCudnn,
+  kSdpFused,
+  kSdpFlashBackward,
+  kSdpFlashCpuBackward,
+  kSdpEfficientBackward,
+  kSdpCudnnBackward,
+  kSdpFusedBackward,
+  kFlashForward,
+  kFlashBackward,
+  kEfficientForward,
+  kEfficientBackward,
+  kPackageFlashForward,
+  kPackageFlashVarlenForward,
+  kPackageFlashBackward,
+  kPackageFlashVarlenBackward,
+  kSdpComposite,
+};
+Work attention_work(const Call& call);
+Work attention_backward_of_forward(const Call& forward);
+
+// work_norm.cpp
+Work layer_norm_work(const Call& call);
+Work layer_norm_backward_work(const Call& call);
+Work batch_norm_work(const Call& call);  // detail: 1 when the op has no `training` argument and trains
+Work batch_norm_backward_work(const Call& call);  // detail: index of x (1, or 0 for cuDNN and MIOpen)
+Work group_norm_work(const Call& call);
+Work group_norm_backward_work(const Call& call);
+Work rms_norm_work(const Call& call);
+Work rms_norm_backward_work(const Call& call);
+Work sync_norm_work(const Call& call);  // detail: a SyncNorm
+enum SyncNorm : int { kSyncStats, kSyncApply, kSyncBackwardReduce, kSyncBackwardApply };
+// work_loss.cpp
+Work softmax_work(const Call& call);
+Work softmax_backward_work(const Call& call);
+Work nll_loss_work(const Call& call);  // detail: index of x
+Work dropout_work(const Call& call);
+Work dropout_backward_work(const Call& call);
+
+// work_elementwise.cpp; detail: elementwise_detail()
+constexpr int kToBool = 256;
+constexpr int kToFloat = 512;
+/// Operands, FLOPs per output element, and what becomes of the type.
+constexpr int elementwise_detail(int operands, int flops, int type_change = 0) {
+  return operands + flops * 16 + type_change;
+}
+Work elementwise_work(const Call& call);
+Work copy_in_place_work(const Call& call);
+Work clone_work(const Call& call);  // detail: index of a dtype code, 0 for none
+Work fill_work(const Call& call);
+Work elementwise_of_all_tensors(const Call& call);
+
+// work_reduce.cpp; detail: reduce_detail()
+enum ReduceOutput : int { kSameType, kSumType, kBoolType, kIndexType, kValueAndIndex };
+constexpr int reduce_detail(int dim_index, int flops, ReduceOutput output) {
+  return dim_index + flops * 16 + output * 256;
+}
+Work reduce_work(const Call& call);
+Work scan_work(const Call& call);
+Work sort_work(const Call& call);
+Work topk_work(const Call& call);
+
+// work_data_movement.cpp
+Work embedding_work(const Call& call);
+Work embedding_backward_work(const Call& call);
+Work embedding_bag_work(const Call& call);
+Work index_select_work(const Call& call);
+Work gather_work(const Call& call);
+Work index_work(const Call& call);
+Work scatter_work(const Call& call);  // detail: 1 when it adds
+Work index_put_work(const Call& call);
+Work cat_work(const Call& call);
+// work_pool.cpp
+Work max_pool_work(const Call& call);
+Work max_pool_backward_work(const Call& call);
+Work average_pool_work(const Call& call);
+Work adaptive_pool_work(const Call& call);
+Work upsample_work(const Call& call);  // detail: FLOPs per output element
+Work grid_sampler_work(const Call& call);
+
+// work_rnn.cpp; detail: an RnnForm
+enum RnnForm : int { kCudnnRnn, kMiopenRnn, kCudnnRnnBackward, kMiopenRnnBackward };
+Work rnn_work(const Call& call);
+Work fused_cell_work(const Call& call);  // detail: gates, 4 LSTM, 3 GRU
+// work_optimizer.cpp
+Work foreach_work(const Call& call);  // detail: FLOPs per element
+Work foreach_norm_work(const Call& call);
+Work foreach_zero_work(const Call& call);
+Work fused_optimizer_work(const Call& call);  // detail: an OptimizerForm
+enum OptimizerForm : int { kFusedAdam, kFusedSgd, kFusedAdagrad };
+
+}  // namespace stepscope::derive

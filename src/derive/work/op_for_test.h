@@ -1,0 +1,40 @@
+// A recorded op for tests, written shortly: sizes as JSON, type names between ';', concrete values in order.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+#include "derive/work/op_args.h"
+
+namespace stepscope::derive {
+
+/// op("[[2,3],[3,4]]", "bf;bf") — "bf" and "half" stand for the c10 names, "S" for Scalar, "SL" for
+/// ScalarList, "TL" for TensorList, "-" for None. Without `concrete` that field is absent, as in older files.
+inline OpArgs op(std::string_view dims, std::string_view types,
+                 std::initializer_list<std::string_view> concrete = {}, std::string_view strides = "") {
+  std::string type_json = "[";
+  while (true) {
+    const std::size_t end = types.find(';');
+    std::string_view name = types.substr(0, end);
+    if (name == "bf") name = "c10::BFloat16";
+    if (name == "half") name = "c10::Half";
+    if (name == "fp8") name = "c10::Float8_e4m3fn";
+    if (name == "S") name = "Scalar";
+    if (name == "SL") name = "ScalarList";
+    if (name == "TL") name = "TensorList";
+    if (name == "-") name = "";
+    type_json += "\"" + std::string(name) + "\"";
+    if (end == std::string_view::npos) break;
+    type_json += ",";
+    types.remove_prefix(end + 1);
+  }
+  type_json += "]";
+  std::string concrete_json;
+  for (const std::string_view value : concrete)
+    concrete_json += std::string(concrete_json.empty() ? "[" : ",") + "\"" + std::string(value) + "\"";
+  if (!concrete_json.empty()) concrete_json += "]";
+  return parse_op_args(dims, type_json, strides, concrete_json);
+}
+
+}  // namespace stepscope::derive

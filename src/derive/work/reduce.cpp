@@ -1,0 +1,143 @@
+// Reductions, scans and selections.
+#include <cmath>
+
+#include "derive/work/families.h"
+
+namespace stepscope::derive {
+namespace {
+
+Amount sized(Amount count, DType type) {
+  const std::int64_t bytes = bytes_per_element(type);
+  return bytes == 0 ? Amount::unknown() : count * bytes;
+}
+
+// Elements that remain after reducing over the recorded dimensions ("" and "[]" are all of them).
+struct Remaining {
+  Amount elements = Amount::unknown();
+  bool malformed = false;
+};
+
+// With nothing behind the position of the dims, the op has none: sum(x), sum(x, dtype), var(x, unbiased).
+bool reduces_all(const Call& call, std::size_t dim_index) { return call.args.size() <= dim_index + 1; }
+
+Remaining remaining(const Call& call, std::size_t dim_index) {
+  if (reduces_all(call, dim_index)) return {1, false};
+  if (!call.args.has_concrete) return {};
+  const Arg& dims = call.at(dim_index);
+  if (dims.concrete.empty()) return {1, false};
+  const auto reduced = integers_of(dims);
+  if (!reduced) return {};
+  if (reduced->empty()) return {1, false};
+  const std::vector<std::int64_t>& sizes = call.at(0).shape.dims;
+  const auto rank = static_cast<std::int64_t>(sizes.size());
+  std::vector<bool> gone(sizes.size(), false);
+  for (const std::int64_t dim : *reduced) {
+    if (rank == 0 && (dim == 0 || dim == -1)) continue;
+    if (dim < -rank || dim >= rank) return {Amount::unknown(), true};
+    gone[static_cast<std::size_t>(dim < 0 ? dim + rank : dim)] = true;
+  }
+  Amount elements = 1;
+  for (std::size_t i = 0; i < gone.size(); ++i)
+    if (!gone[i]) elements *= sizes[i];
+  return {elements, false};
+}
+
+// Bytes of one output element. `sum` widens integers, and a recorded dtype code decides.
+Amount output_bytes(Amount count, DType in, int output) {
+  switch (output) {
+    case kSumType:
+      return sized(count, is_integer(in) ? DType::int64 : in);
+    case kBoolType:
+      return count;
+    case kIndexType:
+      return count * 8;
+    case kValueAndIndex:
+      return sized(count, in) + count * 8;
+    default:
+      return sized(count, in);
+  }
+}
+
+// A dtype code stands behind keepdim, or alone behind x.
+DType result_type(const Call& call, DType in, std::size_t dim_index) {
+  const Arg& arg = call.at(reduces_all(call, dim_index) ? dim_index : dim_index + 2);
+  const auto code = arg.kind == ArgKind::scalar ? integer_of(arg) : std::nullopt;
+  return code ? dtype_of_code(*code) : in;
+}
+
+}  // namespace
+
+Work reduce_work(const Call& call) {
+  const Arg& x = call.at(0);
+  if (!x.is_tensor()) return unknown_work(kNoShapes);
+  const auto dim_index = static_cast<std::size_t>(call.detail & 15);
+  int output = call.detail / 256;
+  if (output == kValueAndIndex && call.at(1).is_tensor()) {  // max(x, y) is element-wise
+    const Call pair{call.name,   call.args, call.convention, call.hints, elementwise_detail(2, 1),
+                    call.formula};
+    return elementwise_work(pair);
+  }
+  if (output == kValueAndIndex && reduces_all(call, dim_index)) output = kSameType;
+  const Remaining out = remaining(call, dim_index);
+  if (out.malformed) return unknown_work(kMalformed);
+  const bool has_code = output == kSumType || output == kSameType;
+  const DType type = has_code ? result_type(call, x.dtype, dim_index) : x.dtype;
+  Tally tally(call, x.dtype);
+  tally.vector({(call.detail & 255) / 16, numel(x.shape)});
+  tally.read(x);
+  if (out.elements.known()) {
+    tally.write(output_bytes(out.elements, type, output));
+  } else {
+    tally.bytes_unknown(kNoConcrete);
+  }
+  return tally.work();
+}
+
+Work scan_work(const Call& call) {
+  const Arg& x = call.at(0);
+  if (!x.is_tensor()) return unknown_work(kNoShapes);
+  const Amount n = numel(x.shape);
+  const auto code = integer_of(call.at(2));
+  const DType out = code ? dtype_of_code(*code) : (is_integer(x.dtype) ? DType::int64 : x.dtype);
+  Tally tally(call, x.dtype);
+  tally.vector({n});
+  tally.read(x);
+  tally.write(call.in_place() ? touched_bytes(x) : sized(n, out));
+  return tally.work();
+}
+
+Work sort_work(const Call& call) {
+  const Arg& x = call.at(0);
+  if (!x.is_tensor()) return unknown_work(kNoShapes);
+  const Amount n = numel(x.shape);
+  Tally tally(call, x.dtype);
+  // n·log2(n), rounded.
+  const auto elements = static_cast<double>(n.value());
+  const double flops = elements > 1 ? elements * std::log2(elements) : 0.0;
+  tally.vector({n.known() && flops < 9e18 ? Amount(std::llround(flops)) : Amount::unknown()});
+  tally.read(x);
+  tally.write(sized(n, x.dtype) + n * 8);
+  return tally.work();
+}
+
+Work topk_work(const Call& call) {
+  const Arg& x = call.at(0);
+  if (!x.is_tensor()) return unknown_work(kNoShapes);
+  const Amount n = numel(x.shape);
+  const auto k = integer_of(call.at(1));
+  const std::int64_t rank = x.shape.rank();
+  std::int64_t dim = integer_of(call.at(2)).value_or(-1);
+  if (dim < 0) dim += rank;
+  Tally tally(call, x.dtype);
+  tally.vector({n});
+  tally.read(x);
+  if (!k || dim < 0 || dim >= rank || x.shape.dims[static_cast<std::size_t>(dim)] == 0) {
+    tally.bytes_unknown(kNoConcrete);
+  } else {
+    const Amount kept = n / x.shape.dims[static_cast<std::size_t>(dim)] * *k;
+    tally.write(sized(kept, x.dtype) + kept * 8);
+  }
+  return tally.work();
+}
+
+}  // namespace stepscope::derive

@@ -1,0 +1,82 @@
+// Work: the FLOPs and bytes of one op, from its name and its recorded arguments.
+//
+// Units: a multiply-add is 2 FLOPs; bytes are compulsory traffic, i.e. every distinct element of every tensor
+// argument read once and every output element written once, whatever the kernels really did.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "derive/work/op_args.h"
+
+namespace stepscope::derive {
+
+/// Whose numbers: ours; torch's FlopCounterMode (attention masks ignored, weight gradients of grouped
+/// convolutions × groups, only contractions); or TraceLens's performance models with their defects.
+enum class Convention : std::uint8_t { exact, torch, tracelens };
+
+/// canonical: claims the work of everything below it. composite: claims only when nothing below it does.
+enum class WorkRole : std::uint8_t { none, canonical, composite };
+
+struct Work {
+  std::int64_t matrix_flops = 0;       ///< contractions: GEMM, convolution, attention, RNN
+  std::int64_t vector_flops = 0;       ///< everything else, bias and epilogue included
+  std::int64_t model_flops = 0;        ///< matrix_flops without recomputed scores: what MFU counts
+  std::int64_t matrix_flops_low = 0;   ///< with `estimated`: the least and the most that the recorded
+  std::int64_t matrix_flops_high = 0;  ///< arguments allow; else both equal matrix_flops
+  std::int64_t bytes_read = 0;
+  std::int64_t bytes_written = 0;
+  bool flops_known = false;  ///< false: the three FLOP fields are 0 and mean nothing
+  bool bytes_known = false;  ///< false: the two byte fields are 0 and mean nothing
+  bool estimated = false;    ///< something that decides the amount was not recorded
+  bool sparse = false;  ///< dense-equivalent FLOPs of a 2:4 sparse product: compare with twice the dense peak
+  bool bytes_upper_bound = false;   ///< repeated rows or unused weights may not be read
+  std::string_view unknown_reason;  ///< static text; empty when both are known
+  DType compute = DType::unknown;   ///< operand type that decides the precision
+
+  std::int64_t flops() const { return matrix_flops + vector_flops; }
+  std::int64_t bytes() const { return bytes_read + bytes_written; }
+};
+
+/// What the op itself does not record and the caller may know from its neighbours.
+struct WorkHints {
+  /// Spatial output size of a convolution (grad_output of the linked backward, or the input of the following
+  /// normalisation, when batch and channels fit).
+  std::span<const std::int64_t> output_spatial = {};
+  /// Sizes of the weight for a leaf that lacks them (`cudnn_convolution_backward_weight`).
+  std::span<const std::int64_t> weight_dims = {};
+  /// Sizes of the input for a leaf that lacks them (`cudnn_convolution_backward_input`).
+  std::span<const std::int64_t> input_dims = {};
+  /// Element type of recorded tensor lists, whose `Input type` says only "TensorList".
+  DType list_dtype = DType::unknown;
+};
+
+WorkRole work_role(std::string_view op_name);
+/// True for ops that compute each element of the output from the same element of their operands.
+bool is_elementwise(std::string_view op_name);
+
+Work work_of(std::string_view op_name, const OpArgs& args, Convention convention = Convention::exact,
+             const WorkHints& hints = {});
+
+/// Work of the backward pass of `forward_name`, for autograd functions that record no arguments of their own.
+/// Known for attention (exact, torch) and for the reductions that TraceLens models.
+Work backward_work_of(std::string_view forward_name, const OpArgs& forward_args,
+                      Convention convention = Convention::exact);
+
+/// An op of unknown name whose kernel is an ATen elementwise kernel: one FLOP per element of the broadcast of
+/// its tensor operands. Marked estimated.
+Work elementwise_kernel_work(const OpArgs& args);
+
+/// The matrix FLOPs with their factors, e.g. "2·8944·1024·2816 = 51.58 GFLOP", or the vector FLOPs of an op
+/// without contractions. Empty when the FLOPs are unknown.
+std::string work_formula(std::string_view op_name, const OpArgs& args, const WorkHints& hints = {});
+
+/// What `torch.profiler(with_flops=True)` prints: mm, addmm, bmm, baddbmm, conv2d, mul, add by exact name.
+std::optional<std::int64_t> with_flops_of(std::string_view op_name, const OpArgs& args);
+/// What our profiler's `with_flops` says: the same, and convolutions of any kind and their backward, and
+/// attention, each at the one op that counts it.
+std::optional<std::int64_t> profiler_flops_of(std::string_view op_name, const OpArgs& args);
+
+}  // namespace stepscope::derive

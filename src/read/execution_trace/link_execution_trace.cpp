@@ -1,0 +1,264 @@
+#include "read/execution_trace/link_execution_trace.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <unordered_map>
+#include <utility>
+
+#include "derive/id_index.h"
+#include "read/rank_numbers.h"
+
+namespace stepscope::read {
+namespace {
+
+using trace::ArgType;
+using trace::Kind;
+using trace::kNoRow;
+using trace::Rank;
+using trace::Row;
+using trace::StringId;
+
+/// Ids of a rank's ops that may be nodes' record ids. External ids were the same in older files.
+constexpr std::string_view kKeys[] = {"Record function id", "External id"};
+
+/// A rank's ops against the nodes of their ids.
+struct Fit {
+  std::string_view key;
+  Row ids = 0;              ///< ops that have one
+  Row same = 0, other = 0;  ///< of these, those with the id of a node: with its name, and with another
+  bool is_sure() const { return same > 0 && same / 9 >= other; }
+};
+
+class Linker {
+ public:
+  Linker(trace::Trace& trace, const ExecutionTrace& nodes) : trace_(trace), nodes_(nodes) {
+    for (Row n = 0; n < nodes.nodes.size(); ++n) by_id_.add(nodes.nodes[n].record_id, n);
+    by_id_.build();
+    ids_.assign(nodes.strings.size(), trace::kNoString);
+    names_.reserve(nodes.nodes.size());
+    for (const ExecutionNode& node : nodes.nodes)
+      names_.push_back(trace.strings.find(nodes.strings[node.name]));
+  }
+
+  Fit fit(const Rank& rank) const {
+    Fit best;
+    for (const std::string_view key : kKeys) {
+      Fit fit{key};
+      for_each_op(rank, key, [&](Row row, Row node) {
+        ++fit.ids;
+        if (node != kNoRow) ++(is_same(rank, row, node) ? fit.same : fit.other);
+      });
+      if (best.key.empty() || std::pair(fit.same, fit.ids) > std::pair(best.same, best.ids)) best = fit;
+    }
+    return best;
+  }
+
+  /// False: there is no room for more args, and the last ops have none.
+  bool link(Rank& rank, std::string_view key) {
+    const trace::ArgLookup dims = trace_.arg("Input Dims"), old_dims = trace_.arg("Input dims"),
+                           schema = trace_.arg("op_schema"), out = trace_.arg("Output Dims");
+    bool room = true;
+    for_each_op(rank, key, [&](Row row, Row n) {
+      if (!room || n == kNoRow || !is_same(rank, row, n)) return;
+      const ExecutionNode& node = nodes_.nodes[n];
+      const trace::SchemaId at = rank.events.schema[row];
+      Args args;
+      if (!dims.in(at) && !old_dims.in(at)) {
+        args.add(kDims, node.dims), args.add(kTypes, node.types);
+        args.add(kStrides, node.strides), args.add(kConcrete, node.concrete);
+      }
+      if (!out.in(at)) args.add(kOutDims, node.out_dims), args.add(kOutTypes, node.out_types);
+      if (!schema.in(at)) args.add(kSchema, node.schema);
+      room = give(rank, row, args);
+    });
+    return room;
+  }
+
+ private:
+  enum Field : std::uint8_t { kDims, kTypes, kStrides, kConcrete, kOutDims, kOutTypes, kSchema };
+  static constexpr std::array<std::string_view, 7> kFields = {
+      "Input Dims",  "Input type",  "Input Strides", "Concrete Inputs",
+      "Output Dims", "Output type", "op_schema"};
+  struct Args {
+    std::array<StringId, kFields.size()> of{};
+    unsigned mask = 0;
+    void add(Field field, StringId text) {
+      if (text == trace::kEmptyString) return;
+      of[field] = text;
+      mask |= 1U << field;
+    }
+  };
+
+  bool is_same(const Rank& rank, Row row, Row node) const { return names_[node] == rank.events.name[row]; }
+
+  /// `use(row, node of its id)` for ops that have an id; kNoRow: no node has it.
+  template <class Use>
+  void for_each_op(const Rank& rank, std::string_view key, Use use) const {
+    const trace::ArgReader id(trace_, rank, key);
+    for (const Row row : rank.host_rows()) {
+      const Kind kind = rank.events.kind[row];
+      if (kind != Kind::op && kind != Kind::annotation) continue;
+      if (const auto of_row = id.integer(row); of_row && *of_row > 0) use(row, by_id_.find(*of_row));
+    }
+  }
+
+  bool give(Rank& rank, Row row, const Args& args) {
+    constexpr std::size_t kMaxValues = 0xFFFFFFFF, kMaxFields = std::size_t{1} << 24;
+    if (args.mask == 0) return true;
+    trace::SchemaId& schema = rank.events.schema[row];
+    const std::size_t fields = trace_.schemas.fields(schema).size(), first = rank.events.args_at[row];
+    const std::size_t at = rank.values.size();
+    if (at + fields + kFields.size() > kMaxValues || trace_.schemas.total_fields() > kMaxFields) return false;
+    for (std::size_t i = 0; i < fields; ++i) {
+      const std::int64_t value = rank.values[first + i];
+      rank.values.push_back(value);
+    }
+    for (std::size_t field = 0; field < kFields.size(); ++field)
+      if ((args.mask >> field & 1U) != 0) rank.values.push_back(text(args.of[field]));
+    rank.events.args_at[row] = static_cast<std::uint32_t>(at);
+    schema = longer(schema, args.mask);
+    return true;
+  }
+
+  trace::SchemaId longer(trace::SchemaId schema, unsigned mask) {
+    const auto [known, is_new] = longer_.try_emplace(std::uint64_t{schema} << kFields.size() | mask, schema);
+    for (std::size_t field = 0; is_new && field < kFields.size(); ++field)
+      if ((mask >> field & 1U) != 0)
+        known->second = trace_.schemas.extend(
+            known->second,
+            {trace_.strings.intern(kFields[field]), field == kSchema ? ArgType::text : ArgType::raw});
+    return known->second;
+  }
+
+  /// The trace's id of a text of the file.
+  StringId text(StringId of_file) {
+    StringId& id = ids_[of_file];
+    if (id == trace::kNoString) id = trace_.strings.intern(nodes_.strings[of_file]);
+    return id;
+  }
+
+  trace::Trace& trace_;
+  const ExecutionTrace& nodes_;
+  derive::IdIndex by_id_;        // of nodes
+  std::vector<StringId> names_;  // by node, ids of the trace's pool
+  std::vector<StringId> ids_;    // by the file's
+  std::unordered_map<std::uint64_t, trace::SchemaId> longer_;
+};
+
+bool is_process_of(const Rank& rank, std::int64_t pid) {
+  const std::string text = std::to_string(pid);
+  return std::any_of(rank.tracks.begin(), rank.tracks.end(), [&](const trace::Track& track) {
+    return track.side == trace::Track::Side::host && track.pid == text;
+  });
+}
+
+/// Ranks that the file may be of by what it says of itself: those with its process, else all; of these the
+/// one that its name has the number of, if any does.
+std::vector<Rank*> candidates_of(trace::Trace& trace, const ExecutionTrace& nodes) {
+  std::vector<Rank*> all, of_process;
+  for (Rank& rank : trace.ranks) {
+    all.push_back(&rank);
+    if (is_process_of(rank, nodes.pid)) of_process.push_back(&rank);
+  }
+  const std::vector<Rank*>& candidates = of_process.empty() ? all : of_process;
+  const std::int64_t number = rank_in_name(nodes.path);
+  for (Rank* rank : candidates)
+    if (number >= 0 && rank->rank == number) return {rank};
+  return candidates;
+}
+
+struct Found {
+  Rank* rank = nullptr;
+  Fit fit;                ///< the rank's; without one that of who shares the most ids
+  std::size_t alike = 0;  ///< ranks that fit
+};
+
+/// A rank with the file's process is its own if any op agrees, others if nearly all do.
+Found find_rank(trace::Trace& trace, const ExecutionTrace& nodes, const Linker& linker) {
+  const std::vector<Rank*> candidates = candidates_of(trace, nodes);
+  Found found, refused;
+  for (Rank* rank : candidates) {
+    const Fit fit = linker.fit(*rank);
+    const bool own = candidates.size() == 1 && is_process_of(*rank, nodes.pid);
+    const bool fits = fit.is_sure() || (own && fit.same > 0);
+    found.alike += fits;
+    if (fits && found.rank == nullptr) found = {rank, fit, found.alike};
+    const Fit& so_far = refused.fit;
+    const std::pair shared(fit.same + fit.other, fit.ids), most(so_far.same + so_far.other, so_far.ids);
+    if (!fits && (so_far.key.empty() || shared > most)) refused.fit = fit;
+  }
+  if (found.alike == 0) return refused;
+  if (found.alike > 1) found.rank = nullptr;
+  return found;
+}
+
+std::string of_damage(const ExecutionTrace& nodes) {
+  const trace::Reading& reading = nodes.reading;
+  std::string out;
+  if (!reading.first_losses.empty())
+    out += fmt::format(" {} part{} of it could not be read: {}.", reading.losses,
+                       reading.losses == 1 ? "" : "s", reading.first_losses.front().text());
+  else if (!reading.complete)
+    out += " It ends early, as when a job is killed.";
+  for (const std::string& fault : nodes.faults) out += " " + fault;
+  return out;
+}
+
+constexpr std::string_view kRemedy =
+    "Record both in one run: profile(execution_trace_observer=...) and export_chrome_trace.";
+
+std::string sentence(const trace::Trace& trace, const Found& found, bool room) {
+  const std::string whose = trace.ranks.size() > 1 && found.rank != nullptr
+                                ? fmt::format("rank {}", found.rank->rank)
+                                : std::string("this recording");
+  const Fit& fit = found.fit;
+  if (found.rank != nullptr) {
+    std::string out = fmt::format(
+        "is the execution trace of {}: {} of its ops and ranges have from it what the "
+        "recording lacks of inputs, outputs and schema.",
+        whose, fit.same);
+    if (fit.other > 0)
+      out += fmt::format(" {} {} the id ({}) of a node with another name and {} nothing from it.", fit.other,
+                         fit.other == 1 ? "has" : "have", fit.key, fit.other == 1 ? "has" : "have");
+    if (!room) out += " There was no room for all of them.";
+    return out;
+  }
+  if (found.alike > 1)
+    return fmt::format(
+        "is an execution trace that fits {} ranks alike, and its process is not one of them alone; it was "
+        "left "
+        "out. Put the rank into its name (rank0.et.json), or open it beside its rank's recording alone.",
+        found.alike);
+  if (fit.ids == 0)
+    return "is an execution trace, and no op here has an id (Record function id) by which it could be its "
+           "node; it "
+           "was left out. The profiler of PyTorch 1.13 and later writes ids, where it is built with Kineto.";
+  if (fit.same + fit.other == 0)
+    return fmt::format(
+        "is an execution trace of another run: no op here has an id (Record function id) of its "
+        "nodes; it was left out. {}",
+        kRemedy);
+  return fmt::format(
+      "is an execution trace of another run: of {} ops with an id of its nodes only {} have the "
+      "node's name; it was left out. {}",
+      fit.same + fit.other, fit.same, kRemedy);
+}
+
+}  // namespace
+
+void link_execution_trace(trace::Trace& trace, ExecutionTrace nodes) {
+  Found found;
+  bool room = true;
+  {
+    Linker linker(trace, nodes);
+    found = find_rank(trace, nodes, linker);
+    if (found.rank != nullptr) room = linker.link(*found.rank, found.fit.key);
+  }
+  trace.notes.push_back(nodes.path + " " + sentence(trace, found, room) + of_damage(nodes));
+  trace.companions.push_back({std::move(nodes.path), std::move(nodes.reading), std::move(nodes.faults),
+                              found.rank == nullptr ? -1 : found.rank->rank});
+}
+
+}  // namespace stepscope::read

@@ -1,0 +1,128 @@
+// Reads the events of a Chrome-trace event list, in every dialect torch.profiler has written.
+#pragma once
+
+#include <array>
+#include <span>
+
+#include "read/batch.h"
+#include "read/blocks.h"
+
+namespace stepscope::read {
+
+/// What an event's category means. Old and new spellings, any vendor.
+trace::Kind kind_of_category(std::string_view category);
+/// What an event of that kind is by its name: accelerators of some vendors list waits for events, and the
+/// recording of events, with their kernels.
+trace::Kind kind_by_name(trace::Kind kind, std::string_view name);
+
+/// True when one vocabulary for all that these hold might have been too small: beyond that args stay one
+/// text.
+bool may_be_full(std::span<const Vocabulary> words);
+
+/// Parses event objects into a Batch. One per thread; predictions about the next event's keys live here.
+class EventParser {
+ public:
+  using Sink = Batch;
+
+  /// `drawn`: keep also what an overlay drew.
+  explicit EventParser(Vocabulary& vocabulary, bool drawn = false) : words_(vocabulary), drawn_(drawn) {}
+
+  enum class Outcome : std::uint8_t {
+    read,     ///< p is behind the event
+    damaged,  ///< not an event; `damage()` says why, p is unchanged
+    cut,      ///< the text ended inside it; p is unchanged
+  };
+  /// `p` is at the "{" of an event in `block`, which must end before `limit`.
+  Outcome parse(const char*& p, const char* limit, const Block& block, Batch& batch);
+  /// Gives `batch` the rows of all events parsed since the last call.
+  void end_batch(Batch& batch);
+  const char* damage() const { return damage_; }
+  /// How far into the text a damaged event was looked at.
+  const char* reached() const { return reached_; }
+
+ private:
+  struct Fields;
+  // Beyond this many the args of an event are kept as one raw text.
+  static constexpr std::size_t kMaxFields = 256;
+  struct LastLane {
+    LaneKey key;
+    LaneId lane = kNoLane;
+  };
+  /// The fields of an event that mean something to every reader.
+  enum class Field : std::uint8_t { none, ph, cat, name, pid, tid, ts, dur, args, id, unused, other };
+  static constexpr std::size_t kFields = 12;
+  /// What stands between a field's value and the next one's in this file: `,"tid":`. One comparison then
+  /// replaces the reading of the separators and the key.
+  class Gap {
+   public:
+    bool learn(const char* from, const char* to, Field next);
+    bool stands_at(const char* p) const;
+    Field next() const { return next_; }
+    std::size_t size() const { return size_; }
+
+   private:
+    std::uint64_t low_ = 0, high_ = 0, low_mask_ = 0, high_mask_ = 0;
+    std::uint8_t size_ = 0;  ///< 0: nothing learned
+    Field next_ = Field::none;
+  };
+  struct Prediction {
+    std::string_view key_text;  ///< with both quotes and a colon
+    trace::StringId key = 0;
+    trace::ArgType type{};
+    trace::SchemaId next = 0;
+  };
+
+  bool fail(const char* why) {
+    damage_ = why;
+    return false;
+  }
+  bool parse_fields(const char*& p, Fields& f);
+  bool find_field(const char*& p, Field before, Field& field);
+  bool read_key(const char*& p, Field& field);
+  bool parse_field(const char*& p, Field field, Fields& f);
+  bool parse_args(const char*& p, Fields& f);
+  bool parse_arg(const char*& p, Fields& f);
+  bool parse_key(const char*& p, trace::StringId& key);
+  bool parse_arg_value(const char*& p, trace::ArgType& type, std::int64_t& value);
+  bool parse_text(const char*& p, trace::StringId& id);
+  bool parse_phase(const char*& p, char& phase);
+  bool parse_category(const char*& p, trace::StringId& id);
+  void note_use(trace::StringId id);
+  bool parse_ident(const char*& p, Ident& ident);
+  bool parse_id(const char*& p, std::int64_t& id);
+  bool parse_time(const char*& p, std::int64_t& time, bool& usable);
+  bool skip_value(const char*& p);
+  bool skip_field(const char*& p, Fields& f);
+  bool has_room(const Fields& f) const;
+  trace::StringId intern(std::string_view text);
+  trace::SchemaId extend(trace::SchemaId schema, trace::StringId key, trace::ArgType type);
+  trace::Kind category_kind(trace::StringId category);
+  LaneId lane_of(const Fields& f, trace::Kind kind, char flow = 0);
+  void add(const Fields& f);
+  /// Whether an overlay drew it and that is not wanted.
+  bool is_left_out(const Fields& f, std::string_view drawn) const;
+  void add_row(const Fields& f, trace::Kind kind, std::int64_t end);
+
+  Vocabulary& words_;
+  const bool drawn_;
+  Batch* batch_ = nullptr;
+  ParsedRows parsed_;
+  std::array<std::int64_t, kMaxFields + 1> values_;  // of the event being read
+  BatchMemory memory_;
+  std::size_t first_value_ = 0;  // of the batch
+  bool schemas_room_ = true;     // another schema may be made
+  const char* end_ = nullptr;
+  std::uint32_t block_ = 0;
+  const char* damage_ = "";
+  const char* reached_ = nullptr;
+  bool odd_device_ = false;                 // of the event just added
+  std::vector<Prediction> predictions_;     // by schema: the field that followed last time
+  std::vector<std::uint8_t> kinds_;         // by category id
+  Gap gaps_[kFields][2];                    // by the field before: the two learned last
+  const char* key_ = nullptr;               // of the field being read, at its opening quote
+  LastLane last_lanes_[trace::kKinds + 4];  // by kind, then by phase of flow events
+  std::pair<std::string_view, trace::StringId> last_category_;
+  std::string scratch_;
+};
+
+}  // namespace stepscope::read

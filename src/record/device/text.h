@@ -1,0 +1,87 @@
+// The devices of a recording, as Kineto's JSON tells them.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "record/device/calls.h"
+#include "record/device/format.h"
+#include "record/recording.h"
+#include "record/text/event_text.h"
+
+namespace stepscope::record {
+
+class DeviceText {
+ public:
+  /// Looks through the recording, which outlives it.
+  explicit DeviceText(const Recording& recording);
+
+  /// The members of "deviceProperties".
+  void properties(std::string& out) const;
+  /// Further members of the document.
+  void metadata(std::string& out) const;
+
+  /// Ops and ranges in which calls may stand; all are added before `events`.
+  bool wants(const Op& op) const { return calls_.stands_in(op); }
+  void add(HostRange range, bool is_annotation, std::string_view name);
+
+  /// Calls, work of devices, arrows between them, and what devices and streams are called.
+  void events(EventText& text);
+
+  /// The segment is of the thread that reads what devices tell, which does no work of the program.
+  bool wrote(const Segment& segment) const { return calls_.wrote(segment); }
+
+ private:
+  struct Device {
+    std::string name;
+    DeviceAttributes attributes;
+  };
+  struct Span {
+    std::int64_t begin_ns, end_ns;
+  };
+
+  template <class Take>
+  void for_each(Take take) const;
+  void look_at(const Segment& segment);
+  std::int64_t ns(std::int64_t device_ns) const { return calls_.ns(device_ns); }
+  void mark_calls_with_work();
+  void write(EventText& text, const Segment& segment);
+  void api_call(EventText& text, const ApiCall& call, std::string_view name);
+  void kernel(EventText& text, const Kernel& kernel, std::string_view json_name);
+  void copy(EventText& text, const Memcpy& copy);
+  void fill(EventText& text, const Memset& fill);
+  void wait(EventText& text, const Synchronization& wait);
+  void waited_event(EventArgs& args, const Synchronization& wait) const;
+  void overhead(EventText& text, const Overhead& overhead) const;
+  /// Begins an event of a device; false: it has no times. Its args begin with the op.
+  bool begin_work(EventText& text, const DeviceWork& work, std::string_view category, std::string_view name);
+  LaunchCall* call_of(std::uint32_t correlation, std::int64_t begin_ns) {
+    return calls_.of(correlation, begin_ns);
+  }
+  void place_args(EventArgs& args, const DeviceWork& work, const LaunchCall* call, bool peer = false) const;
+  void amount(EventText& text, EventArgs& args, const DeviceWork& work, std::uint64_t bytes) const;
+  void arrow(EventText& text, const LaunchCall* call, bool starts, std::int64_t pid, std::int64_t tid,
+             std::int64_t at) const;
+  void annotations(EventText& text) const;
+  void names(EventText& text) const;
+  std::int64_t device_of(std::uint32_t context) const;
+
+  const Recording& recording_;
+  DeviceCalls calls_;
+  std::map<std::uint32_t, Device> devices_;
+  std::map<std::uint32_t, std::uint32_t> contexts_;               // to devices
+  std::set<std::pair<std::int64_t, std::int64_t>> streams_;       // of devices; -1: all of the device
+  std::set<std::pair<std::int64_t, std::int64_t>> work_streams_;  // on which work ran
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::map<std::uint32_t, EventRecord>>
+      event_records_;  // of a context's event, by correlation
+  std::vector<HostRange> ranges_;
+  std::vector<std::string> range_names_;
+  std::map<std::tuple<std::int64_t, std::uint32_t, std::uint32_t>, Span>
+      spans_;  // annotation, device, stream
+};
+
+}  // namespace stepscope::record

@@ -1,0 +1,31 @@
+// Function events, summed up by name and what else is asked for: torch.profiler's key_averages.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "record/events/function_events.h"
+
+namespace stepscope::record {
+
+struct Grouping {
+  bool by_shapes = false;
+  std::int64_t stack_depth = 0;  ///< entries of the stack, from the innermost; 0: not by stack
+  bool by_overload = false;
+};
+
+/// Per group, in order of its first event.
+struct FunctionAverages {
+  std::vector<std::int64_t> first;  ///< event
+  std::vector<std::int64_t> count, total_ns, self_ns;
+  std::vector<std::int64_t> device_ns, self_device_ns;
+  std::vector<std::int64_t> cpu_bytes, device_bytes, self_cpu_bytes, self_device_bytes, flops;
+};
+
+/// `flops`: per event, or empty. A range and an op of one name are two groups, and
+/// so are what runs on the host and on a device.
+FunctionAverages function_averages(const FunctionEvents& events, std::span<const std::int64_t> flops,
+                                   Grouping grouping);
+
+}  // namespace stepscope::record

@@ -1,0 +1,86 @@
+// Events of Kineto's JSON, appended to a text that is handed on in pieces.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "record/text/json_text.h"
+
+namespace stepscope::record {
+
+class EventText {
+ public:
+  /// `take`: returns false when it wants no more. `base`: ns since 1970 of the time 0.
+  EventText(const std::function<bool(std::string_view)>& take, std::int64_t base)
+      : take_(take), base_(base) {}
+
+  std::string out;
+
+  /// All of an event up to its time; what follows begins with a comma.
+  void begin(std::string_view phase, std::string_view category, std::string_view name, std::int64_t pid,
+             std::int64_t tid, std::int64_t ns) {
+    out += first_ ? "\n{\"ph\": \"" : ",\n{\"ph\": \"";
+    first_ = false;
+    out += phase;
+    out += R"(", "cat": ")";
+    out += category;
+    out += R"(", "name": )";
+    put_text(out, name);
+    out += R"(, "pid": )";
+    put(out, pid);
+    out += R"(, "tid": )";
+    put(out, tid);
+    out += R"(, "ts": )";
+    put_us(out, std::max<std::int64_t>(0, ns - base_));
+  }
+  void duration(std::int64_t ns) {
+    out += R"(, "dur": )";
+    put_us(out, std::max<std::int64_t>(0, ns));
+  }
+
+  void pass_on_if_long() {
+    constexpr std::size_t kPiece = 256 * 1024;
+    if (out.size() >= kPiece) pass_on();
+  }
+  void pass_on() {
+    if (whole_ && !out.empty()) whole_ = take_(out);
+    out.clear();
+  }
+  /// False: the reader wants no more.
+  bool whole() const { return whole_; }
+
+ private:
+  const std::function<bool(std::string_view)>& take_;
+  const std::int64_t base_;
+  bool first_ = true, whole_ = true;
+};
+
+/// The args of an event, and its end.
+class EventArgs {
+ public:
+  explicit EventArgs(std::string& out) : out_(out) { out_ += R"(, "args": {)"; }
+  std::string& key(std::string_view key) {
+    out_ += first_ ? "\"" : ", \"";
+    first_ = false;
+    out_ += key;
+    out_ += "\": ";
+    return out_;
+  }
+  EventArgs& add(std::string_view name, std::int64_t value) {
+    put(key(name), value);
+    return *this;
+  }
+  EventArgs& add(std::string_view name, std::string_view value) {
+    put_text(key(name), value);
+    return *this;
+  }
+  void end() { out_ += "}}"; }
+
+ private:
+  std::string& out_;
+  bool first_ = true;
+};
+
+}  // namespace stepscope::record

@@ -1,0 +1,144 @@
+#include "record/text/kineto_text.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <string>
+#include <tuple>
+
+#include "record/text/json_text.h"
+#include "record/text/process_text.h"
+
+namespace stepscope::record {
+namespace {
+
+constexpr std::int64_t kQuarter = 7'889'238'000'000'000;  // ns; bases of one quarter of a year are equal
+
+class Writer {
+ public:
+  Writer(const Recording& recording, const std::function<bool(std::string_view)>& take,
+         std::span<const std::string> metadata, OpNames op_names)
+      : recording_(recording),
+        metadata_(metadata),
+        base_(recording.begin_ns() - recording.begin_ns() % kQuarter),
+        document_{EventText(take, base_), {}, 0, op_names, {}},
+        process_(recording, document_) {}
+
+  Written run(std::span<const Recording* const> workers) {
+    head();
+    process_.events();
+    process_.names("python", "CPU");
+    for (const Recording* one : workers)
+      if (document_.text.whole()) worker(*one);
+    flows();
+    tail();
+    document_.text.pass_on();
+    document_.written.whole = document_.text.whole();
+    return document_.written;
+  }
+
+ private:
+  void worker(const Recording& worker) {
+    ProcessText text(worker, document_);
+    text.limit(recording_.begin_ns(),
+               recording_.stopped() ? recording_.end_ns() : std::numeric_limits<std::int64_t>::max());
+    const std::int64_t before = document_.written.events;
+    text.events();
+    if (document_.written.events > before)
+      text.names("DataLoader worker " + std::to_string(worker.worker()), "CPU");
+  }
+
+  void head() {
+    out_ += R"({"schemaVersion": 1, "deviceProperties": [)";
+    process_.devices().properties(out_);
+    out_ += ']';
+    process_.devices().metadata(out_);
+    const std::uint32_t flags = recording_.flags();
+    for (const auto& [flag, key] : {std::pair{kShapes, "record_shapes"}, std::pair{kMemory, "profile_memory"},
+                                    std::pair{kStacks, "with_stack"}, std::pair{kFlops, "with_flops"},
+                                    std::pair{kModules, "with_modules"}})
+      if ((flags & flag) != 0) out_ += std::string(", \"") + key + "\": 1";
+    out_ += R"(, "host_name": )";
+    put_text(out_, recording_.host());
+    for (const std::string& text : metadata_) tell(text);
+    for (const Segment& segment : recording_.segments()) metadata(segment);
+    if (recording_.dropped() > 0) {
+      out_ += R"(, "stepscope.dropped_records": )";
+      put(out_, static_cast<std::int64_t>(recording_.dropped()));
+    }
+    out_ += R"(, "stepscope.recording": 1)";
+    if (!recording_.stopped()) out_ += R"(, "stepscope.not_stopped": 1)";
+    out_ += R"(, "displayTimeUnit": "ms", "baseTimeNanoseconds": )";
+    put(out_, base_);
+    out_ += ", \"traceEvents\": [";
+  }
+
+  /// Told as `key=JSON`.
+  void metadata(const Segment& segment) {
+    for_each_record(segment, [&](const Record& record, std::span<const char> bytes) {
+      std::uint32_t length = 0;
+      if (record.type != Type::metadata || bytes.size() < kTextBytes ||
+          !copy_to(length, bytes.subspan(sizeof(Record))) || length > bytes.size() - kTextBytes)
+        return;
+      tell({bytes.data() + kTextBytes, length});
+    });
+  }
+
+  void tell(std::string_view text) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string_view::npos || !keys_.insert(std::string(text.substr(0, equals))).second) return;
+    out_ += ", ";
+    put_text(out_, text.substr(0, equals));
+    out_ += ": ";
+    out_ += text.substr(equals + 1);
+  }
+
+  /// Those of which both ends were recorded.
+  void flows() {
+    std::vector<FlowEnd>& ends = document_.flows;
+    std::sort(ends.begin(), ends.end(), [](const FlowEnd& a, const FlowEnd& b) {
+      return std::tie(a.id, a.ends, a.ns) < std::tie(b.id, b.ends, b.ns);
+    });
+    for (std::size_t i = 0; i + 1 < ends.size(); ++i) {
+      if (ends[i].id != ends[i + 1].id || ends[i].ends || !ends[i + 1].ends) continue;
+      ++document_.arrows;
+      arrow(ends[i]);
+      arrow(ends[i + 1]);
+    }
+  }
+
+  void arrow(const FlowEnd& end) {
+    document_.text.begin(end.ends ? "f" : "s", "dataloader", "dataloader", end.pid, end.thread, end.ns);
+    out_ += R"(, "id": )";
+    put(out_, document_.arrows);
+    out_ += end.ends ? R"(, "bp": "e"})" : "}";
+    document_.text.pass_on_if_long();
+  }
+
+  void tail() {
+    document_.text.begin("X", "Trace", "PyTorch Profiler (0)", recording_.pid(), 0, recording_.begin_ns());
+    out_ += R"(, "dur": )";
+    put_us(out_, std::max<std::int64_t>(0, recording_.end_ns() - recording_.begin_ns()));
+    out_ += R"(, "args": {"Op count": )";
+    put(out_, document_.written.events);
+    out_ += "}}\n]}\n";
+  }
+
+  const Recording& recording_;
+  const std::span<const std::string> metadata_;
+  const std::int64_t base_;
+  Document document_;
+  std::string& out_ = document_.text.out;
+  ProcessText process_;
+  std::set<std::string> keys_;
+};
+
+}  // namespace
+
+Written write_kineto(const Recording& recording, const std::function<bool(std::string_view)>& take,
+                     std::span<const std::string> metadata, std::span<const Recording* const> workers,
+                     OpNames op_names) {
+  return Writer(recording, take, metadata, op_names).run(workers);
+}
+
+}  // namespace stepscope::record

@@ -1,0 +1,290 @@
+#include "record/text/process_text.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+#include "record/text/inputs_text.h"
+#include "record/text/json_text.h"
+
+namespace stepscope::record {
+namespace {
+
+/// Calls out of samples have a track of their own beside their thread's: their ends are not exact, so they
+/// would not nest with ops. No kernel gives a thread this number.
+constexpr std::uint32_t kSampledTrack = 1U << 30;
+
+}  // namespace
+
+void ProcessText::events() {
+  add_up_memory();
+  for (const Segment& segment : recording_.segments())
+    if (document_.text.whole()) events(segment);
+  for (const auto& [thread, op, name, path] : others_) call(thread, op, name, path);
+  sampled_.finish();
+  calls_.finish();
+  links();
+  devices_.events(document_.text);
+}
+
+void ProcessText::begin_event(std::string_view phase, std::string_view category, std::string_view name,
+                              std::uint32_t thread, std::int64_t ns) {
+  document_.text.begin(phase, category, name, recording_.pid(), thread, ns);
+}
+
+void ProcessText::events(const Segment& segment) {
+  const Texts texts(segment);
+  inputs_.clear();
+  for_each_record(segment, [&](const Record& record, std::span<const char> bytes) {
+    if (record.type == Type::op) op(segment, texts, bytes);
+    if (record.type == Type::memory) memory(segment, bytes);
+    if (record.type == Type::sample) sample(texts, bytes);
+    if (record.type == Type::flow) flow(segment, bytes);
+    if (record.type == Type::counter) counter(segment, texts, bytes);
+    document_.text.pass_on_if_long();
+  });
+}
+
+void ProcessText::op(const Segment& segment, const Texts& texts, std::span<const char> bytes) {
+  Op op;
+  if (!copy_to(op, bytes)) return;
+  if (op.scope >= kPythonScope) return call_of(segment, texts, op, bytes);
+  ++ops_;
+  const std::int64_t begin = recording_.times().ns(op.begin), end = recording_.times().ns(op.end);
+  if (begin < first_ns_ || end > last_ns_) return;
+  const std::string_view overload = texts.overload(op.value);
+  begin_op(segment, op, texts[op.value], overload, begin);
+  out_ += R"(, "dur": )";
+  put_us(out_, std::max<std::int64_t>(0, end - begin));
+  out_ += R"(, "args": {"External id": )";
+  put(out_, ++written_.events);
+  out_ += R"(, "Ev Idx": )";
+  put(out_, written_.events - 1);
+  out_ += R"(, "Record function id": )";
+  put(out_, ops_);
+  if (!overload.empty() && document_.op_names == OpNames::plain) {
+    out_ += R"(, "Overload name": )";
+    put_text(out_, overload);
+  }
+  if (devices_.wants(op))
+    devices_.add({segment.thread, begin, end, written_.events}, op.scope == kUserScope, texts[op.value]);
+  SequencedOp sequenced{};
+  const bool has_own = (op.flags & kHasSequence) != 0 && copy_to(sequenced, bytes);
+  if (has_own) sequence(segment, sequenced, begin);
+  if (op.scope == kBackwardScope)
+    ran_last_[segment.thread] = {op.begin, has_own ? sequenced.sequence : -1, sequenced.forward_thread};
+  else if (!has_own && texts[op.value].starts_with(kEngineOp))
+    sequence_of_engine(segment.thread, op);
+  if (op.signature != 0) {
+    const auto known = inputs_.try_emplace(op.signature);
+    if (known.second) known.first->second = inputs_text(texts[op.signature]);
+    out_ += known.first->second;
+  }
+  out_ += "}}";
+}
+
+void ProcessText::begin_op(const Segment& segment, const Op& op, std::string_view name,
+                           std::string_view overload, std::int64_t begin) {
+  std::string full;
+  if (!overload.empty() && document_.op_names == OpNames::with_overloads)
+    name = full.append(name).append(".").append(overload);
+  begin_event("X", op.scope == kUserScope ? "user_annotation" : "cpu_op", name, segment.thread, begin);
+}
+
+/// One that another thread told of comes behind what its own thread told: calls are told as they end.
+void ProcessText::call_of(const Segment& segment, const Texts& texts, const Op& op,
+                          std::span<const char> bytes) {
+  const std::string_view path = op.scope == kModuleScope ? texts[op.signature] : "";
+  SequencedOp other;
+  if ((op.flags & kOtherThread) == 0)
+    call(segment.thread, op, texts[op.value], path);
+  else if (copy_to(other, bytes))
+    others_.push_back({static_cast<std::uint32_t>(other.forward_thread), op, texts[op.value], path});
+}
+
+void ProcessText::call(std::uint32_t thread, const Op& op, std::string_view name, std::string_view path) {
+  PythonCall call{thread, op.depth, name, recording_.times().ns(op.begin), recording_.times().ns(op.end)};
+  call.path = path;
+  call.is_module = op.scope == kModuleScope;
+  call.ended_late = (op.flags & kEndedLate) != 0;
+  add_call(call);
+}
+
+void ProcessText::add_call(PythonCall call) {
+  call.ids = python_ids_.next(call.track, call.depth);
+  calls_.add(call);
+}
+
+void ProcessText::write_call(const PythonCall& call) {
+  begin_event("X", "python_function", call.name, call.track, call.begin_ns);
+  out_ += R"(, "dur": )";
+  put_us(out_, std::max<std::int64_t>(0, call.end_ns - call.begin_ns));
+  out_ += R"(, "args": {"Ev Idx": )";
+  put(out_, written_.events++);
+  out_ += R"(, "Python id": )";
+  put(out_, call.ids.id);
+  out_ += R"(, "Python parent id": )";
+  if (call.ids.parent == 0)
+    out_ += "null";
+  else
+    put(out_, call.ids.parent);
+  const std::size_t number = call.name.rfind('_');
+  if (call.is_module && number != call.name.npos) {
+    std::int64_t id = 0;
+    std::from_chars(call.name.data() + number + 1, call.name.data() + call.name.size(), id);
+    out_ += R"(, "Python module id": )";
+    put(out_, id);
+  }
+  if (!call.path.empty()) {
+    out_ += R"(, "Module path": )";
+    put_text(out_, call.path);
+  }
+  if (call.ended_late) out_ += R"(, "finished": false)";
+  if (call.samples > 0) {
+    out_ += R"(, "sampled": 1, "samples": )";
+    put(out_, call.samples);
+  }
+  out_ += "}}";
+  document_.text.pass_on_if_long();
+}
+
+void ProcessText::sample(const Texts& texts, std::span<const char> bytes) {
+  Sample sample;
+  if (!copy_to(sample, bytes) || sample.count > (bytes.size() - sizeof sample) / sizeof(std::uint32_t))
+    return;
+  std::vector<std::string_view> names;
+  std::uint32_t id = 0;
+  for (std::size_t i = 0; i < sample.count; ++i)
+    if (copy_to(id, bytes.subspan(sizeof sample + i * sizeof id))) names.push_back(texts[id]);
+  sampled_threads_.insert(sample.value & ~kSampledTrack);
+  sampled_.sample(sample.value & ~kSampledTrack, recording_.times().ns(sample.tick),
+                  std::int64_t{sample.period_us} * 1000, names);
+}
+
+void ProcessText::sampled_call(const SampledCall& call) {
+  add_call({call.thread | kSampledTrack, call.depth, call.name, call.begin_ns, call.end_ns, call.samples});
+}
+
+void ProcessText::put_sequence(std::int64_t sequence, std::uint64_t forward_thread) {
+  out_ += R"(, "Sequence number": )";
+  put(out_, sequence);
+  out_ += R"(, "Fwd thread id": )";
+  put(out_, static_cast<std::int64_t>(forward_thread));
+}
+
+/// Ops are told as they end, so the one that the engine's op ran was told before it.
+void ProcessText::sequence_of_engine(std::uint32_t thread, const Op& op) {
+  const auto ran = ran_last_.find(thread);
+  if (ran != ran_last_.end() && ran->second.begin >= op.begin && ran->second.sequence >= 0)
+    put_sequence(ran->second.sequence, ran->second.forward_thread);
+}
+
+void ProcessText::sequence(const Segment& segment, const SequencedOp& op, std::int64_t begin) {
+  if (op.sequence < 0) return;
+  put_sequence(op.sequence, op.forward_thread);
+  const bool backward = op.scope == kBackwardScope && op.forward_thread != 0;
+  if (!backward && op.forward_thread != 0) return;
+  sequenced_.push_back(
+      {backward ? op.forward_thread : segment.torch_thread, op.sequence, begin, segment.thread, backward});
+}
+
+/// What main memory holds behind each record of it; a thread tells of its own only.
+void ProcessText::add_up_memory() {
+  std::vector<std::size_t> by_time;
+  std::vector<std::pair<std::uint64_t, std::int64_t>> changes;  // tick, bytes
+  for (const Segment& segment : recording_.segments())
+    for_each_record(segment, [&](const Record& record, std::span<const char> bytes) {
+      Memory memory;
+      if (record.type != Type::memory || !copy_to(memory, bytes) || memory.device_type() != 0) return;
+      by_time.push_back(changes.size());
+      changes.emplace_back(memory.tick, (memory.value & kNotInTotal) != 0 ? 0 : memory.bytes);
+    });
+  std::stable_sort(by_time.begin(), by_time.end(),
+                   [&](std::size_t a, std::size_t b) { return changes[a].first < changes[b].first; });
+  totals_.resize(changes.size());
+  std::uint64_t total = 0;  // may wrap round where a file is damaged
+  for (const std::size_t i : by_time)
+    totals_[i] = static_cast<std::int64_t>(total += static_cast<std::uint64_t>(changes[i].second));
+}
+
+void ProcessText::memory(const Segment& segment, std::span<const char> bytes) {
+  Memory memory;
+  if (!copy_to(memory, bytes)) return;
+  begin_event("i", "cpu_instant_event", "[memory]", segment.thread, recording_.times().ns(memory.tick));
+  out_ += R"(, "s": "t", "args": {"Device Type": )";
+  put(out_, memory.device_type());
+  out_ += R"(, "Device Id": )";
+  put(out_, memory.device_index());
+  out_ += R"(, "Addr": )";
+  put(out_, static_cast<std::int64_t>(memory.address));
+  out_ += R"(, "Bytes": )";
+  put(out_, memory.bytes);
+  if (memory.device_type() == 0 && next_total_ < totals_.size()) {
+    out_ += R"(, "Total Allocated": )";
+    put(out_, totals_[next_total_++]);
+  }
+  out_ += R"(, "Ev Idx": )";
+  put(out_, written_.events++);
+  out_ += "}}";
+}
+
+void ProcessText::counter(const Segment& segment, const Texts& texts, std::span<const char> bytes) {
+  Counter counter;
+  if (!copy_to(counter, bytes) || !std::isfinite(counter.number)) return;
+  begin_event("C", "", texts[counter.value], segment.thread, recording_.times().ns(counter.tick));
+  out_ += R"(, "args": {"value": )";
+  put_real(out_, counter.number);
+  out_ += "}}";
+  ++written_.events;
+}
+
+void ProcessText::flow(const Segment& segment, std::span<const char> bytes) {
+  Flow flow;
+  if (!copy_to(flow, bytes)) return;
+  const std::int64_t at = recording_.times().ns(flow.tick);
+  if (at >= first_ns_ && at <= last_ns_)
+    document_.flows.push_back({flow.id, flow.value == 0, at, recording_.pid(), segment.thread});
+}
+
+void ProcessText::links() {
+  for (const ForwardLink& link : forward_links(std::move(sequenced_))) {
+    ++document_.arrows;
+    for (const bool start : {true, false}) {
+      const SequencedEvent& at = start ? link.forward : link.backward;
+      begin_event(start ? "s" : "f", "fwdbwd", "fwdbwd", at.thread, at.begin_ns);
+      out_ += R"(, "id": )";
+      put(out_, document_.arrows);
+      out_ += start ? "}" : R"(, "bp": "e"})";
+    }
+    document_.text.pass_on_if_long();
+  }
+}
+
+void ProcessText::about(std::string_view what, std::uint32_t thread, std::string_view key,
+                        std::string_view value, bool is_text) {
+  begin_event("M", "", what, thread, recording_.begin_ns());
+  out_ += R"(, "args": {")";
+  out_ += key;
+  out_ += "\": ";
+  if (is_text)
+    put_text(out_, value);
+  else
+    out_ += value;
+  out_ += "}}";
+}
+
+void ProcessText::names(std::string_view process, std::string_view label) {
+  about("process_name", 0, "name", process);
+  about("process_labels", 0, "labels", label);
+  about("process_sort_index", 0, "sort_index", std::to_string(recording_.pid()), false);
+  std::set<std::uint32_t> told;
+  for (const Segment& segment : recording_.segments())
+    if (!devices_.wrote(segment) && told.insert(segment.thread).second)
+      about("thread_name", segment.thread, "name",
+            "thread " + std::to_string(segment.thread) + " (" + segment.thread_name + ")");
+  for (const std::uint32_t thread : sampled_threads_)
+    about("thread_name", thread | kSampledTrack, "name", "thread " + std::to_string(thread) + ", sampled");
+}
+
+}  // namespace stepscope::record

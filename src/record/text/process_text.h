@@ -1,0 +1,109 @@
+// The events of one process, as Kineto's JSON tells them.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "record/device/text.h"
+#include "record/events/forward_links.h"
+#include "record/recording.h"
+#include "record/text/event_text.h"
+#include "record/text/kineto_text.h"
+#include "record/text/python_calls.h"
+
+namespace stepscope::record {
+
+/// An end of an arrow between processes.
+struct FlowEnd {
+  std::uint64_t id;
+  bool ends;
+  std::int64_t ns;
+  std::uint32_t pid, thread;
+};
+
+/// What all processes of a document write into.
+struct Document {
+  EventText text;
+  Written written;
+  std::int64_t arrows = 0;  ///< that have a number
+  OpNames op_names = OpNames::with_overloads;
+  std::vector<FlowEnd> flows;
+};
+
+class ProcessText {
+ public:
+  /// The recording and the document outlive it.
+  ProcessText(const Recording& recording, Document& document)
+      : recording_(recording), document_(document), devices_(recording) {}
+
+  const DeviceText& devices() const { return devices_; }
+  /// Ops that are not whole between these times are left out.
+  void limit(std::int64_t begin_ns, std::int64_t end_ns) {
+    first_ns_ = begin_ns;
+    last_ns_ = end_ns;
+  }
+  void events();
+  void names(std::string_view process, std::string_view label);
+
+ private:
+  void begin_event(std::string_view phase, std::string_view category, std::string_view name,
+                   std::uint32_t thread, std::int64_t ns);
+  void events(const Segment& segment);
+  void op(const Segment& segment, const Texts& texts, std::span<const char> bytes);
+  void begin_op(const Segment& segment, const Op& op, std::string_view name, std::string_view overload,
+                std::int64_t begin);
+  void call_of(const Segment& segment, const Texts& texts, const Op& op, std::span<const char> bytes);
+  void call(std::uint32_t thread, const Op& op, std::string_view name, std::string_view path);
+  void write_call(const PythonCall& call);
+  void sample(const Texts& texts, std::span<const char> bytes);
+  void sequence(const Segment& segment, const SequencedOp& op, std::int64_t begin);
+  void put_sequence(std::int64_t sequence, std::uint64_t forward_thread);
+  void sequence_of_engine(std::uint32_t thread, const Op& op);
+  void add_up_memory();
+  void memory(const Segment& segment, std::span<const char> bytes);
+  void add_call(PythonCall call);
+  void sampled_call(const SampledCall& call);
+  void counter(const Segment& segment, const Texts& texts, std::span<const char> bytes);
+  void flow(const Segment& segment, std::span<const char> bytes);
+  void links();
+  void about(std::string_view what, std::uint32_t thread, std::string_view key, std::string_view value,
+             bool is_text = true);
+
+  /// A backward op.
+  struct Backward {
+    std::uint64_t begin;  ///< ticks
+    std::int64_t sequence;
+    std::uint64_t forward_thread;
+  };
+  struct Other {
+    std::uint32_t thread;
+    Op op;
+    std::string_view name, path;
+  };
+
+  const Recording& recording_;
+  Document& document_;
+  std::string& out_ = document_.text.out;
+  Written& written_ = document_.written;
+  DeviceText devices_;
+  std::int64_t first_ns_ = std::numeric_limits<std::int64_t>::min();
+  std::int64_t last_ns_ = std::numeric_limits<std::int64_t>::max();
+  std::unordered_map<std::uint32_t, std::string> inputs_;  // of the segment's signatures
+  std::vector<SequencedEvent> sequenced_;
+  std::unordered_map<std::uint32_t, Backward> ran_last_;  // by thread
+  std::vector<Other> others_;
+  std::int64_t ops_ = 0;              // of the recording so far, those that are left out too
+  std::vector<std::int64_t> totals_;  // behind each record of main memory, in the order of the file
+  std::size_t next_total_ = 0;
+  PythonIds python_ids_;
+  OuterFirst calls_{[this](const PythonCall& call) { write_call(call); }};
+  SampledCalls sampled_{[this](const SampledCall& call) { sampled_call(call); }};
+  std::set<std::uint32_t> sampled_threads_;
+};
+
+}  // namespace stepscope::record

@@ -1,0 +1,143 @@
+#include "report/html/html.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "report/html/parts.h"
+#include "report/text/layout.h"
+#include "report/units.h"
+#include "report/utf8.h"
+
+namespace stepscope::report {
+namespace {
+
+constexpr std::string_view kPolicy =
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
+
+void put_head(std::string& out, const Page& page) {
+  out += "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
+  out += fmt::format("<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n", kPolicy);
+  out += "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n";
+  out += "<meta name=\"referrer\" content=\"no-referrer\">\n";
+  out += fmt::format("<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n", escaped(page.title),
+                     style_sheet());
+}
+
+void put_title(std::string& out, const Page& page, const Judgement& judgement) {
+  const bool judged = judgement.verdict != nullptr && judgement.verdict->rows() > 0;
+  out += "<header>\n";
+  out += fmt::format("<{}>{}</{}>\n", judged ? "p class=\"what\"" : "h1", escaped(page.title),
+                     judged ? "p" : "h1");
+  if (judged) put_html_verdict(out, *judgement.verdict);
+  if (judgement.findings != nullptr) put_html_summary(out, judgement);
+  out += "</header>\n";
+}
+
+/// The table of a page that compares the ranks' steps, nullptr where there is none.
+const Table* ranks_compared(const Page& page) {
+  for (const Report& report : page.reports)
+    for (const Table& table : report.tables)
+      if (const auto stack = stack_of(table); stack && compares_ranks(*stack) && table.rows() > 1)
+        return &table;
+  return nullptr;
+}
+
+/// Where the time of a step goes: the average as one bar, then the ranks' average steps below each other, or
+/// the steps side by side where they cannot be compared.
+void put_steps(std::string& out, const Page& page, const Judgement& judgement) {
+  for (const Report& report : page.reports) {
+    const auto whole = std::find_if(report.tables.begin(), report.tables.end(),
+                                    [](const Table& table) { return place_of(table) == Place::whole; });
+    if (whole == report.tables.end()) continue;
+    const std::string title = title_of_whole(judgement, *whole);
+    out += fmt::format("<section>\n<h2>{}</h2>\n", escaped(title));
+    put_html_whole(out, parts_of(*whole), title);
+    const Table* ranks = ranks_compared(page);
+    for (const Table& table : report.tables) {
+      const Table& drawn = ranks == nullptr ? table : *ranks;
+      const auto stack = stack_of(drawn);
+      if (!stack_of(table) || drawn.rows() < 2) continue;
+      out += fmt::format("<h3>{}</h3>\n", escaped(drawn.title));
+      put_html_stack(out, drawn, *stack, ranks != nullptr);
+    }
+    out += "</section>\n";
+  }
+}
+
+void put_health(std::string& out, const Page& page, const Judgement& judgement) {
+  std::vector<std::string> lines;
+  for (const Warning& warning : warnings_of(judgement)) lines.push_back(warning.id + "  " + text_of(warning));
+  for (const Report& report : page.reports)
+    if (judges(report)) lines.insert(lines.end(), report.notes.begin(), report.notes.end());
+  if (lines.empty()) return;
+  out += "<section id=\"health\">\n<h2>What this recording cannot tell</h2>\n";
+  for (const std::string& line : lines) put_html_warning(out, line);
+  out += "</section>\n";
+}
+
+void put_contents(std::string& out, const std::vector<const Report*>& sections) {
+  if (sections.size() < 2) return;
+  out += "<nav aria-labelledby=\"contents\">\n<h2 id=\"contents\">All numbers</h2>\n<ul>";
+  for (const Report* report : sections)
+    out += fmt::format("<li><a href=\"#{}\">{}</a></li>", anchor_of(report->name),
+                       escaped(spoken(report->name)));
+  out += "</ul></nav>\n";
+}
+
+void put_next(std::string& out, const Page& page) {
+  if (page.next.empty()) return;
+  out += "<section class=\"next\"><h2>Next</h2>";
+  for (const std::string& command : page.next) out += "<code>" + escaped(command) + "</code>";
+  out += "</section>\n";
+}
+
+/// All that stands between head and footer.
+void put_body(std::string& out, const Page& page) {
+  const Judgement judgement = judgement_of(page.reports);
+  std::vector<const Report*> sections;
+  for (const Report& report : page.reports)
+    if (!judges(report)) sections.push_back(&report);
+  const std::vector<std::string> proofs = proving_analyses(judgement);
+  put_title(out, page, judgement);
+  put_steps(out, page, judgement);
+  if (judgement.findings != nullptr) put_html_findings(out, judgement, sections);
+  put_health(out, page, judgement);
+  put_contents(out, sections);
+  for (const Report* report : sections) {
+    const bool proves = std::find(proofs.begin(), proofs.end(), report->name) != proofs.end();
+    put_html_section(out, *report, proves || sections.size() == 1);
+  }
+  put_next(out, page);
+}
+
+}  // namespace
+
+std::string to_html(const Page& page) {
+  std::string out;
+  put_head(out, page);
+  out += chart_patterns();
+  out += "\n<main>\n";
+  put_body(out, page);
+  out += "<footer>Written by stepscope " STEPSCOPE_VERSION
+         ". This file is complete: it loads nothing.</footer>\n";
+  out += "</main>\n</body>\n</html>\n";
+  return out;
+}
+
+std::string to_html(const Report& report) { return to_html(Page{"stepscope: " + report.name, {report}, {}}); }
+
+std::string to_html_fragment(const Page& page) {
+  std::string body = chart_patterns() + "\n";
+  put_body(body, page);
+  return scoped(std::move(body));
+}
+
+std::string to_html_fragment(const Report& report) {
+  std::string body = chart_patterns() + "\n";
+  put_html_section(body, report, true);
+  return scoped(std::move(body));
+}
+
+}  // namespace stepscope::report

@@ -1,0 +1,69 @@
+// The pieces a text page is made of; text.cpp puts them in order. Each appends whole lines.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/judgement.h"
+#include "report/page.h"
+#include "report/text/ink.h"
+#include "report/text/text.h"
+
+namespace stepscope::report {
+
+struct Sheet {
+  std::string out;
+  TextStyle style;
+  Ink ink;
+
+  explicit Sheet(const TextStyle& wanted) : style(wanted), ink(wanted.colour) {
+    style.width = style.width < 40 ? 40 : style.width;
+  }
+  void line(std::string_view text = "") {
+    out += text;
+    out += '\n';
+  }
+  /// `text` (untrusted) wrapped; the first line behind `first`, the others as far to the right.
+  void paragraph(std::string_view first, std::string_view text, int colour = kPlainInk);
+};
+
+/// `line`, which goes on, in at most `room` cells: it loses whole words.
+std::string broken_off(std::string line, int room);
+
+/// The first whole clauses of `text` that `most` lines hold, and that it goes on; whole words where a clause
+/// would leave most of the lines empty.
+std::vector<std::string> first_clauses(std::string_view text, int width, std::size_t most);
+
+/// Rows and columns; trees are indented, bars drawn behind the first share.
+void put_grid(Sheet& sheet, const Table& table);
+/// One stacked bar per row, with a legend.
+void put_stack(Sheet& sheet, const Table& table, const Stack& stack);
+/// One bar as wide as the terminal, with a legend that names the amounts.
+void put_whole(Sheet& sheet, const std::vector<Part>& parts);
+/// A plot per value column and group of rows; false if the table has no numeric x or too few points.
+bool put_curve(Sheet& sheet, const Table& table);
+/// Shades for key x key -> value; false if the table is not of that form or does not fit.
+bool put_matrix(Sheet& sheet, const Table& table);
+
+/// Ranks that are judged alike share a sentence; with `brief` four at most, and a single one without the
+/// facts that are in the first line of a page.
+void put_verdict(Sheet& sheet, const Table& table, bool brief);
+/// Cards under the headings of when they count.
+void put_findings(Sheet& sheet, const Judgement& judgement);
+/// What a summary says whole.
+struct Told {
+  struct OfFinding {
+    bool title = false, aside = false, remedy = false;
+  };
+  std::vector<OfFinding> findings;
+  std::vector<bool> warnings;  ///< their sentence; shorter when there are more warnings
+};
+/// Findings, what they save together and the recording's health, a line or two each, in at most `room` lines
+/// where that can be.
+Told put_summary(Sheet& sheet, const Judgement& judgement, std::size_t room);
+/// What to do about the first five findings, why and how to check it, without what was `told`.
+void put_reasons(Sheet& sheet, const Judgement& judgement, const Told& told);
+/// Warnings, without what was `told`.
+void put_health(Sheet& sheet, const Judgement& judgement, const Told& told);
+
+}  // namespace stepscope::report
