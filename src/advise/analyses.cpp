@@ -33,7 +33,7 @@ Report findings(const analyze::Derived& derived, const report::Params& params) {
 template <const char* name>
 Report with_caveats(const analyze::Derived& derived, const report::Params& params) {
   Report report = analyze::find(name)->run(derived, params);
-  for (std::string& said : caveats(derived, params)) report.notes.push_back(std::move(said));
+  for (std::string& said : caveats(derived)) report.notes.push_back(std::move(said));
   return report;
 }
 constexpr char kLedger[] = "ledger", kWhatif[] = "whatif";

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "advise/collective_facts.h"
 #include "advise/rules/constants.h"
@@ -23,19 +24,20 @@ std::string ns(std::int64_t time) { return format_value(time, Unit::ns); }
 std::string percent(double share) { return format_value(share, Unit::share); }
 
 struct CausePhrase {
-  std::string_view cause, phrase;
+  IdleCause cause;
+  std::string_view phrase;
 };
 constexpr std::array kPhrases = {
-    CausePhrase{"input", "while the data loader is waited for"},
-    CausePhrase{"sync", "while the host sits in blocking calls"},
-    CausePhrase{"refill", "while the queue refills after blocking calls"},
-    CausePhrase{"alloc", "while memory is allocated or freed"},
-    CausePhrase{"launch", "while the host launches kernels one by one"},
-    CausePhrase{"runtime", "while the host is in runtime calls"},
-    CausePhrase{"op", "while the host runs framework operators"},
-    CausePhrase{"python", "while the host runs Python"},
-    CausePhrase{"annotation", "while the host is in user ranges without recorded operators"},
-    CausePhrase{"untraced", "while nothing is recorded on the launching threads"},
+    CausePhrase{IdleCause::input, "while the data loader is waited for"},
+    CausePhrase{IdleCause::sync, "while the host sits in blocking calls"},
+    CausePhrase{IdleCause::refill, "while the queue refills after blocking calls"},
+    CausePhrase{IdleCause::alloc, "while memory is allocated or freed"},
+    CausePhrase{IdleCause::launch, "while the host launches kernels one by one"},
+    CausePhrase{IdleCause::runtime, "while the host is in runtime calls"},
+    CausePhrase{IdleCause::op, "while the host runs framework operators"},
+    CausePhrase{IdleCause::python, "while the host runs Python"},
+    CausePhrase{IdleCause::annotation, "while the host is in user ranges without recorded operators"},
+    CausePhrase{IdleCause::untraced, "while nothing is recorded on the launching threads"},
 };
 
 std::string uncapitalised(std::string text) {
@@ -44,8 +46,8 @@ std::string uncapitalised(std::string text) {
 }
 
 std::string per_step(const Evidence& e) {
-  return e.fact("complete_steps") > 0 ? fmt::format("each {} step", ns(e.step_length()))
-                                      : fmt::format("the recorded {}", ns(e.window()));
+  return e.fact(&Facts::complete_steps) > 0 ? fmt::format("each {} step", ns(e.step_length()))
+                                            : fmt::format("the recorded {}", ns(e.window()));
 }
 
 /// What the device does most, for a step that the device limits: its busiest compute kernel and the use of
@@ -84,8 +86,9 @@ std::string limit(const Evidence& e) {
 }
 
 /// "most of it" only when it is.
-std::string most_or_part(const Evidence& e, std::string_view cause) {
-  const std::int64_t idle = std::max<std::int64_t>(1, e.fact("idle")), time = e.idle(cause);
+std::string most_or_part(const Evidence& e, std::optional<IdleCause> cause) {
+  const std::int64_t idle = std::max<std::int64_t>(1, e.fact(&Facts::idle)),
+                     time = cause ? e.idle(*cause) : 0;
   if (time * 2 > idle) return "most of it";
   return fmt::format("{} of that time", percent(static_cast<double>(time) / static_cast<double>(idle)));
 }
@@ -103,18 +106,18 @@ std::string what_communication_is(const Evidence& e) {
 
 /// What device records that are there say, however many are missing.
 std::string certain(const Evidence& e, const std::vector<Health>& health) {
-  if (health.empty() || health.front().id != "Q04" || e.fact("busy") <= 0) return "";
-  const std::int64_t collectives = e.fact("communication");
+  if (health.empty() || health.front().id != "Q04" || e.fact(&Facts::busy) <= 0) return "";
+  const std::int64_t collectives = e.fact(&Facts::communication);
   return fmt::format(
-      " Certain all the same: the device works at least {} of {}{}.", percent(e.share(e.fact("busy"))),
+      " Certain all the same: the device works at least {} of {}{}.", percent(e.share(e.fact(&Facts::busy))),
       per_step(e),
       collectives > 0 ? fmt::format(", collectives take at least {}", percent(e.share(collectives))) : "");
 }
 
 std::string host_times(const Evidence& e) {
-  const std::int64_t loading = e.fact("host_data_loading");
+  const std::int64_t loading = e.fact(&Facts::host_data_loading);
   return fmt::format(
-      "{} takes {}{}.", e.fact("complete_steps") > 0 ? "A step" : "The recording", ns(e.step_length()),
+      "{} takes {}{}.", e.fact(&Facts::complete_steps) > 0 ? "A step" : "The recording", ns(e.step_length()),
       loading * 20 > e.window() ? fmt::format(", {} of it for data loading", percent(e.share(loading))) : "");
 }
 
@@ -144,14 +147,24 @@ std::string_view evidence_of(Bound bound) {
 }
 
 Bound bound_of(const Evidence& e, const Permission& permission) {
-  const std::int64_t events = e.fact("kernels") + e.fact("copies") + e.fact("fills");
+  const std::int64_t events = e.fact(&Facts::kernels) + e.fact(&Facts::copies) + e.fact(&Facts::fills);
   if (!permission.rules) return Bound::unknown;
   if (events == 0) return Bound::host_only;
   if (!permission.device) return Bound::unknown;
-  if (events < kMinEvents || e.fact("busy") < kMinWork) return Bound::too_little;
+  if (events < kMinEvents || e.fact(&Facts::busy) < kMinWork) return Bound::too_little;
   if (!permission.host) return Bound::unknown;
-  for (const Bound bound : {Bound::host, Bound::communication, Bound::device, Bound::mixed})
-    if (name_of(bound) == e.word()) return bound;
+  switch (e.limit()) {
+    case analyze::Limit::host:
+      return Bound::host;
+    case analyze::Limit::communication:
+      return Bound::communication;
+    case analyze::Limit::device:
+      return Bound::device;
+    case analyze::Limit::mixed:
+      return Bound::mixed;
+    case analyze::Limit::unknown:
+      break;
+  }
   return Bound::unknown;
 }
 
@@ -165,23 +178,23 @@ Outcome outcome_of(const Evidence& e, Bound bound, bool found, bool worth) {
   if (bound == Bound::too_little) return Outcome::no_step;
   if (worth) return Outcome::findings;
   if (bound == Bound::unknown || bound == Bound::host_only) return Outcome::cannot_tell;
-  const bool enough = e.fact("complete_steps") >= kStepsToTrust ||
-                      (e.fact("complete_steps") <= 1 && e.window() >= kWindowToTrust);
-  const bool clean = e.share(e.fact("idle")) <= kFineIdle &&
-                     e.share(e.fact("exposed_communication")) <= kFineCommunication &&
-                     e.share(e.fact("exposed_copy")) <= kFineCopy;
+  const bool enough = e.fact(&Facts::complete_steps) >= kStepsToTrust ||
+                      (e.fact(&Facts::complete_steps) <= 1 && e.window() >= kWindowToTrust);
+  const bool clean = e.share(e.fact(&Facts::idle)) <= kFineIdle &&
+                     e.share(e.fact(&Facts::exposed_communication)) <= kFineCommunication &&
+                     e.share(e.fact(&Facts::exposed_copy)) <= kFineCopy;
   return enough && clean && !found ? Outcome::nothing : Outcome::no_fix;
 }
 
 std::string closing(const Evidence& e, Outcome outcome) {
   if (outcome != Outcome::nothing && outcome != Outcome::no_fix) return "";
   struct Rest {
-    const char* fact;
+    std::int64_t Facts::* fact;
     const char* phrase;
   };
-  constexpr std::array kRests = {Rest{"idle", "idle time"},
-                                 Rest{"exposed_communication", "communication that nothing hides"},
-                                 Rest{"exposed_copy", "copies that nothing hides"}};
+  constexpr std::array kRests = {Rest{&Facts::idle, "idle time"},
+                                 Rest{&Facts::exposed_communication, "communication that nothing hides"},
+                                 Rest{&Facts::exposed_copy, "copies that nothing hides"}};
   const Rest* most = &kRests[0];
   for (const Rest& rest : kRests)
     if (e.fact(rest.fact) > e.fact(most->fact)) most = &rest;
@@ -192,8 +205,8 @@ std::string closing(const Evidence& e, Outcome outcome) {
                      most->phrase, percent(e.share(e.fact(most->fact))));
 }
 
-std::string_view largest_cause(const Evidence& e) {
-  std::string_view largest;
+std::optional<IdleCause> largest_cause(const Evidence& e) {
+  std::optional<IdleCause> largest;
   std::int64_t most = 0;
   for (const CausePhrase& known : kPhrases) {
     const std::int64_t time = e.idle(known.cause);
@@ -206,11 +219,11 @@ std::string_view largest_cause(const Evidence& e) {
 }
 
 std::string headline(const Evidence& e, Bound bound, const std::vector<Health>& health, std::int64_t host) {
-  const std::string_view cause = largest_cause(e);
+  const std::optional<IdleCause> cause = largest_cause(e);
   std::string_view phrase;
   for (const CausePhrase& known : kPhrases)
     if (known.cause == cause) phrase = known.phrase;
-  const std::string idle = percent(e.share(e.fact("idle")));
+  const std::string idle = percent(e.share(e.fact(&Facts::idle)));
   switch (bound) {
     case Bound::unknown:
       return "Cannot tell: " +
@@ -220,28 +233,28 @@ std::string headline(const Evidence& e, Bound bound, const std::vector<Health>& 
     case Bound::too_little:
       return fmt::format(
           "Too little to judge: {} of device work in the recording is not a training or inference step.",
-          ns(e.fact("busy")));
+          ns(e.fact(&Facts::busy)));
     case Bound::host_only:
       return "Host times only: no device activity is recorded. " + host_times(e);
     case Bound::host:
       return fmt::format("Host-bound: the device idles {} of {}, {} ({}{}) {}.", idle, per_step(e),
-                         most_or_part(e, cause), ns(e.idle(cause) / e.steps()),
-                         e.fact("complete_steps") > 0 ? " per step" : "", phrase);
+                         most_or_part(e, cause), ns((cause ? e.idle(*cause) : 0) / e.steps()),
+                         e.fact(&Facts::complete_steps) > 0 ? " per step" : "", phrase);
     case Bound::communication:
       return fmt::format("Communication-bound: in {} of {} only communication runs, {}.",
-                         percent(e.share(e.fact("exposed_communication"))), per_step(e),
+                         percent(e.share(e.fact(&Facts::exposed_communication))), per_step(e),
                          what_communication_is(e));
     case Bound::device:
       if (host > 0)
         return fmt::format(
             "Device-bound, nearly balanced: the device is busy {} of {}, and the host needs {}.{}",
-            percent(e.share(e.fact("busy"))), per_step(e), ns(host), limit(e));
+            percent(e.share(e.fact(&Facts::busy))), per_step(e), ns(host), limit(e));
       return fmt::format(
           "Device-bound: the device is busy {} of {}; host work and launches are hidden behind it.{}",
-          percent(e.share(e.fact("busy"))), per_step(e), limit(e));
+          percent(e.share(e.fact(&Facts::busy))), per_step(e), limit(e));
     case Bound::mixed:
       return fmt::format("Mixed: the device is busy {} of {} and idles {}, {} {}.",
-                         percent(e.share(e.fact("busy"))), per_step(e), idle, most_or_part(e, cause),
+                         percent(e.share(e.fact(&Facts::busy))), per_step(e), idle, most_or_part(e, cause),
                          phrase.empty() ? "with work launched and not started" : phrase);
   }
   return "";

@@ -1,6 +1,7 @@
 // Who waits for whom: the word that decides which savings are real.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -26,8 +27,8 @@ std::string_view evidence_of(Bound bound);
 /// The word of `ledger`, unless the recording cannot carry it.
 Bound bound_of(const Evidence& evidence, const Permission& permission);
 
-/// The idle cause with the most time besides `pending`, "" when there is none.
-std::string_view largest_cause(const Evidence& evidence);
+/// The idle cause with the most time besides `pending`, if any.
+std::optional<IdleCause> largest_cause(const Evidence& evidence);
 
 /// What the advice comes to.
 enum class Outcome : std::uint8_t {

@@ -14,10 +14,10 @@ std::string caveat(std::string_view rank, std::string_view what, std::string_vie
                      what, suffers);
 }
 
-std::vector<std::string> caveats(const analyze::Derived& derived, const report::Params& params) {
+std::vector<std::string> caveats(const analyze::Derived& derived) {
   Reports reports;  // what health reads
-  reports.overview = analyze::find("overview")->run(derived, params);
-  reports.idle = analyze::find("idle")->run(derived, params);
+  reports.overview = analyze::overview_of(derived);
+  reports.idle = analyze::idle_of(derived);
   const trace::Trace& trace = derived.trace();
   std::vector<std::string> out;
   for (const trace::Rank& rank : trace.ranks) {

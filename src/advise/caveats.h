@@ -15,6 +15,6 @@ std::string caveat(std::string_view rank, std::string_view what, std::string_vie
 
 /// One for each rank and thing that stops conclusions (health of class A); none of ranks without device
 /// events, of which the answers say so.
-std::vector<std::string> caveats(const analyze::Derived& derived, const report::Params& params);
+std::vector<std::string> caveats(const analyze::Derived& derived);
 
 }  // namespace stepscope::advise

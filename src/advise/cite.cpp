@@ -159,19 +159,13 @@ std::vector<WaitingCall> waits_of(const Evidence& e) {
   return waits;
 }
 
-std::string longest_idle(const Evidence& e, std::string_view cause) {
-  const Table* table = table_of(e.reports().idle, "Longest idle");
-  const Texts* causes = table == nullptr ? nullptr : texts_of(*table, "cause");
-  for (std::size_t row = 0; causes != nullptr && row < causes->size(); ++row) {
-    const bool fits = cause.empty() ? (*causes)[row] != "pending" && (*causes)[row] != "input" &&
-                                          (*causes)[row] != "sync" && (*causes)[row] != "refill"
-                                    : (*causes)[row] == cause;
-    const std::string& op = (*texts_of(*table, "op"))[row];
-    if (!fits || !e.mine(*table, row) || op.empty()) continue;
-    const std::string& step = (*texts_of(*table, "step"))[row];
-    return fmt::format("; the longest, {}, ends at {}{}",
-                       format_value((*ints_of(*table, "length"))[row], Unit::ns), op,
-                       step.empty() ? "" : " in step " + step);
+std::string longest_idle(const Evidence& e, std::optional<IdleCause> cause) {
+  for (const analyze::IdleGap* gap : e.mine(e.reports().idle.gaps, "Longest idle stretches")) {
+    const bool late = gap->cause != IdleCause::pending && gap->cause != IdleCause::input &&
+                      gap->cause != IdleCause::sync && gap->cause != IdleCause::refill;
+    if (gap->op.empty() || !(cause ? gap->cause == *cause : late)) continue;
+    return fmt::format("; the longest, {}, ends at {}{}", format_value(gap->length, Unit::ns), gap->op,
+                       gap->step.empty() ? "" : " in step " + gap->step);
   }
   return "";
 }

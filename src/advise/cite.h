@@ -32,9 +32,9 @@ struct WaitingCall {
 /// The rank's calls that cost idle time, most cost first.
 std::vector<WaitingCall> waits_of(const Evidence& evidence);
 
-/// "; the longest, 98.7 µs, ends at aten::embedding in step 1" of the idle stretches of one cause (of any
-/// when empty); "" when there is none.
-std::string longest_idle(const Evidence& evidence, std::string_view cause);
+/// "; the longest, 98.7 µs, ends at aten::embedding in step 1" of the idle stretches of one cause, or
+/// else of those in which the host had not launched yet; "" when there is none.
+std::string longest_idle(const Evidence& evidence, std::optional<IdleCause> cause = std::nullopt);
 
 /// Bytes per second that a copy from pinned host memory reaches on this device, by its generation.
 double pinned_rate(const Evidence& evidence);

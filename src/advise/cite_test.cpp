@@ -87,16 +87,16 @@ TEST(Cite, WaitsHaveTheirCallAndLine) {
 
 TEST(Cite, TheLongestIdleStretchOfACause) {
   Reports reports;
-  Table gaps{"Longest idle stretches", Shape::table, {}};
-  gaps.ints("length", Unit::ns) = {9000, 5000, 4000};
-  gaps.texts("step") = {"1", "2", ""};
-  gaps.texts("cause") = {"pending", "op", "alloc"};
-  gaps.texts("op") = {"aten::mm", "aten::add", "aten::empty"};
-  reports.idle.tables.push_back(std::move(gaps));
+  const auto gap = [](std::int64_t length, IdleCause cause, const char* step, const char* op) {
+    return analyze::IdleGap{0, 0, 0, length, cause, step, "", "", "", op};
+  };
+  reports.idle.gaps = {gap(9000, IdleCause::pending, "1", "aten::mm"),
+                       gap(5000, IdleCause::op, "2", "aten::add"),
+                       gap(4000, IdleCause::alloc, "", "aten::empty")};
   const Evidence evidence(reports, 0, false);
-  EXPECT_EQ(longest_idle(evidence, ""), "; the longest, 5.00 µs, ends at aten::add in step 2");
-  EXPECT_EQ(longest_idle(evidence, "alloc"), "; the longest, 4.00 µs, ends at aten::empty");
-  EXPECT_EQ(longest_idle(evidence, "input"), "");
+  EXPECT_EQ(longest_idle(evidence), "; the longest, 5.00 µs, ends at aten::add in step 2");
+  EXPECT_EQ(longest_idle(evidence, IdleCause::alloc), "; the longest, 4.00 µs, ends at aten::empty");
+  EXPECT_EQ(longest_idle(evidence, IdleCause::input), "");
 }
 
 }  // namespace

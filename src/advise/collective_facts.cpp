@@ -30,7 +30,7 @@ std::vector<CollectiveRow> collectives_of(const Evidence& e) {
   return rows;
 }
 
-bool trains(const Evidence& e) { return e.fact("ops_for_backward") > 0; }
+bool trains(const Evidence& e) { return e.fact(&Facts::for_backward) > 0; }
 
 namespace {
 /// What one operator reduces for the next cannot wait for others to be sent with it; gradients can.

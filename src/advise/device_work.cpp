@@ -55,11 +55,12 @@ double small_grid_share(const Evidence& e) {
 }
 
 std::int64_t compute_time(const Evidence& e, double share) {
-  return static_cast<std::int64_t>(share * static_cast<double>(e.fact("compute"))) / e.steps();
+  return static_cast<std::int64_t>(share * static_cast<double>(e.fact(&Facts::compute))) / e.steps();
 }
 
 bool has_pointwise_chains(const Evidence& e) {
-  return e.share(e.fact("busy")) >= kBusyShare && kind_share(e, {"pointwise", "cast"}) >= kPointwiseShare;
+  return e.share(e.fact(&Facts::busy)) >= kBusyShare &&
+         kind_share(e, {"pointwise", "cast"}) >= kPointwiseShare;
 }
 
 CopySum copies_of(const Evidence& e, const std::function<bool(std::string_view, std::string_view)>& wanted) {

@@ -73,77 +73,85 @@ void Evidence::note(std::string what, std::string_view from, std::string_view te
   if (log_ != nullptr && log_->size() > before && !text.empty()) log_->back().value = text;
 }
 
-std::int64_t Evidence::fact(std::string_view name) const {
-  for (const report::Report* report : {&reports_.overview, &reports_.idle}) {
-    for (const Table& table : report->tables) {
-      const Texts* facts = texts_of(table, "fact");
-      if (facts == nullptr) continue;
-      const Ints* values = ints_of(table, table.column("time") != nullptr ? "time" : "count");
-      for (std::size_t row = 0; row < facts->size(); ++row)
-        if ((*facts)[row] == name && of_rank(table, row)) {
-          const bool known = (*values)[row] != report::kNoInt, time = table.column("time") != nullptr;
-          note(std::string(name), report->name, known ? static_cast<double>((*values)[row]) : report::kNoReal,
-               time ? report::Unit::ns : report::Unit::count);
-          return known ? (*values)[row] : 0;
-        }
-    }
+namespace {
+
+/// The rank's element; nullptr when it has none.
+template <class Answer>
+const Answer* element_of(const std::vector<Answer>& answers, std::int64_t rank) {
+  const auto found =
+      std::find_if(answers.begin(), answers.end(), [&](const Answer& a) { return a.rank == rank; });
+  return found == answers.end() ? nullptr : &*found;
+}
+
+double real(std::int64_t value) {
+  return value == report::kNoInt ? report::kNoReal : static_cast<double>(value);
+}
+
+/// 0 for what is not known.
+template <class Answer>
+std::int64_t value_of(const Answer* answer, std::int64_t Answer::* member) {
+  return answer == nullptr || answer->*member == report::kNoInt ? 0 : answer->*member;
+}
+
+}  // namespace
+
+std::int64_t Evidence::fact(std::int64_t Facts::* fact) const {
+  const Facts* facts = element_of(reports_.overview.ranks, rank_);
+  if (log_ != nullptr) {
+    const std::string_view count = analyze::recorded_counts().name_of(fact);
+    note(std::string(count.empty() ? analyze::window_times().name_of(fact) : count), "overview",
+         facts == nullptr ? report::kNoReal : real(facts->*fact),
+         count.empty() ? report::Unit::ns : report::Unit::count);
   }
-  note(std::string(name), "overview", "");
-  return 0;
+  return value_of(facts, fact);
 }
 
-std::string_view Evidence::configuration(std::string_view what) const {
-  const Table* table = table_of(reports_.overview, "Configuration");
-  if (table == nullptr) return "";
-  const Texts& keys = *texts_of(*table, "what");
-  for (std::size_t row = 0; row < keys.size(); ++row)
-    if (keys[row] == what && of_rank(*table, row)) {
-      note(fmt::format("configuration({})", what), "overview", (*texts_of(*table, "value"))[row]);
-      return (*texts_of(*table, "value"))[row];
-    }
-  note(fmt::format("configuration({})", what), "overview", "");
-  return "";
+std::int64_t Evidence::idle_total(std::int64_t analyze::IdleTotals::* total) const {
+  const analyze::IdleTotals* totals = element_of(reports_.idle.totals, rank_);
+  if (log_ != nullptr)
+    note(std::string(analyze::idle_totals().name_of(total)), "idle",
+         totals == nullptr ? report::kNoReal : real(totals->*total), report::Unit::ns);
+  return value_of(totals, total);
 }
 
-std::string_view Evidence::word() const {
-  const Table* table = table_of(reports_.ledger, "Bound");
-  const Texts* words = table == nullptr ? nullptr : texts_of(*table, "bound");
-  for (std::size_t row = 0; words != nullptr && row < words->size(); ++row)
-    if (of_rank(*table, row)) {
-      note("bound", "ledger", (*words)[row]);
-      return (*words)[row];
-    }
-  return "";
+std::string_view Evidence::backend() const {
+  const Facts* facts = element_of(reports_.overview.ranks, rank_);
+  const std::string_view backend = facts == nullptr ? "" : std::string_view(facts->backend);
+  note("configuration(distributed backend)", "overview", backend);
+  return backend;
 }
 
-double Evidence::bound_share(std::string_view fact) const {
-  const Table* table = table_of(reports_.ledger, "Bound numbers");
-  const Texts* facts = table == nullptr ? nullptr : texts_of(*table, "fact");
-  for (std::size_t row = 0; facts != nullptr && row < facts->size(); ++row)
-    if ((*facts)[row] == fact && of_rank(*table, row)) {
-      const double share = (*reals_of(*table, "share"))[row];
-      note(fmt::format("bound_share({})", fact), "ledger", share, report::Unit::share);
-      return share;
-    }
-  note(fmt::format("bound_share({})", fact), "ledger", "");
-  return 0;
+analyze::Limit Evidence::limit() const {
+  const analyze::RankLimit* own = element_of(reports_.ledger.ranks, rank_);
+  const analyze::Limit limit = own == nullptr ? analyze::Limit::unknown : own->word.limit;
+  note("bound", "ledger", name_of(limit));
+  return limit;
 }
 
-std::int64_t Evidence::idle(std::string_view cause) const {
-  const Table* table = table_of(reports_.idle, "Idle time");
-  if (table == nullptr) return 0;
-  const Texts& causes = *texts_of(*table, "cause");
-  const Ints& times = *ints_of(*table, "time");
-  const Ints& devices = *ints_of(*table, "device");
-  std::set<std::int64_t> seen;
+double Evidence::bound_share(std::int64_t analyze::BoundNumbers::* time) const {
+  const analyze::RankLimit* own = element_of(reports_.ledger.ranks, rank_);
+  const double share = own == nullptr || !own->has_device ? 0 : own->numbers.share(own->numbers.*time);
+  note("bound_share", "ledger", share, report::Unit::share);
+  return share;
+}
+
+double Evidence::prompt() const {
+  const analyze::RankLimit* own = element_of(reports_.ledger.ranks, rank_);
+  const double share = own == nullptr || !own->has_device ? 0 : own->numbers.prompt;
+  note("prompt", "ledger", share, report::Unit::share);
+  return share;
+}
+
+std::int64_t Evidence::idle(IdleCause cause) const {
+  std::set<std::int64_t> devices;
   std::int64_t sum = 0;
-  for (std::size_t row = 0; row < causes.size(); ++row) {
-    if (!of_rank(*table, row)) continue;
-    seen.insert(devices[row]);
-    if (causes[row] == cause) report::add_to(sum, times[row]);
+  for (const analyze::IdleByCause& part : reports_.idle.causes) {
+    if (part.rank != rank_) continue;
+    devices.insert(part.device);
+    if (part.cause == cause) report::add_to(sum, part.time);
   }
-  const std::int64_t mean = seen.empty() ? 0 : sum / static_cast<std::int64_t>(seen.size());
-  note(fmt::format("idle({})", cause), "idle", static_cast<double>(mean), report::Unit::ns);
+  const std::int64_t mean = devices.empty() ? 0 : sum / static_cast<std::int64_t>(devices.size());
+  note(fmt::format("idle({})", name_of(cause)), "idle", static_cast<double>(mean), report::Unit::ns);
   return mean;
 }
 
@@ -165,7 +173,7 @@ const analyze::Launched& Evidence::launched_in(std::string_view part) const {
   return launched;
 }
 
-std::int64_t Evidence::steps() const { return std::max<std::int64_t>(1, fact("complete_steps")); }
+std::int64_t Evidence::steps() const { return std::max<std::int64_t>(1, fact(&Facts::complete_steps)); }
 
 double Evidence::share(std::int64_t part) const {
   const double share = window() > 0 ? static_cast<double>(part) / static_cast<double>(window()) : 0;

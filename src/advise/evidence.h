@@ -1,4 +1,4 @@
-// What rules may look at: the reports of one rank's analyses. Rules never see the Trace.
+// What rules may look at: one rank's part of the answers. Rules never see the Trace.
 #pragma once
 
 #include <cstdint>
@@ -8,19 +8,34 @@
 #include <string_view>
 #include <vector>
 
+#include "analyze/host/host_time.h"
+#include "analyze/idle/idle.h"
+#include "analyze/idle/ledger.h"
+#include "analyze/overview.h"
 #include "analyze/replay/replayed_rank.h"
 #include "report/table.h"
 
 namespace stepscope::advise {
 
-/// The reports that rules read. All of them hold every rank; a rule asks for its own.
+using Facts = analyze::RankFacts;
+using derive::IdleCause;
+
+/// The answers that rules read. All of them hold every rank; a rule asks for its own.
 struct Reports {
-  report::Report overview, steps, idle, ledger, devices, kernels, products, copies, collectives, input_wait,
-      memory_events, synchronizations, launches, operators,
-      host_time,                                         // these two: only where some rank has no device
+  analyze::Overview overview;
+  analyze::Idle idle;
+  analyze::Ledger ledger;
+  analyze::HostTime host_time;  ///< only where some rank has no device
+  report::Report steps, devices, kernels, products, copies, collectives, input_wait, memory_events,
+      synchronizations, launches,
+      operators,                                         // only where some rank has no device
       stragglers, pipeline;                              // these two: only of several ranks
   std::vector<std::vector<analyze::Launched>> launched;  ///< by rank's place in the trace and kAskedRanges
 };
+
+/// Idle causes that say the host had not launched yet, for no better reason than its pace.
+inline constexpr IdleCause kLateCauses[] = {IdleCause::launch, IdleCause::runtime,    IdleCause::op,
+                                            IdleCause::python, IdleCause::annotation, IdleCause::untraced};
 
 /// The node that adds to a gradient.
 inline constexpr std::string_view kAccumulate = "torch::autograd::AccumulateGrad";
@@ -65,23 +80,35 @@ class Evidence {
 
   std::int64_t rank() const { return rank_; }
   const Reports& reports() const { return reports_; }
-  /// A count or time that overview or idle states as a fact; 0 when it is not there.
-  std::int64_t fact(std::string_view name) const;
-  /// A line of the overview's configuration; "" when it is not there.
-  std::string_view configuration(std::string_view what) const;
-  /// Who waits for whom, as `ledger` has it; "" when it says nothing of the rank.
-  std::string_view word() const;
-  /// A share of the window that `ledger` states among its bound numbers, 0 when it is not there.
-  double bound_share(std::string_view fact) const;
+  /// A count or time of the overview, 0 where it is not known.
+  std::int64_t fact(std::int64_t Facts::* fact) const;
+  std::int64_t idle_total(std::int64_t analyze::IdleTotals::* total) const;
+  /// The backend of torch.distributed; "" when the file does not say.
+  std::string_view backend() const;
+  /// Who waits for whom, as `ledger` has it.
+  analyze::Limit limit() const;
+  /// A time of the bound numbers as a share of the window; 0 without device work.
+  double bound_share(std::int64_t analyze::BoundNumbers::* time) const;
+  /// Share of kernels that start at most 10 µs after their launch; 0 when not known.
+  double prompt() const;
   /// Idle time of a cause in the window, mean over devices, ns.
-  std::int64_t idle(std::string_view cause) const;
+  std::int64_t idle(IdleCause cause) const;
+  /// The rank's elements of an answer.
+  template <class Row>
+  std::vector<const Row*> mine(const std::vector<Row>& rows, std::string_view name) const {
+    note("rows of " + std::string(name), "", static_cast<double>(rows.size()), report::Unit::count);
+    std::vector<const Row*> own;
+    for (const Row& row : rows)
+      if (row.rank == rank_) own.push_back(&row);
+    return own;
+  }
   /// True when row `row` of `table` belongs to this rank.
   bool mine(const report::Table& table, std::size_t row) const;
 
   /// By host ranges whose name contains `part`, one of kAskedRanges, over the whole recording.
   const analyze::Launched& launched_in(std::string_view part) const;
 
-  std::int64_t window() const { return fact("window"); }
+  std::int64_t window() const { return fact(&Facts::window); }
   /// Steps the window holds, at least 1.
   std::int64_t steps() const;
   /// Mean length of a step in the window, ns: what shares and savings per step refer to.

@@ -23,14 +23,16 @@ Health row(const Evidence& e, const char* id, HealthClass grade, std::string wha
   return {id, grade, e.rank(), std::move(what), std::move(suffers), std::move(remedy)};
 }
 
-std::int64_t device_rows(const Evidence& e) { return e.fact("kernels") + e.fact("copies") + e.fact("fills"); }
+std::int64_t device_rows(const Evidence& e) {
+  return e.fact(&Facts::kernels) + e.fact(&Facts::copies) + e.fact(&Facts::fills);
+}
 
 double ratio(std::int64_t part, std::int64_t whole) {
   return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
 }
 
 std::optional<Health> no_warm_up(const Evidence& e) {
-  const std::int64_t warm_up = e.fact("warm_up");
+  const std::int64_t warm_up = e.fact(&Facts::warm_up);
   if (warm_up <= 0) return std::nullopt;
   const bool grave = e.share(warm_up) > 0.5;
   return row(e, "Q01", grave ? HealthClass::A : HealthClass::B,
@@ -42,36 +44,37 @@ std::optional<Health> no_warm_up(const Evidence& e) {
 }
 
 std::optional<Health> launches_without_device(const Evidence& e) {
-  const double share = ratio(e.fact("launches_without_device"), e.fact("launches"));
+  const double share = ratio(e.fact(&Facts::launches_without_device), e.fact(&Facts::launches));
   if (share <= 0.01 || device_rows(e) == 0) return std::nullopt;
   return row(e, "Q02", share > 0.3 ? HealthClass::A : HealthClass::B,
              fmt::format("{} of {} launches have no device event in the file.",
-                         count(e.fact("launches_without_device")), count(e.fact("launches"))),
+                         count(e.fact(&Facts::launches_without_device)), count(e.fact(&Facts::launches))),
              "device busy time, idle time",
              "Synchronize before the profiler stops, or give it a larger device buffer "
              "(ACTIVITIES_MAX_GPU_BUFFER_SIZE_MB).");
 }
 
 std::optional<Health> device_without_launch(const Evidence& e) {
-  const double share = ratio(e.fact("device_without_launch"), device_rows(e));
+  const double share = ratio(e.fact(&Facts::device_without_launch), device_rows(e));
   if (share <= 0.01) return std::nullopt;
-  if (e.fact("unlinked_in_window") == 0)
+  if (e.fact(&Facts::unlinked_in_window) == 0)
     return row(
         e, "Q03", HealthClass::C,
         fmt::format("{} of {} device events were launched before the recording began; they ended before "
                     "the steps that are judged.",
-                    count(e.fact("device_without_launch")), count(device_rows(e))),
+                    count(e.fact(&Facts::device_without_launch)), count(device_rows(e))),
         "", "");
   return row(e, "Q03", share > 0.1 ? HealthClass::B : HealthClass::C,
              fmt::format(
                  "{} of {} device events were launched before the recording began, or their call is missing.",
-                 count(e.fact("device_without_launch")), count(device_rows(e))),
+                 count(e.fact(&Facts::device_without_launch)), count(device_rows(e))),
              "causes of idle time, work per op",
              "Record more steps; the first part belongs to an earlier step.");
 }
 
 std::optional<Health> blind_wait(const Evidence& e) {
-  const std::int64_t blind = e.fact("blind_wait"), pending = e.fact("pending_long");
+  const std::int64_t blind = e.fact(&Facts::blind_wait),
+                     pending = e.idle_total(&analyze::IdleTotals::pending_long);
   if (device_rows(e) == 0 || (blind < kMillisecond && e.share(pending) <= 0.05)) return std::nullopt;
   return row(
       e, "Q04", HealthClass::A,
@@ -88,7 +91,7 @@ std::optional<Health> blind_wait(const Evidence& e) {
 }
 
 std::string costly_options(const Evidence& e) {
-  const bool stacks = e.fact("python_calls") > 0, memory = e.fact("memory_records") > 0;
+  const bool stacks = e.fact(&Facts::python_calls) > 0, memory = e.fact(&Facts::memory_records) > 0;
   if (!stacks && !memory) return "Compare with the step time without the profiler.";
   return fmt::format("Compare with a run without {}{}{}.", stacks ? "with_stack" : "",
                      stacks && memory ? " and " : "", memory ? "profile_memory" : "");
@@ -99,12 +102,12 @@ std::optional<Health> profiler_cost(const Evidence& e) {
   if (share <= 0) return std::nullopt;
   return row(e, "Q05", share >= 0.2 ? HealthClass::B : HealthClass::C,
              fmt::format("Recording itself cost about {} of the host's time ({} Python calls, {} ops).",
-                         percent(share), count(e.fact("python_calls")), count(e.fact("ops"))),
+                         percent(share), count(e.fact(&Facts::python_calls)), count(e.fact(&Facts::ops))),
              "host times, launch-bound verdicts", costly_options(e));
 }
 
 std::optional<Health> few_steps(const Evidence& e) {
-  const std::int64_t steps = e.fact("complete_steps");
+  const std::int64_t steps = e.fact(&Facts::complete_steps);
   if (steps >= 3) return std::nullopt;
   return row(e, "Q06", steps <= 1 ? HealthClass::B : HealthClass::C,
              steps == 0
@@ -115,29 +118,30 @@ std::optional<Health> few_steps(const Evidence& e) {
 }
 
 std::optional<Health> damaged(const Evidence& e) {
-  if (e.fact("lost_stretches") == 0 && e.fact("document_complete") != 0) return std::nullopt;
+  if (e.fact(&Facts::lost_stretches) == 0 && e.fact(&Facts::document_complete) != 0) return std::nullopt;
   return row(e, "Q07", HealthClass::B,
-             e.fact("lost_stretches") == 0
+             e.fact(&Facts::lost_stretches) == 0
                  ? std::string("The file ends early; what it holds was read.")
                  : fmt::format("{} damaged stretch{} of the file could not be read.",
-                               count(e.fact("lost_stretches")), e.fact("lost_stretches") == 1 ? "" : "es"),
+                               count(e.fact(&Facts::lost_stretches)),
+                               e.fact(&Facts::lost_stretches) == 1 ? "" : "es"),
              "totals and counts", "See `stepscope validate` for the byte offsets; record again if you can.");
 }
 
 std::optional<Health> no_source(const Evidence& e) {
-  if (e.fact("python_calls") > 0 || e.fact("ops_with_stacks") > 0) return std::nullopt;
+  if (e.fact(&Facts::python_calls) > 0 || e.fact(&Facts::with_stacks) > 0) return std::nullopt;
   return row(e, "Q08", HealthClass::C, "No Python stacks: findings can name ops, not lines of code.",
              "source lines",
              "with_stack=True in a second, short run names the line; times of this run stay valid.");
 }
 
 std::optional<Health> clocks(const Evidence& e) {
-  if (ratio(e.fact("device_before_launch"), device_rows(e)) <= 0.01) return std::nullopt;
+  if (ratio(e.fact(&Facts::device_before_launch), device_rows(e)) <= 0.01) return std::nullopt;
   return row(
       e, "Q09", HealthClass::B,
       fmt::format(
           "{} device events begin before their launch, by up to {}: the clocks of host and device disagree.",
-          count(e.fact("device_before_launch")), ns(e.fact("largest_lead"))),
+          count(e.fact(&Facts::device_before_launch)), ns(e.fact(&Facts::largest_lead))),
       "launch delays, spans between host and device",
       "Delays are clipped at 0; trust spans between host and device no finer than that.");
 }
@@ -151,26 +155,26 @@ std::optional<Health> no_device(const Evidence& e) {
 }
 
 std::optional<Health> device_lags(const Evidence& e) {
-  if (e.share(e.fact("device_lag")) <= 0.1) return std::nullopt;
+  if (e.share(e.fact(&Facts::device_lag)) <= 0.1) return std::nullopt;
   return row(e, "Q11", HealthClass::C,
              fmt::format("The device finishes {} after the host's last step: the host runs ahead, and its "
                          "step marks are no step times.",
-                         ns(e.fact("device_lag"))),
+                         ns(e.fact(&Facts::device_lag))),
              "host-side step lengths", "Step lengths here are taken from the device.");
 }
 
 std::optional<Health> unseen(const Evidence& e) {
-  if (e.share(e.fact("unseen")) <= 0.5) return std::nullopt;
+  if (e.share(e.fact(&Facts::unseen)) <= 0.5) return std::nullopt;
   return row(e, "Q12", HealthClass::A,
              fmt::format("In {} of the window nothing at all is recorded, on the host or the device.",
-                         percent(e.share(e.fact("unseen")))),
+                         percent(e.share(e.fact(&Facts::unseen)))),
              "causes on the host",
              "with_stack=True, or mark the region with record_function, to see compilation, file work or a "
              "paused job.");
 }
 
 std::optional<Health> serialised(const Evidence& e) {
-  if (e.fact("range_metrics") == 0) return std::nullopt;
+  if (e.fact(&Facts::range_metrics) == 0) return std::nullopt;
   return row(e, "Q13", HealthClass::A,
              "Counters were collected by replaying kernels: their times are not those of a normal run.",
              "overlap, idle time, step times",
@@ -178,23 +182,23 @@ std::optional<Health> serialised(const Evidence& e) {
 }
 
 std::optional<Health> no_shapes(const Evidence& e) {
-  if (e.fact("ops") == 0 || e.fact("ops_with_shapes") > 0) return std::nullopt;
+  if (e.fact(&Facts::ops) == 0 || e.fact(&Facts::with_shapes) > 0) return std::nullopt;
   return row(e, "Q14", HealthClass::C, "No shapes: FLOPs and bytes per op are unknown.", "roofline, FLOPs",
              "record_shapes=True.");
 }
 
 std::optional<Health> foreign(const Evidence& e) {
-  if (e.fact("unknown_category") == 0) return std::nullopt;
+  if (e.fact(&Facts::foreign) == 0) return std::nullopt;
   return row(
       e, "Q15", HealthClass::C,
       fmt::format(
           "{} events have a category this version does not know; they are kept and not counted as work.",
-          count(e.fact("unknown_category"))),
+          count(e.fact(&Facts::foreign))),
       "completeness", "`stepscope sql TRACE 'select category, count(*) from event group by 1'` lists them.");
 }
 
 std::optional<Health> only_critical(const Evidence& e) {
-  if (e.fact("only_critical") == 0) return std::nullopt;
+  if (e.fact(&Facts::only_critical) == 0) return std::nullopt;
   return row(e, "Q16", HealthClass::A,
              "Only the events of a critical path are in the file: an overlay left the others out.",
              "every time, count and saving", "Ask the recording that the copy was made from.");
@@ -225,7 +229,7 @@ std::span<const HealthRule> health_rules() { return kRules; }
 
 double recording_share(const Evidence& e) {
   constexpr double kVisible = 0.05;
-  const double share = ratio(e.fact("profiler_estimate"), e.fact("host_span"));
+  const double share = ratio(e.fact(&Facts::profiler), e.fact(&Facts::host_span));
   return share >= kVisible ? share : 0;
 }
 

@@ -15,22 +15,16 @@ std::string placed(std::string_view source) {
                      source.substr(close + 3));
 }
 
-std::string Place::spoken() const { return source.empty() ? report::short_name(name, 60) : placed(source); }
+std::string Place::spoken() const { return source.empty() ? report::short_name(place, 60) : placed(source); }
 
 std::vector<Place> places_of(const Evidence& e, const std::function<bool(const Place&)>& wanted) {
   std::vector<Place> places;
-  for (const report::Table* table :
-       {table_of(e.reports().idle, "Idle time by place"),
-        computes_on_cpu(e) ? table_of(e.reports().host_time, "Host time by place") : nullptr}) {
-    const auto text = [&](const char* column, std::size_t row) { return (*texts_of(*table, column))[row]; };
-    const auto number = [&](const char* column, std::size_t row) { return (*ints_of(*table, column))[row]; };
-    for (std::size_t row = 0; table != nullptr && row < table->rows(); ++row) {
-      if (!e.mine(*table, row)) continue;
-      Place place{text("cause", row), text("place", row),  text("source", row),    text("region", row),
-                  text("where", row), number("time", row), number("longest", row), number("count", row)};
-      if (wanted(place)) places.push_back(std::move(place));
-    }
-  }
+  const auto add = [&](const std::vector<analyze::HostPlace>& all, const char* name) {
+    for (const analyze::HostPlace* own : e.mine(all, name))
+      if (Place place{*own}; wanted(place)) places.push_back(std::move(place));
+  };
+  add(e.reports().idle.places, "Idle time by place");
+  if (computes_on_cpu(e)) add(e.reports().host_time.places, "Host time by place");
   return places;
 }
 

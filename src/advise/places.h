@@ -12,13 +12,9 @@
 
 namespace stepscope::advise {
 
-struct Place {
-  std::string cause, name, source, region, where;
-  std::int64_t time = 0, longest = 0;  ///< ns of the window
-  std::int64_t count = 0;
-
-  bool between_steps() const { return where == "between steps"; }
-  bool after_loading() const { return where == "after loading"; }
+struct Place : analyze::HostPlace {
+  bool between_steps() const { return where == analyze::InLoop::between_steps; }
+  bool after_loading() const { return where == analyze::InLoop::after_loading; }
   /// "train.py:36 (step)", or what the range is called; "" for none.
   std::string spoken() const;
 };

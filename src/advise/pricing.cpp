@@ -374,7 +374,8 @@ class Pricing {
       if (!by_replay(f)) (f.leftover > 0 ? left_over : estimated) += f.saving_high;
     }
     if (count < 2) return {};
-    const std::int64_t late = evidence_.fact("idle_late") / evidence_.steps(), limiting = limiting_.most();
+    const std::int64_t late = evidence_.idle_total(&analyze::IdleTotals::late) / evidence_.steps(),
+                       limiting = limiting_.most();
     const double left = late > 0 && limiting > 0 ? std::max(0.0, 1 - report::ratio(limiting, late)) : 1;
     std::int64_t all = std::min(high, limiting + left_over + part(estimated, left));
     if (!kernels) all = std::min(all, most());

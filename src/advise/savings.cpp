@@ -36,7 +36,8 @@ bool replayable(const ReplayedRank& replayed) {
 }
 
 std::int64_t most_saving(const Evidence& evidence) {
-  return std::max<std::int64_t>(0, evidence.step_length() - evidence.fact("compute") / evidence.steps());
+  return std::max<std::int64_t>(0,
+                                evidence.step_length() - evidence.fact(&Facts::compute) / evidence.steps());
 }
 
 std::int64_t least_saving(std::int64_t step, double share) { return std::max(kMinSaving, part(step, share)); }

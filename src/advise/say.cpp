@@ -6,7 +6,8 @@ std::string ns(std::int64_t time) { return report::format_value(time, report::Un
 std::string percent(double share) { return report::format_value(share, report::Unit::share); }
 
 std::string per_step(const Evidence& e, std::int64_t time) {
-  return e.fact("complete_steps") > 0 ? ns(time / e.steps()) + " per step" : ns(time) + " in the recording";
+  return e.fact(&Facts::complete_steps) > 0 ? ns(time / e.steps()) + " per step"
+                                            : ns(time) + " in the recording";
 }
 
 Finding finding(const Evidence& e, const char* id, const char* category, std::string title) {

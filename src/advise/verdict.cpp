@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <iterator>
 #include <set>
 #include <utility>
@@ -203,32 +204,41 @@ bool has_no_device_work(const trace::Rank& rank) {
 
 Reports gather(const analyze::Derived& derived, const report::Params& params, unsigned threads) {
   Reports reports;
-  std::vector<std::pair<const char*, report::Report*>> wanted = {
-      {"ledger", &reports.ledger},  // what takes longest begins first
-      {"idle", &reports.idle},
-      {"memory_events", &reports.memory_events},
-      {"launches", &reports.launches},
-      {"products", &reports.products},
-      {"copies", &reports.copies},
-      {"collectives", &reports.collectives},
-      {"steps", &reports.steps},
-      {"overview", &reports.overview},
-      {"devices", &reports.devices},
-      {"kernels", &reports.kernels},
-      {"synchronizations", &reports.synchronizations},
-      {"input_wait", &reports.input_wait}};
   const std::vector<trace::Rank>& ranks = derived.trace().ranks;
-  if (std::any_of(ranks.begin(), ranks.end(), has_no_device_work))
-    wanted.insert(wanted.end(), {{"operators", &reports.operators}, {"host_time", &reports.host_time}});
-  if (ranks.size() > 1)
-    wanted.insert(wanted.end(), {{"stragglers", &reports.stragglers}, {"pipeline", &reports.pipeline}});
   reports.launched.resize(ranks.size());
-  parallel_for(wanted.size() + ranks.size(), thread_count(threads), [&](std::size_t i) {
-    if (i < ranks.size())
-      reports.launched[i] = derived.replayed(ranks[i]).launched_in(kAskedRanges, derived.idle(ranks[i]));
-    else if (const analyze::Analysis* analysis = analyze::find(wanted[i - ranks.size()].first))
-      *wanted[i - ranks.size()].second = analysis->run(derived, params);
-  });
+  std::vector<std::function<void()>> tasks;  // the longest ones first
+  for (std::size_t r = 0; r < ranks.size(); ++r)
+    tasks.emplace_back([&, r] {
+      reports.launched[r] = derived.replayed(ranks[r]).launched_in(kAskedRanges, derived.idle(ranks[r]));
+    });
+  const auto answer = [&](auto& to, auto question) {
+    tasks.emplace_back([&, question] { to = question(derived); });
+  };
+  const auto table = [&](report::Report& to, const char* name) {
+    tasks.emplace_back([&, name] { to = analyze::find(name)->run(derived, params); });
+  };
+  answer(reports.ledger, analyze::ledger_of);
+  answer(reports.idle, analyze::idle_of);
+  table(reports.memory_events, "memory_events");
+  table(reports.launches, "launches");
+  table(reports.products, "products");
+  table(reports.copies, "copies");
+  table(reports.collectives, "collectives");
+  table(reports.steps, "steps");
+  answer(reports.overview, analyze::overview_of);
+  table(reports.devices, "devices");
+  table(reports.kernels, "kernels");
+  table(reports.synchronizations, "synchronizations");
+  table(reports.input_wait, "input_wait");
+  if (std::any_of(ranks.begin(), ranks.end(), has_no_device_work)) {
+    table(reports.operators, "operators");
+    answer(reports.host_time, analyze::host_time_of);
+  }
+  if (ranks.size() > 1) {
+    table(reports.stragglers, "stragglers");
+    table(reports.pipeline, "pipeline");
+  }
+  parallel_for(tasks.size(), thread_count(threads), [&](std::size_t i) { tasks[i](); });
   return reports;
 }
 
@@ -300,7 +310,7 @@ RankVerdict verdict_of(const analyze::Derived& derived, const Reports& reports, 
   of.together = judged.together;
   of.health = std::move(judged.health);
   of.findings = std::move(judged.findings);
-  of.steps = evidence.fact("complete_steps");
+  of.steps = evidence.fact(&Facts::complete_steps);
   if (of.steps > 0) of.step = evidence.step_length();
   if (of.steps > 0) of.saved_from = savings_of(evidence, derived.replayed(rank));
   const bool shown =

@@ -120,7 +120,7 @@ const std::vector<hta::Table>& Derived::hta(hta::Keep keep) const {
   return all_->hta[static_cast<std::size_t>(keep)].get([&] { return hta::tables_of(trace_, keep); });
 }
 
-void note_whole_gaps(report::Report& report, const Derived& derived, const Rank& rank) {
+void note_whole_gaps(std::vector<std::string>& notes, const Derived& derived, const Rank& rank) {
   std::int64_t gaps = 0, time = 0;
   for (const derive::IdlePiece& piece : derived.idle(rank)) {
     if (!piece.whole) continue;
@@ -128,7 +128,7 @@ void note_whole_gaps(report::Report& report, const Derived& derived, const Rank&
     report::add_to(time, piece.span.length());
   }
   if (gaps == 0) return;
-  report.notes.push_back(fmt::format(
+  notes.push_back(fmt::format(
       "{} gaps of device time{}, {} in all, are not told apart by cause and stand as untraced: one "
       "thread launches to so many devices that the pieces would far outnumber the events.",
       report::format_value(gaps, report::Unit::count),

@@ -68,6 +68,6 @@ class Derived {
 };
 
 /// Says so when gaps of the rank were not cut by cause.
-void note_whole_gaps(report::Report& report, const Derived& derived, const trace::Rank& rank);
+void note_whole_gaps(std::vector<std::string>& notes, const Derived& derived, const trace::Rank& rank);
 
 }  // namespace stepscope::analyze

@@ -22,7 +22,7 @@ same one, so the range must be there. Saving: replay without what these ranges c
 device limits. Where the recording cannot be replayed, the idle time in what they call and, unless the host limits, the time of the copies.)";
 
 std::optional<Finding> bucket_copies(const Evidence& e, Bound bound) {
-  if (e.fact("ddp_calls") == 0) return std::nullopt;
+  if (e.fact(&Facts::ddp_calls) == 0) return std::nullopt;
   const analyze::Launched copies = e.launched_in("reducer::copy_bucket_to_grad");
   if (copies.ranges < kManyFills * e.steps()) return std::nullopt;
   Finding f = finding(e, "N09", "communication",
@@ -48,7 +48,7 @@ constexpr std::string_view kBroadcastDoc =
 unpacks them one by one. Saving: replay without them, at least `kBroadcastPessimism` of it: much where the host limits, next to nothing where the device does. Where the recording cannot be replayed, the idle time inside these ranges.)";
 
 std::optional<Finding> buffer_broadcast(const Evidence& e, Bound) {
-  if (e.fact("ddp_calls") == 0) return std::nullopt;
+  if (e.fact(&Facts::ddp_calls) == 0) return std::nullopt;
   const analyze::Launched copies = e.launched_in("unflatten_dense_tensors");
   if (copies.ranges < e.steps()) return std::nullopt;
   Finding f = finding(e, "N10", "communication",
@@ -182,8 +182,9 @@ std::optional<Finding> slow_transfers(const Evidence& e, Bound bound) {
   else
     part_of(f, "comm=0");  // replayed alone, a rank also gains what it waits for others
   say_links(f, *slow);
-  f.evidence = fmt::format("collectives: bus_rate; {} exposed; devices: exposed_communication {}",
-                           per_step(e, slow->exposed), percent(e.share(e.fact("exposed_communication"))));
+  f.evidence =
+      fmt::format("collectives: bus_rate; {} exposed; devices: exposed_communication {}",
+                  per_step(e, slow->exposed), percent(e.share(e.fact(&Facts::exposed_communication))));
   f.verify = "collectives: bus_rate near what a bandwidth test of the same ranks reaches.";
   f.effort = Effort::hardware;
   return f;
@@ -249,7 +250,7 @@ count per forward is 0.9 or more): gradients are accumulated and still reduced e
 reductions, at most what a replay without collectives saves. Silent when the host limits.)";
 
 std::optional<Finding> reduce_every_time(const Evidence& e, Bound bound) {
-  const std::int64_t forwards = e.fact("ddp_calls");
+  const std::int64_t forwards = e.fact(&Facts::ddp_calls);
   if (forwards < 2 || bound == Bound::host) return std::nullopt;
   const std::int64_t updates = e.launched_in("Optimizer.step#").ranges;
   if (updates == 0 || forwards < 2 * updates) return std::nullopt;
@@ -287,16 +288,17 @@ std::optional<Finding> exposed_communication(const Evidence& e, Bound bound) {
   const std::optional<double> waits = waiting_share(e);
   const std::optional<PipelineStage> stage = pipeline_stage(e);
   const double transfer = 1 - waits.value_or(0);
-  const std::int64_t alone = e.fact("exposed_communication") - (stage ? stage->waiting * e.steps() : 0);
+  const std::int64_t alone = e.fact(&Facts::exposed_communication) - (stage ? stage->waiting * e.steps() : 0);
   const auto exposed =
       static_cast<std::int64_t>(transfer * static_cast<double>(std::max<std::int64_t>(0, alone)));
   const std::optional<LateReduction> late = late_reduction(e);
   if (e.share(exposed) < kInformedShare || bound == Bound::host || tiny_collectives(e) || slow_links(e) ||
       (late && e.share(late->exposed * e.steps()) >= kInformedShare) || waited_gathers(e))
     return std::nullopt;
-  const double hidden = e.fact("communication") > 0
-                            ? 1 - static_cast<double>(exposed) / static_cast<double>(e.fact("communication"))
-                            : 0;
+  const double hidden =
+      e.fact(&Facts::communication) > 0
+          ? 1 - static_cast<double>(exposed) / static_cast<double>(e.fact(&Facts::communication))
+          : 0;
   Finding f =
       finding(e, "N01", "communication",
               fmt::format("{} of {} per step only communication runs ({} of it is hidden behind compute)",
@@ -337,8 +339,8 @@ constexpr std::string_view kBackendDoc =
 saving is computed. Silent in recordings without devices.)";
 
 std::optional<Finding> slow_backend(const Evidence& e, Bound bound) {
-  const std::string_view backend = e.configuration("distributed backend");
-  if (bound == Bound::host_only || e.fact("ddp_calls") == 0 || backend.empty() ||
+  const std::string_view backend = e.backend();
+  if (bound == Bound::host_only || e.fact(&Facts::ddp_calls) == 0 || backend.empty() ||
       backend.find("nccl") != std::string_view::npos)
     return std::nullopt;
   Finding f = finding(e, "N04", "communication",

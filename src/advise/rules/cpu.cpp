@@ -23,7 +23,7 @@ std::optional<Finding> cpu_operator(const Evidence& e, Bound bound) {
     if (e.mine(*operators, row) && !names[row].ends_with("(dynamo_timed)") &&  // compiling: G01
         (most == self.size() || self[row] > self[most]))
       most = row;
-  const std::int64_t recorded = e.fact("host_span");
+  const std::int64_t recorded = e.fact(&Facts::host_span);
   if (most == self.size() || recorded <= 0) return std::nullopt;
   const double share = static_cast<double>(self[most]) / static_cast<double>(recorded);
   if (share < kCpuOperatorShare) return std::nullopt;

@@ -27,7 +27,7 @@ std::optional<Finding> device_copies(const Evidence& e, Bound bound) {
       copies_of(e, [](std::string_view name, std::string_view) { return within_device(name); });
   const double kernels = has_pointwise_chains(e) ? 0 : kind_share(e, {"copy", "concat"});
   const std::int64_t per_step = copies.total / e.steps() + compute_time(e, kernels);
-  const std::int64_t compute = std::max<std::int64_t>(1, e.fact("compute") / e.steps());
+  const std::int64_t compute = std::max<std::int64_t>(1, e.fact(&Facts::compute) / e.steps());
   if (copies.count == 0 || (static_cast<double>(per_step) < kDeviceCopyShare * static_cast<double>(compute) &&
                             e.share(copies.exposed) < kCopyShare))
     return std::nullopt;

@@ -17,8 +17,7 @@ std::string count(std::int64_t n) { return format_value(n, Unit::count); }
 
 std::int64_t late_idle(const Evidence& e) {
   std::int64_t late = 0;
-  for (const char* cause : {"launch", "runtime", "op", "python", "annotation", "untraced"})
-    late += e.idle(cause);
+  for (const IdleCause cause : kLateCauses) late += e.idle(cause);
   return late;
 }
 
@@ -64,12 +63,12 @@ std::optional<Finding> compile_in_window(const Evidence& e, Bound) {
 
 std::optional<Finding> graph_breaks(const Evidence& e, Bound bound) {
   const analyze::Launched& pieces = e.launched_in("Torch-Compiled Region");
-  const std::int64_t late = late_idle(e), eager = e.fact("kernels") - pieces.events;
+  const std::int64_t late = late_idle(e), eager = e.fact(&Facts::kernels) - pieces.events;
   if ((bound != Bound::host && bound != Bound::mixed) || pieces.ranges < kManyPieces * e.steps() ||
-      e.share(late) < kBreakShare || eager < e.steps() || e.fact("graph_launches") > 0)
+      e.share(late) < kBreakShare || eager < e.steps() || e.fact(&Facts::graph_launches) > 0)
     return std::nullopt;
   const double between =
-      static_cast<double>(eager) / static_cast<double>(std::max<std::int64_t>(1, e.fact("kernels")));
+      static_cast<double>(eager) / static_cast<double>(std::max<std::int64_t>(1, e.fact(&Facts::kernels)));
   const auto lost = static_cast<std::int64_t>(static_cast<double>(late) * between) / e.steps();
   Finding f =
       finding(e, "G02", "graph",
@@ -90,10 +89,10 @@ std::optional<Finding> graph_breaks(const Evidence& e, Bound bound) {
 }
 
 std::optional<Finding> grad_in_inference(const Evidence& e, Bound bound) {
-  const bool whole = e.fact("complete_steps") == 0 || e.fact("complete_steps") >= 3;
+  const bool whole = e.fact(&Facts::complete_steps) == 0 || e.fact(&Facts::complete_steps) >= 3;
   if (!whole || bound != Bound::host || e.launched_in("Optimizer.step#").ranges > 0 ||
       e.launched_in("autograd::engine::evaluate_function").ranges > 0 ||
-      e.fact("ops_for_backward") * 10 < e.fact("ops"))
+      e.fact(&Facts::for_backward) * 10 < e.fact(&Facts::ops))
     return std::nullopt;
   Finding f = finding(e, "G04", "graph", "Inference builds the graph for a backward pass that never comes");
   save(f, late_idle(e) / e.steps(), kGradLeast, kGradMost);
@@ -101,8 +100,8 @@ std::optional<Finding> grad_in_inference(const Evidence& e, Bound bound) {
   f.because =
       "operators were recorded for backward, and neither backward nor an optimizer runs; a recording of the "
       "forward pass alone looks the same";
-  f.evidence = fmt::format("overview: ops_for_backward {} of {}", count(e.fact("ops_for_backward")),
-                           count(e.fact("ops")));
+  f.evidence = fmt::format("overview: ops_for_backward {} of {}", count(e.fact(&Facts::for_backward)),
+                           count(e.fact(&Facts::ops)));
   f.remedy = "with torch.inference_mode(): around the forward pass.";
   f.verify = "No operator carries a sequence number.";
   f.effort = Effort::one_line;

@@ -22,13 +22,13 @@ using report::Table;
 using report::Unit;
 
 /// "op 9.95 ms, python 1.36 ms": idle time by those of the causes that have any, most first.
-std::string listed_causes(const Evidence& e, std::vector<std::string_view> causes) {
+std::string listed_causes(const Evidence& e, std::vector<IdleCause> causes) {
   std::stable_sort(causes.begin(), causes.end(),
-                   [&](std::string_view a, std::string_view b) { return e.idle(a) > e.idle(b); });
+                   [&](IdleCause a, IdleCause b) { return e.idle(a) > e.idle(b); });
   std::string out;
-  for (const std::string_view cause : causes)
+  for (const IdleCause cause : causes)
     if (e.idle(cause) > 0)
-      out += fmt::format("{}{} {}", out.empty() ? "" : ", ", cause, ns(e.idle(cause) / e.steps()));
+      out += fmt::format("{}{} {}", out.empty() ? "" : ", ", name_of(cause), ns(e.idle(cause) / e.steps()));
   return out;
 }
 
@@ -36,11 +36,11 @@ std::string listed_causes(const Evidence& e, std::vector<std::string_view> cause
 /// when launching one by one is not what limits.
 std::int64_t late_launching(const Evidence& e, Bound bound) {
   std::int64_t late = 0;
-  for (const char* cause : {"launch", "runtime", "op", "python", "annotation", "untraced"})
-    late += e.idle(cause);
-  late += static_cast<std::int64_t>(e.bound_share("latency") * static_cast<double>(e.window()));
+  for (const IdleCause cause : kLateCauses) late += e.idle(cause);
+  late += static_cast<std::int64_t>(e.bound_share(&analyze::BoundNumbers::latency) *
+                                    static_cast<double>(e.window()));
   const bool limits = bound == Bound::host && e.share(late) >= kLateIdleShare &&
-                      e.fact("kernels") / e.steps() >= kMinKernels && e.bound_share("prompt") >= kPromptShare;
+                      e.fact(&Facts::kernels) / e.steps() >= kMinKernels && e.prompt() >= kPromptShare;
   return limits ? late : 0;
 }
 
@@ -48,7 +48,7 @@ std::int64_t late_launching(const Evidence& e, Bound bound) {
 bool compiled_not_captured(const Evidence& e) {
   const Table* kernels = table_of(e.reports().kernels, "Kernels");
   const report::Ints* counts = kernels == nullptr ? nullptr : ints_of(*kernels, "count");
-  if (counts == nullptr || e.fact("graph_launches") > 0) return false;
+  if (counts == nullptr || e.fact(&Facts::graph_launches) > 0) return false;
   std::int64_t all = 0, compiled = 0;
   for (std::size_t row = 0; row < counts->size(); ++row) {
     if (!e.mine(*kernels, row)) continue;
@@ -63,10 +63,12 @@ Finding late_finding(const Evidence& e, const char* id, const char* category, st
   Finding f = finding(e, id, category, std::move(title));
   save(f, late / e.steps(), kGraphPessimism, kGraphShare);
   f.leftover = late / e.steps();
-  f.confidence = e.share(e.fact("profiler_estimate")) >= kVisibleCost ? Confidence::low : Confidence::medium;
+  f.confidence = e.share(e.fact(&Facts::profiler)) >= kVisibleCost ? Confidence::low : Confidence::medium;
   f.because = "the gaps end with launches that the host made late";
-  f.evidence = "idle: " + listed_causes(e, {"op", "python", "annotation", "launch", "runtime", "untraced"}) +
-               (e.fact("complete_steps") > 0 ? " per step" : " in the recording") + longest_idle(e, "") +
+  f.evidence = "idle: " +
+               listed_causes(e, {IdleCause::op, IdleCause::python, IdleCause::annotation, IdleCause::launch,
+                                 IdleCause::runtime, IdleCause::untraced}) +
+               (e.fact(&Facts::complete_steps) > 0 ? " per step" : " in the recording") + longest_idle(e) +
                "; launches: by stream" + room_for_more(e);
   f.verify =
       "The idle share falls, graph launches appear, kernels start later than 10 µs after their launch.";
@@ -77,13 +79,13 @@ Finding late_finding(const Evidence& e, const char* id, const char* category, st
 std::optional<Finding> launch_bound(const Evidence& e, Bound bound) {
   const std::int64_t late = late_launching(e, bound);
   if (late == 0 || compiled_not_captured(e)) return std::nullopt;
-  const std::int64_t mean = e.fact("kernels") > 0 ? e.fact("busy") / e.fact("kernels") : 0;
+  const std::int64_t mean = e.fact(&Facts::kernels) > 0 ? e.fact(&Facts::busy) / e.fact(&Facts::kernels) : 0;
   Finding f = late_finding(
       e, "H01", "host", late,
       fmt::format("The host issues its {} kernels{} ({} of device work each) too slowly: late launches leave "
                   "the device idle {} of the time",
-                  format_value(e.fact("kernels") / e.steps(), Unit::count),
-                  e.fact("complete_steps") > 0 ? " per step" : "", ns(mean), percent(e.share(late))));
+                  format_value(e.fact(&Facts::kernels) / e.steps(), Unit::count),
+                  e.fact(&Facts::complete_steps) > 0 ? " per step" : "", ns(mean), percent(e.share(late))));
   f.remedy = "torch.compile(model, mode=\"reduce-overhead\"); " + device_graphs(e) +
              " for fixed shapes; before both, a larger batch if memory allows; fused " +
              (e.launched_in("Optimizer.step#").ranges > 0 ? "optimizers and modules." : "modules.");
@@ -97,7 +99,7 @@ std::optional<Finding> not_captured(const Evidence& e, Bound bound) {
       e, "G03", "graph", late,
       fmt::format("The program is compiled, and still its {} kernels per step are launched one by one: the "
                   "device idles {} of the time for that",
-                  format_value(e.fact("kernels") / e.steps(), Unit::count), percent(e.share(late))));
+                  format_value(e.fact(&Facts::kernels) / e.steps(), Unit::count), percent(e.share(late))));
   f.remedy = fmt::format(
       "torch.compile(model, mode=\"reduce-overhead\") captures {}. TORCH_LOGS=perf_hints,cudagraphs says "
       "what forbids it: inputs on the CPU, inputs that are written to, sizes that change.",
@@ -124,8 +126,8 @@ Line dearest_line(const std::vector<Place>& places) {
   for (const Place& place : places) {
     Line& line = lines[place.spoken()];
     line.name = place.spoken();
-    if (line.time == 0) line.frame = place.name;
-    line.waits |= line.time == 0 && is_waiting_frame(place.name);  // the first place has most time
+    if (line.time == 0) line.frame = place.place;
+    line.waits |= line.time == 0 && is_waiting_frame(place.place);  // the first place has most time
     line.time += place.time;
   }
   Line most;
@@ -136,7 +138,7 @@ Line dearest_line(const std::vector<Place>& places) {
 
 std::optional<Finding> python_bound(const Evidence& e, Bound bound) {
   const std::vector<Place> python =
-      places_of(e, [](const Place& p) { return p.cause == "python" && !p.between_steps(); });
+      places_of(e, [](const Place& p) { return p.cause == IdleCause::python && !p.between_steps(); });
   const std::int64_t all = time_of(python);
   const bool host_only = bound == Bound::host_only;
   const bool limits = bound == Bound::host || bound == Bound::mixed || host_only;
@@ -153,7 +155,7 @@ std::optional<Finding> python_bound(const Evidence& e, Bound bound) {
                           : host_only ? "in Python code in"
                                       : "for Python code in",
                           line.name));
-  const double recorded = std::max(0.0, 1 - e.share(e.fact("profiler_estimate")));
+  const double recorded = std::max(0.0, 1 - e.share(e.fact(&Facts::profiler)));
   save(f, line.time / e.steps(), kPythonLeast * recorded, kPythonMost);
   f.ideal = {scale_of(analyze::Scale::What::quiet, line.frame, 0)};
   f.pessimism = kPythonLeast * (recording_share(e) > 0 ? 1 : recorded);  // replay knows what shows
@@ -247,7 +249,8 @@ std::optional<Finding> zero_fill(const Evidence& e, Bound bound) {
 
 std::optional<Finding> data_parallel(const Evidence& e, Bound) {
   const Table* devices = table_of(e.reports().devices, "Devices");
-  if (e.fact("data_parallel_calls") == 0 || devices == nullptr || devices->rows() < 2) return std::nullopt;
+  if (e.fact(&Facts::data_parallel_calls) == 0 || devices == nullptr || devices->rows() < 2)
+    return std::nullopt;
   Finding f =
       finding(e, "H08", "host",
               fmt::format("torch.nn.DataParallel drives {} devices from one process", devices->rows()));

@@ -124,7 +124,7 @@ std::optional<Finding> bursts(const Evidence& e, Bound bound) {
       restarts(e, waits).size() >= 2)
     return std::nullopt;
   const bool host_only = bound == Bound::host_only;
-  const std::int64_t cost = host_only ? e.fact("host_data_loading") : e.idle("input");
+  const std::int64_t cost = host_only ? e.fact(&Facts::host_data_loading) : e.idle(IdleCause::input);
   if (e.share(cost) < kBurstShare) return std::nullopt;
   const auto longest =
       std::max_element(waits.begin(), waits.end(),
@@ -173,8 +173,9 @@ bool always_late(const Evidence& e, Bound bound) {
 std::optional<Finding> slow_loader(const Evidence& e, Bound bound, bool in_main) {
   const bool host_only = bound == Bound::host_only;
   if (in_main != (loader_kind(e).find("single") != std::string::npos)) return std::nullopt;
-  const bool hidden = in_main && !host_only && e.share(e.idle("input")) < kLoaderShare;
-  const std::int64_t waited = host_only || hidden ? e.fact("host_data_loading") : e.idle("input");
+  const bool hidden = in_main && !host_only && e.share(e.idle(IdleCause::input)) < kLoaderShare;
+  const std::int64_t waited =
+      host_only || hidden ? e.fact(&Facts::host_data_loading) : e.idle(IdleCause::input);
   if (hidden ? waited == 0 : e.share(waited) < kLoaderShare) return std::nullopt;
   const std::int64_t per_step = waited / e.steps();
   const std::vector<LoaderWait> waits = loader_waits(e);
@@ -225,8 +226,9 @@ std::optional<Finding> slow_loader(const Evidence& e, Bound bound, bool in_main)
 
 std::optional<Finding> host_preprocess(const Evidence& e, Bound bound) {
   const bool host_only = bound == Bound::host_only;
-  const std::vector<Place> work = places_of(
-      e, [](const Place& p) { return p.after_loading() && (p.cause == "op" || p.cause == "python"); });
+  const std::vector<Place> work = places_of(e, [](const Place& p) {
+    return p.after_loading() && (p.cause == IdleCause::op || p.cause == IdleCause::python);
+  });
   const std::int64_t cost = time_of(work);
   if (e.share(cost) < kLoaderShare) return std::nullopt;
   const Place& most = work.front();
@@ -234,7 +236,7 @@ std::optional<Finding> host_preprocess(const Evidence& e, Bound bound) {
       e, "I05", "input",
       fmt::format("{} of {} per step: the {} prepares the batch ({}) after it was loaded and before {}",
                   ns(cost / e.steps()), ns(e.step_length()), host_only ? "training process" : "host",
-                  most.name, host_only ? "the forward pass begins" : "the device gets any of it"));
+                  most.place, host_only ? "the forward pass begins" : "the device gets any of it"));
   save(f, cost / e.steps(), kPreprocessPessimism, host_only ? kSlowedToo : 1);
   f.confidence = Confidence::medium;
   f.because = host_only ? "no backward pass goes through these operators"

@@ -55,7 +55,7 @@ finding: there larger kernels cost nothing until the queue is full.)";
 
 std::optional<Finding> small_grid(const Evidence& e, Bound bound) {
   const double share = small_grid_share(e);
-  if (bound == Bound::host || share < kSmallGridShare || e.fact("kernels") < kMinSmallGrids)
+  if (bound == Bound::host || share < kSmallGridShare || e.fact(&Facts::kernels) < kMinSmallGrids)
     return std::nullopt;
   Finding f = finding(e, "K02", "kernel",
                       fmt::format("{} of kernel time ({} per step) runs on fewer blocks than the device has "

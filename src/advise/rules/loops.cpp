@@ -84,7 +84,8 @@ std::optional<Finding> many_queries(const Evidence& e, Bound) {
     const std::int64_t count = (*ints_of(*calls, "count"))[row], total = (*ints_of(*calls, "total"))[row];
     const bool query = std::any_of(std::begin(kQueries), std::end(kQueries),
                                    [&](std::string_view part) { return contains(name, part); });
-    if (!query || !e.mine(*calls, row) || count < e.fact("kernels") || e.share(total) < kQueryShare) continue;
+    if (!query || !e.mine(*calls, row) || count < e.fact(&Facts::kernels) || e.share(total) < kQueryShare)
+      continue;
     Finding f =
         finding(e, "H06", "host",
                 fmt::format("{} calls of {} per step take {} of host time",

@@ -27,7 +27,7 @@ replay without these calls, at least `kAllocationPessimism` of it. A warm cachin
 stay below the share.)";
 
 std::optional<Finding> allocation(const Evidence& e, Bound) {
-  const std::int64_t cost = e.idle("alloc");
+  const std::int64_t cost = e.idle(IdleCause::alloc);
   if (e.share(cost) < kAllocationShare) return std::nullopt;
   Finding f = finding(e, "A01", "memory",
                       fmt::format("{} of {} per step: device memory is allocated or freed inside the step",
@@ -36,7 +36,7 @@ std::optional<Finding> allocation(const Evidence& e, Bound) {
   change(f, "alloc=0", kAllocationPessimism);
   f.confidence = Confidence::medium;
   f.because = "a warm caching allocator makes no such calls";
-  f.evidence = fmt::format("idle: cause alloc, {}{}", per_step(e, cost), longest_idle(e, "alloc"));
+  f.evidence = fmt::format("idle: cause alloc, {}{}", per_step(e, cost), longest_idle(e, IdleCause::alloc));
   f.remedy =
       "Remove empty_cache() from the loop; PYTORCH_ALLOC_CONF=expandable_segments:True; keep shapes fixed.";
   f.verify = "No malloc or free calls of the runtime remain in steady steps.";

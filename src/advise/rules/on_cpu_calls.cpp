@@ -35,8 +35,8 @@ std::string with_recording(const Evidence& e, std::int64_t recording) {
 }  // namespace
 
 bool computes_on_cpu(const Evidence& e) {
-  const std::string_view backend = e.configuration("distributed backend");
-  return e.fact("runtime_calls") == 0 && (backend.empty() || backend == "gloo" || backend == "mpi");
+  const std::string_view backend = e.backend();
+  return e.fact(&Facts::runtime_calls) == 0 && (backend.empty() || backend == "gloo" || backend == "mpi");
 }
 
 std::optional<Finding> optimizer_on_cpu(const Evidence& e) {

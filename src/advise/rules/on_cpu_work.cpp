@@ -23,7 +23,7 @@ struct OperatorWork {
 template <class Wanted>
 OperatorWork work_of(const Evidence& e, Wanted wanted) {
   OperatorWork sum;
-  const Table* table = computes_on_cpu(e) ? table_of(e.reports().host_time, "Work of operators") : nullptr;
+  const Table* table = computes_on_cpu(e) ? &e.reports().host_time.work : nullptr;
   for (std::size_t row = 0; table != nullptr && row < table->rows(); ++row) {
     if (!e.mine(*table, row) || !wanted((*texts_of(*table, "kind"))[row], (*texts_of(*table, "dtype"))[row]))
       continue;
@@ -86,8 +86,7 @@ struct HostCollectives {
 };
 HostCollectives collectives_on_cpu(const Evidence& e) {
   HostCollectives sum;
-  const Table* table =
-      computes_on_cpu(e) ? table_of(e.reports().host_time, "Collectives on the CPU") : nullptr;
+  const Table* table = computes_on_cpu(e) ? &e.reports().host_time.collectives : nullptr;
   std::vector<double> shares;
   for (std::size_t row = 0; table != nullptr && row < table->rows(); ++row) {
     if (!e.mine(*table, row)) continue;

@@ -39,7 +39,7 @@ std::optional<Finding> plain_cores(const Evidence& e, Bound bound) {
   for (std::size_t row = 0; row < plain->size(); ++row) {
     if (!e.mine(*devices, row) || !((*plain)[row] >= kPlainCoreShare)) continue;
     const auto time =
-        static_cast<std::int64_t>((*plain)[row] * static_cast<double>(e.fact("compute"))) / e.steps();
+        static_cast<std::int64_t>((*plain)[row] * static_cast<double>(e.fact(&Facts::compute))) / e.steps();
     Finding f = finding(
         e, "P01", "precision",
         fmt::format(

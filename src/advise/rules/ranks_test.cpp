@@ -84,11 +84,10 @@ Finding slow_rank_with(const SlowKernels& kernels) {
   of_kernels.reals("pace", report::Unit::none).push_back(kernels.pace);
   of_kernels.reals("even_share", report::Unit::share).push_back(kernels.even);
   reports.stragglers.tables = {std::move(slow), std::move(of_kernels)};
-  report::Table facts{"Times of the window", report::Shape::table, {}};
-  facts.ints("rank", report::Unit::none).push_back(0);
-  facts.texts("fact").push_back("window");
-  facts.ints("time", report::Unit::ns).push_back(20'000'000);
-  reports.overview.tables.push_back(std::move(facts));
+  Facts facts;
+  facts.rank = 0;
+  facts.window = 20'000'000;
+  reports.overview.ranks.push_back(std::move(facts));
   const auto rules = rank_rules();
   const auto rule = std::find_if(rules.begin(), rules.end(), [](const Rule& r) { return r.id == "N05"; });
   return rule->find(Evidence(reports, 0, true), Bound::communication).value_or(Finding{});
@@ -146,11 +145,10 @@ std::optional<Finding> slow_links_among(std::int64_t group, const std::vector<do
   for (auto& share = waiting.reals("wait_share", report::Unit::share); const double wait : waits)
     share.push_back(wait);
   reports.stragglers.tables.push_back(std::move(waiting));
-  report::Table facts{"Times of the window", report::Shape::table, {}};
-  add(facts, "rank", 0);
-  facts.texts("fact").push_back("window");
-  add(facts, "time", 10'000'000);
-  reports.overview.tables.push_back(std::move(facts));
+  Facts facts;
+  facts.rank = 0;
+  facts.window = 10'000'000;
+  reports.overview.ranks.push_back(std::move(facts));
   const auto rules = communication_rules();
   const auto rule = std::find_if(rules.begin(), rules.end(), [](const Rule& r) { return r.id == "N03"; });
   return rule->find(Evidence(reports, 0, true), Bound::communication);
@@ -194,11 +192,10 @@ std::optional<Finding> late_rank_among(const report::Ints& waits, std::int64_t l
   waiting.ints("last", report::Unit::count) = lasts;
   waiting.ints("waited", report::Unit::ns) = waits;
   reports.stragglers.tables.push_back(std::move(waiting));
-  report::Table facts{"Times of the window", report::Shape::table, {}};
-  facts.ints("rank", report::Unit::none).push_back(0);
-  facts.texts("fact").push_back("window");
-  facts.ints("time", report::Unit::ns).push_back(10'000'000);
-  reports.overview.tables.push_back(std::move(facts));
+  Facts facts;
+  facts.rank = 0;
+  facts.window = 10'000'000;
+  reports.overview.ranks.push_back(std::move(facts));
   const auto rules = rank_rules();
   const auto rule = std::find_if(rules.begin(), rules.end(), [](const Rule& r) { return r.id == "N05"; });
   return rule->find(Evidence(reports, 0, true), Bound::host_only);

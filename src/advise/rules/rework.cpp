@@ -181,7 +181,7 @@ std::optional<Finding> clock_drift(const Evidence& e, Bound bound) {
   if (!drift || drift.number("kernels") < kMinEqualKernels || drift.real("slower_share") < kDriftingGroups ||
       drift.real("pace") <= kDriftPace || host_drift(e) > kDriftPace)
     return std::nullopt;
-  const double saved = std::min(1.0, report::ratio(drift.number("excess"), e.fact("compute")));
+  const double saved = std::min(1.0, report::ratio(drift.number("excess"), e.fact(&Facts::compute)));
   Finding f = finding(e, "K10", "kernel",
                       fmt::format("The same kernels run {} slower from step {} on: clock or power limit",
                                   percent(drift.real("pace") - 1), drift.number("since_step")));

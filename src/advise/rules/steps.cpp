@@ -160,8 +160,9 @@ std::vector<analyze::Scale> without_named(const std::vector<Place>& pauses) {
   std::vector<analyze::Scale> ranges;
   std::int64_t named = 0;
   for (const Place& pause : pauses) {
-    if (pause.name.empty() || (pause.cause != "python" && pause.cause != "annotation")) continue;
-    ranges.push_back(scale_of(analyze::Scale::What::quiet, pause.name, 0));
+    if (pause.place.empty() || (pause.cause != IdleCause::python && pause.cause != IdleCause::annotation))
+      continue;
+    ranges.push_back(scale_of(analyze::Scale::What::quiet, pause.place, 0));
     report::add_to(named, pause.time);
   }
   if (named * 2 <= time_of(pauses)) ranges.clear();
@@ -170,8 +171,8 @@ std::vector<analyze::Scale> without_named(const std::vector<Place>& pauses) {
 
 /// What recording itself does between steps.
 bool is_profiler(const Place& place) {
-  return place.name.find("torch/profiler") != std::string::npos ||
-         place.name.find("torch/autograd/profiler") != std::string::npos;
+  return place.place.find("torch/profiler") != std::string::npos ||
+         place.place.find("torch/autograd/profiler") != std::string::npos;
 }
 
 std::optional<Finding> pause_between_steps(const Evidence& e, Bound bound) {
@@ -179,40 +180,40 @@ std::optional<Finding> pause_between_steps(const Evidence& e, Bound bound) {
   const auto least =
       std::max(kLongPause, static_cast<std::int64_t>(kLongPauseShare * static_cast<double>(e.step_length())));
   const std::vector<Place> pauses = places_of(e, [&](const Place& p) {
-    const bool host = p.cause == "python" || p.cause == "annotation" || p.cause == "untraced" ||
-                      (p.cause == "op" && !host_only);
-    const bool regular = host_only && p.cause == "python" && p.count >= e.steps();
+    const bool host = p.cause == IdleCause::python || p.cause == IdleCause::annotation ||
+                      p.cause == IdleCause::untraced || (p.cause == IdleCause::op && !host_only);
+    const bool regular = host_only && p.cause == IdleCause::python && p.count >= e.steps();
     return host && !is_profiler(p) &&
            ((p.longest >= least && !regular) || (p.between_steps() && !is_loop_work(p)));
   });
   const std::int64_t cost = time_of(pauses);
-  if (e.share(cost) < kBorderShare || e.fact("complete_steps") < 2 ||
-      (host_only && cost < std::max(kRecordedBorder * e.steps(), kLeftBehind * e.fact("ops"))))
+  if (e.share(cost) < kBorderShare || e.fact(&Facts::complete_steps) < 2 ||
+      (host_only && cost < std::max(kRecordedBorder * e.steps(), kLeftBehind * e.fact(&Facts::ops))))
     return std::nullopt;
   const Place& most = pauses.front();
   const Pause* known = nullptr;
   for (const Pause& pause : kPauses)
     for (const std::string_view part : pause.parts)
       if (known == nullptr && !part.empty() &&
-          (most.name + most.source + most.region).find(part) != std::string::npos)
+          (most.place + most.source + most.region).find(part) != std::string::npos)
         known = &pause;
   const std::string where = most.spoken().empty() ? "" : " in " + most.spoken();
   Finding f = finding(e, "H07", "host",
                       fmt::format("{} of {} per step {} {}: {}{}", ns(cost / e.steps()), ns(e.step_length()),
                                   host_only ? "pass" : "the device idles",
                                   most.between_steps() ? "between steps" : "in long pauses",
-                                  known != nullptr     ? known->what
-                                  : most.name.empty()  ? "nothing is recorded there"
-                                  : most.cause == "op" ? "the host runs operators"
-                                                       : "the host is",
+                                  known != nullptr              ? known->what
+                                  : most.place.empty()          ? "nothing is recorded there"
+                                  : most.cause == IdleCause::op ? "the host runs operators"
+                                                                : "the host is",
                                   where));
   save(f, cost / e.steps(), kBorderPessimism, host_only ? kSlowedToo : 1);
   if (most.longest >= least) f.seen = most.count;
   f.ideal = without_named(pauses);
   f.pessimism = kBorderPessimism;
-  f.confidence = most.cause == "untraced" ? Confidence::low : Confidence::medium;
-  f.because = most.cause == "untraced" ? "nothing is recorded on the launching threads then"
-                                       : "the host's place in that time is recorded";
+  f.confidence = most.cause == IdleCause::untraced ? Confidence::low : Confidence::medium;
+  f.because = most.cause == IdleCause::untraced ? "nothing is recorded on the launching threads then"
+                                                : "the host's place in that time is recorded";
   f.evidence = fmt::format("{}: time by place, {}, the longest {}", host_only ? "host_time" : "idle",
                            per_step(e, cost), ns(most.longest));
   f.remedy =

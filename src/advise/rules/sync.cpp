@@ -37,7 +37,7 @@ Waits waits_of_kind(const Evidence& e, WaitKind kind) {
     report::add_to(waits.bytes, call.bytes);
     waits.calls.push_back(call);
   }
-  const auto idle = static_cast<double>(e.idle("sync") + e.idle("refill"));
+  const auto idle = static_cast<double>(e.idle(IdleCause::sync) + e.idle(IdleCause::refill));
   if (all > 0) waits.cost = static_cast<std::int64_t>(own * std::min(1.0, idle / all));
   return waits;
 }

@@ -123,29 +123,35 @@ BoundNumbers bound_numbers(const Derived& derived, const Rank& rank,
   return numbers;
 }
 
+std::string_view name_of(Limit limit) {
+  constexpr std::string_view kNames[] = {"unknown", "host-bound", "communication-bound", "device-bound",
+                                         "mixed"};
+  return kNames[static_cast<std::size_t>(limit)];
+}
+
 BoundWord bound_word(const BoundNumbers& n) {
   const double late = n.share(n.late), latency = n.share(n.latency), blocked = n.share(n.blocked),
                idle = n.share(n.idle), exposed = n.share(n.exposed_communication);
   const double growth = n.lag_growth == kNoInt || n.step == kNoInt ? 0 : report::ratio(n.lag_growth, n.step);
   if (late + latency >= 0.15 && blocked <= 0.05)
-    return {"host-bound",
+    return {Limit::host,
             fmt::format("the device idles {} of the window before it is asked for work, the largest cause is "
                         "`{}`, and {} with nothing queued but work that was just launched; the host waits "
                         "for the device only {}",
                         percent(late), name_of(n.largest), percent(latency), percent(blocked))};
   if (exposed >= 0.10)
-    return {"communication-bound",
+    return {Limit::communication,
             fmt::format("in {} of the window only communication runs", percent(exposed))};
-  if (idle <= 0.10) return {"device-bound", fmt::format("the device idles only {}", percent(idle))};
+  if (idle <= 0.10) return {Limit::device, fmt::format("the device idles only {}", percent(idle))};
   if (blocked >= 0.10 && late <= 0.05)
-    return {"device-bound", fmt::format("the host waits for the device {} of the window, and the device is "
-                                        "late for lack of work only {}",
-                                        percent(blocked), percent(late))};
+    return {Limit::device, fmt::format("the host waits for the device {} of the window, and the device is "
+                                       "late for lack of work only {}",
+                                       percent(blocked), percent(late))};
   if (growth >= 0.02)
-    return {"device-bound",
+    return {Limit::device,
             fmt::format("the host gets further ahead by {} of a step in each step", percent(growth))};
-  return {"mixed", fmt::format("no test holds: late {}, blocked {}, only communication {}, idle {}",
-                               percent(late), percent(blocked), percent(exposed), percent(idle))};
+  return {Limit::mixed, fmt::format("no test holds: late {}, blocked {}, only communication {}, idle {}",
+                                    percent(late), percent(blocked), percent(exposed), percent(idle))};
 }
 
 }  // namespace stepscope::analyze

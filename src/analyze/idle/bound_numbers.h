@@ -33,9 +33,14 @@ struct BoundNumbers {
 BoundNumbers bound_numbers(const Derived& derived, const trace::Rank& rank,
                            const std::vector<Column<derive::Atom>>& atoms);
 
+/// What a step waits for.
+enum class Limit : std::uint8_t { unknown, host, communication, device, mixed };
+/// "host-bound", …, "unknown" without device work.
+std::string_view name_of(Limit limit);
+
 struct BoundWord {
-  std::string_view word;  ///< host-bound, communication-bound, device-bound, mixed
-  std::string reason;     ///< the test that held, with its numbers
+  Limit limit = Limit::unknown;
+  std::string reason;  ///< the test that held, with its numbers
 };
 
 /// The first test that holds: late + latency ≥ 15 % and blocked ≤ 5 % → host; exposed communication ≥ 10 % →

@@ -1,11 +1,8 @@
-// Why each device was idle, gap by gap.
-#include <fmt/format.h>
+#include "analyze/idle/idle.h"
 
 #include <algorithm>
 #include <array>
 
-#include "analyze/derived.h"
-#include "analyze/idle/idle_places.h"
 #include "analyze/list.h"
 #include "derive/idle/idle_cause.h"
 #include "report/statistics.h"
@@ -23,58 +20,6 @@ using trace::kNoRow;
 using trace::Rank;
 using trace::Row;
 
-struct CauseTable {
-  explicit CauseTable(const trace::Trace& trace)
-      : rank(table, trace),
-        device(table.ints("device", Unit::none, Role::key)),
-        cause(table.texts("cause")),
-        pieces(table.ints("pieces", Unit::count)),
-        time(table.ints("time", Unit::ns)),
-        per_step(table.ints("per_step", Unit::ns)),
-        share(table.reals("share", Unit::share, Role::share)),
-        meaning(table.texts("meaning", Role::detail)) {}
-  report::Table table{"Idle time by what the host did", Shape::bars, {}};
-  RankColumn rank;
-  report::Ints& device;
-  report::Texts& cause;
-  report::Ints &pieces, &time, &per_step;
-  report::Reals& share;
-  report::Texts& meaning;
-};
-
-/// The totals that verdicts rest on, per rank, as means over its devices.
-struct TotalTable {
-  explicit TotalTable(const trace::Trace& trace)
-      : rank(table, trace), fact(table.texts("fact")), time(table.ints("time", Unit::ns)) {}
-  report::Table table{"Idle totals", Shape::table, {}};
-  RankColumn rank;
-  report::Texts& fact;
-  report::Ints& time;
-  void add(const Rank& r, const char* name, std::int64_t value) {
-    rank.add(r);
-    fact.emplace_back(name);
-    time.push_back(value);
-  }
-};
-
-struct GapTable {
-  explicit GapTable(const trace::Trace& trace)
-      : rank(table, trace),
-        device(table.ints("device", Unit::none, Role::key)),
-        start(table.ints("start", Unit::ns, Role::key)),
-        length(table.ints("length", Unit::ns)),
-        step(table.texts("step", Role::detail)),
-        cause(table.texts("cause", Role::value)),
-        ender(table.texts("ended_by", Role::detail)),
-        thread(table.texts("thread", Role::detail)),
-        region(table.texts("region", Role::detail)),
-        op(table.texts("op", Role::detail)) {}
-  report::Table table{"Longest idle stretches", Shape::table, {}};
-  RankColumn rank;
-  report::Ints &device, &start, &length;
-  report::Texts &step, &cause, &ender, &thread, &region, &op;
-};
-
 /// Outermost annotation above a row that is not a step mark.
 std::string_view region_of(const trace::Trace& trace, const Rank& rank, Row row) {
   std::string_view region;
@@ -84,23 +29,24 @@ std::string_view region_of(const trace::Trace& trace, const Rank& rank, Row row)
   return region;
 }
 
-void add_gap(GapTable& out, const trace::Trace& trace, const Rank& rank, const IdlePiece& piece,
-             std::int64_t device, std::int64_t origin) {
-  out.rank.add(rank);
-  out.device.push_back(device);
-  out.start.push_back(piece.span.begin - origin);
-  out.length.push_back(piece.span.length());
-  out.cause.emplace_back(name_of(piece.cause));
+IdleGap gap_of(const trace::Trace& trace, const Rank& rank, const IdlePiece& piece, std::int64_t device,
+               std::int64_t origin) {
   const trace::EventTable& e = rank.events;
-  const Row launch = piece.ender == kNoRow ? kNoRow : e.launch[piece.ender];
-  out.step.push_back(piece.ender != kNoRow && e.step[piece.ender] >= 0
-                         ? std::to_string(rank.steps[static_cast<std::size_t>(e.step[piece.ender])].number)
-                         : "");
-  out.ender.emplace_back(piece.ender == kNoRow ? "end of the window" : trace.name(rank, piece.ender));
-  out.thread.push_back(launch == kNoRow ? "" : rank.tracks[e.track[launch]].tid);
-  out.region.emplace_back(launch == kNoRow ? "" : region_of(trace, rank, launch));
-  out.op.emplace_back(
-      piece.ender == kNoRow || e.op[piece.ender] == kNoRow ? "" : trace.name(rank, e.op[piece.ender]));
+  IdleGap gap{rank.rank, device, piece.span.begin - origin, piece.span.length(), piece.cause, {}, {}, {},
+              {},        {}};
+  if (piece.ender == kNoRow) {
+    gap.ended_by = "end of the window";
+    return gap;
+  }
+  gap.ended_by = trace.name(rank, piece.ender);
+  const std::int32_t step = e.step[piece.ender];
+  if (step >= 0) gap.step = std::to_string(rank.steps[static_cast<std::size_t>(step)].number);
+  if (e.op[piece.ender] != kNoRow) gap.op = trace.name(rank, e.op[piece.ender]);
+  const Row launch = e.launch[piece.ender];
+  if (launch == kNoRow) return gap;
+  gap.thread = rank.tracks[e.track[launch]].tid;
+  gap.region = region_of(trace, rank, launch);
+  return gap;
 }
 
 constexpr std::size_t kMaxGaps = 50;
@@ -115,26 +61,27 @@ std::int64_t behind_launch(const Rank& rank, const IdlePiece& piece) {
   return piece.span.end - std::max(piece.span.begin, std::min(returned, piece.span.end));
 }
 
-void add_totals(TotalTable& out, const Rank& rank, const Column<IdlePiece>& pieces, std::int64_t devices) {
-  std::int64_t pending = 0, late = 0, long_pending = 0;
+IdleTotals totals_of(const Rank& rank, const Column<IdlePiece>& pieces, std::int64_t devices) {
+  IdleTotals totals{rank.rank};
   for (const IdlePiece& piece : pieces) {
     const bool waits = piece.cause == IdleCause::pending;
-    report::add_to(waits ? pending : late, piece.span.length());
+    report::add_to(waits ? totals.pending : totals.late, piece.span.length());
     const std::int64_t behind = waits ? behind_launch(rank, piece) : 0;
-    if (behind >= kLongPending) report::add_to(long_pending, behind);
+    if (behind >= kLongPending) report::add_to(totals.pending_long, behind);
   }
-  out.add(rank, "idle_late", late / devices);
-  out.add(rank, "idle_pending", pending / devices);
-  out.add(rank, "pending_long", long_pending / devices);
+  totals.late /= devices;
+  totals.pending /= devices;
+  totals.pending_long /= devices;
+  return totals;
 }
 
-void add_rank(const Derived& derived, const Rank& rank, CauseTable& causes, TotalTable& totals,
-              GapTable& gaps, report::Table& places) {
+void add_rank(Idle& idle, const Derived& derived, const Rank& rank) {
   const StepChoice& choice = derived.choice();
   const auto& devices = derived.busy(rank);
   const Interval window = window_of(rank, choice);
   const auto& pieces = derived.idle(rank);
-  if (!devices.empty()) add_totals(totals, rank, pieces, static_cast<std::int64_t>(devices.size()));
+  if (!devices.empty())
+    idle.totals.push_back(totals_of(rank, pieces, static_cast<std::int64_t>(devices.size())));
   std::int64_t steps = 0;
   for (const StepSpan& s : step_spans(rank))
     steps += choice.includes(rank.steps[s.index]) && !(s.partial && choice.all());
@@ -152,15 +99,9 @@ void add_rank(const Derived& derived, const Rank& rank, CauseTable& causes, Tota
                      [&](std::size_t a, std::size_t b) { return time[a] > time[b]; });
     for (std::size_t c : order) {
       if (time[c] == 0) continue;
-      causes.rank.add(rank);
-      causes.device.push_back(devices[d].device);
-      causes.cause.emplace_back(derive::name_of(static_cast<IdleCause>(c)));
-      causes.pieces.push_back(count[c]);
-      causes.time.push_back(time[c]);
-      causes.per_step.push_back(steps == 0 ? report::kNoInt : time[c] / steps);
-      causes.share.push_back(
-          window.length() == 0 ? 0 : static_cast<double>(time[c]) / static_cast<double>(window.length()));
-      causes.meaning.emplace_back(derive::meaning_of(static_cast<IdleCause>(c)));
+      idle.causes.push_back({rank.rank, devices[d].device, static_cast<IdleCause>(c), count[c], time[c],
+                             steps == 0 ? report::kNoInt : time[c] / steps,
+                             report::ratio(time[c], window.length())});
     }
   }
   Column<IdlePiece> longest = pieces;
@@ -172,35 +113,78 @@ void add_rank(const Derived& derived, const Rank& rank, CauseTable& causes, Tota
   std::partial_sort(longest.begin(), cut, longest.end(), longer);
   const std::int64_t origin = origin_of(rank);
   for (auto piece = longest.begin(); piece != cut; ++piece)
-    add_gap(gaps, derived.trace(), rank, *piece, devices[static_cast<std::size_t>(piece->device)].device,
-            origin);
-  add_idle_places(places, derived, rank, steps);
+    idle.gaps.push_back(gap_of(derived.trace(), rank, *piece,
+                               devices[static_cast<std::size_t>(piece->device)].device, origin));
+  add_idle_places(idle.places, derived, rank, steps);
+}
+
+const report::Sheet<IdleByCause>& cause_sheet() {
+  using C = IdleByCause;
+  static const report::Sheet<C> kCauses{
+      "Idle time by what the host did",
+      Shape::bars,
+      {report::rank_field<C>(&C::rank),
+       {"device", &C::device, Unit::none, Role::key},
+       {"cause", report::named<&C::cause>},
+       {"pieces", &C::pieces, Unit::count},
+       {"time", &C::time, Unit::ns},
+       {"per_step", &C::per_step, Unit::ns},
+       {"share", &C::share, Unit::share, Role::share},
+       {"meaning", +[](const C& of) { return std::string(meaning_of(of.cause)); }, Role::detail}}};
+  return kCauses;
+}
+
+const report::Sheet<IdleGap>& gap_sheet() {
+  using G = IdleGap;
+  static const report::Sheet<G> kGaps{"Longest idle stretches",
+                                      Shape::table,
+                                      {report::rank_field<G>(&G::rank),
+                                       {"device", &G::device, Unit::none, Role::key},
+                                       {"start", &G::start, Unit::ns, Role::key},
+                                       {"length", &G::length, Unit::ns},
+                                       {"step", &G::step, Role::detail},
+                                       {"cause", report::named<&G::cause>, Role::value},
+                                       {"ended_by", &G::ended_by, Role::detail},
+                                       {"thread", &G::thread, Role::detail},
+                                       {"region", &G::region, Role::detail},
+                                       {"op", &G::op, Role::detail}}};
+  return kGaps;
 }
 
 }  // namespace
 
+const report::FactSheet<IdleTotals>& idle_totals() {
+  using T = IdleTotals;
+  static const report::FactSheet<T> kTotals{
+      "Idle totals",
+      "time",
+      Unit::ns,
+      {{"idle_late", &T::late}, {"idle_pending", &T::pending}, {"pending_long", &T::pending_long}}};
+  return kTotals;
+}
+
+Idle idle_of(const Derived& derived) {
+  Idle idle;
+  for (const Rank& rank : derived.trace().ranks) {
+    add_rank(idle, derived, rank);
+    note_whole_gaps(idle.notes, derived, rank);
+  }
+  if (idle.causes.empty())
+    idle.notes.emplace_back(
+        "No idle time can be stated: no device activity is recorded. Record with ProfilerActivity.CUDA (or "
+        "XPU, MTIA …) beside CPU.");
+  return idle;
+}
+
 constinit const About idle_about = {};
 
 report::Report idle(const Derived& derived, const report::Params&) {
-  const trace::Trace& trace = derived.trace();
-  CauseTable causes(trace);
-  TotalTable totals(trace);
-  GapTable gaps(trace);
-  report::Table places = place_table(trace, "Idle time by place");
-  report::Report report{"idle", {}, {}};
-  for (const Rank& rank : trace.ranks) {
-    add_rank(derived, rank, causes, totals, gaps, places);
-    note_whole_gaps(report, derived, rank);
-  }
-  if (causes.table.rows() == 0)
-    report.notes.push_back(
-        "No idle time can be stated: no device activity is recorded. Record with ProfilerActivity.CUDA (or "
-        "XPU, MTIA …) beside CPU.");
-  report.tables.push_back(std::move(causes.table));
-  report.tables.push_back(std::move(totals.table));
-  report.tables.push_back(std::move(gaps.table));
-  report.tables.push_back(std::move(places));
-  return report;
+  const bool several = derived.trace().several();
+  Idle of = idle_of(derived);
+  return {"idle",
+          {tabulate(cause_sheet(), of.causes, several), tabulate(idle_totals(), of.totals, several),
+           tabulate(gap_sheet(), of.gaps, several), tabulate(place_sheet(), of.places, several)},
+          std::move(of.notes)};
 }
 
 }  // namespace stepscope::analyze

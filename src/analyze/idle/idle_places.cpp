@@ -25,13 +25,9 @@ using trace::Row;
 
 constexpr std::size_t kMaxPlaces = 200;
 
-/// Where in the loop a piece lies.
-enum class Where : std::uint8_t { in_step, between_steps, after_loading };
-constexpr const char* kWhere[] = {"in a step", "between steps", "after loading"};
-
 struct Around {
-  Where gap = Where::in_step;  ///< `between_steps` when a step begins inside its gap
-  bool after_loading = false;  ///< behind a wait for data, and nothing was launched since
+  InLoop gap = InLoop::in_step;  ///< `between_steps` when a step begins inside its gap
+  bool after_loading = false;    ///< behind a wait for data, and nothing was launched since
 };
 
 /// When the calls began that launched device work, ascending.
@@ -78,7 +74,7 @@ std::vector<Around> around_pieces(const Rank& rank, const Column<IdlePiece>& pie
     const auto step = std::upper_bound(starts.begin(), starts.end(), pieces[first].span.begin);
     const bool border = step != starts.end() && *step < pieces[last - 1].span.end;
     for (std::size_t i = first; i < last; ++i)
-      around[i] = {border ? Where::between_steps : Where::in_step,
+      around[i] = {border ? InLoop::between_steps : InLoop::in_step,
                    pieces[i].cause != IdleCause::input && since_loading.holds(pieces[i].span.begin)};
   }
   return around;
@@ -87,7 +83,7 @@ std::vector<Around> around_pieces(const Rank& rank, const Column<IdlePiece>& pie
 struct Key {
   IdleCause cause;
   trace::StringId place, region;
-  Where where;
+  InLoop where;
   friend bool operator==(const Key&, const Key&) = default;
 };
 struct KeyHash {
@@ -116,8 +112,8 @@ Sums summed(const Rank& rank, const Column<IdlePiece>& pieces, const std::vector
     const Row launch = piece.ender == kNoRow ? kNoRow : e.launch[piece.ender];
     // What is open until the launch begins is already on its way to the device.
     const bool ends_before = place.row == kNoRow || launch == kNoRow || e.end[place.row] < e.start[launch];
-    const Where at =
-        around[place.piece].after_loading && ends_before ? Where::after_loading : around[place.piece].gap;
+    const InLoop at =
+        around[place.piece].after_loading && ends_before ? InLoop::after_loading : around[place.piece].gap;
     Sum& sum = sums[{piece.cause, name(place.row), name(place.outermost), at}];
     ++sum.count;
     report::add_to(sum.time, place.time);
@@ -128,27 +124,8 @@ Sums summed(const Rank& rank, const Column<IdlePiece>& pieces, const std::vector
   return sums;
 }
 
-}  // namespace
-
-report::Table place_table(const trace::Trace& trace, const char* title) {
-  report::Table table{title, Shape::table, {}};
-  const RankColumn rank(table, trace);
-  table.texts("cause");
-  table.texts("place");
-  table.texts("source", Role::detail);
-  table.texts("region", Role::detail);
-  table.texts("where", Role::value);
-  table.ints("count", Unit::count);
-  table.ints("time", Unit::ns);
-  table.ints("per_step", Unit::ns);
-  table.ints("longest", Unit::ns);
-  return table;
-}
-
-namespace {
-
 /// `devices`: how many the times are means over.
-void add_places(report::Table& table, const trace::Trace& trace, const Rank& rank, const Sums& sums,
+void add_places(std::vector<HostPlace>& places, const trace::Trace& trace, const Rank& rank, const Sums& sums,
                 std::int64_t devices, std::int64_t steps) {
   std::vector<const std::pair<const Key, Sum>*> order;
   for (const auto& entry : sums) order.push_back(&entry);
@@ -161,34 +138,41 @@ void add_places(report::Table& table, const trace::Trace& trace, const Rank& ran
   });
   if (order.size() > kMaxPlaces) order.resize(kMaxPlaces);
   derive::SourceLines lines(trace, rank);
-  const auto column = [&](std::string_view name) -> report::Column& {
-    return *std::find_if(table.columns.begin(), table.columns.end(),
-                         [&](const report::Column& c) { return c.name == name; });
-  };
-  const auto text = [&](std::string_view name, std::string_view value) {
-    std::get<report::Texts>(column(name).values).emplace_back(value);
-  };
-  const auto number = [&](std::string_view name, std::int64_t value) {
-    std::get<report::Ints>(column(name).values).push_back(value);
-  };
   for (const auto* entry : order) {
     const auto& [key, sum] = *entry;
-    if (trace.several()) number("rank", rank.rank);
-    text("cause", name_of(key.cause));
-    text("place", trace.text(key.place));
-    text("source", sum.row == kNoRow ? "" : lines.of(sum.row));
-    text("region", trace.text(key.region));
-    text("where", kWhere[static_cast<std::size_t>(key.where)]);
-    number("count", sum.count);
-    number("time", sum.time / devices);
-    number("per_step", steps == 0 ? report::kNoInt : sum.time / devices / steps);
-    number("longest", sum.longest);
+    places.push_back({rank.rank, key.cause, std::string(trace.text(key.place)),
+                      std::string(sum.row == kNoRow ? "" : lines.of(sum.row)),
+                      std::string(trace.text(key.region)), key.where, sum.count, sum.time / devices,
+                      steps == 0 ? report::kNoInt : sum.time / devices / steps, sum.longest});
   }
 }
 
 }  // namespace
 
-void add_idle_places(report::Table& table, const Derived& derived, const Rank& rank, std::int64_t steps) {
+std::string_view name_of(InLoop where) {
+  constexpr std::string_view kNames[] = {"in a step", "between steps", "after loading"};
+  return kNames[static_cast<std::size_t>(where)];
+}
+
+const report::Sheet<HostPlace>& place_sheet() {
+  using P = HostPlace;
+  static const report::Sheet<P> kPlaces{"Idle time by place",
+                                        report::Shape::table,
+                                        {report::rank_field<P>(&P::rank),
+                                         {"cause", report::named<&P::cause>},
+                                         {"place", &P::place},
+                                         {"source", &P::source, Role::detail},
+                                         {"region", &P::region, Role::detail},
+                                         {"where", report::named<&P::where>, Role::value},
+                                         {"count", &P::count, Unit::count},
+                                         {"time", &P::time, Unit::ns},
+                                         {"per_step", &P::per_step, Unit::ns},
+                                         {"longest", &P::longest, Unit::ns}}};
+  return kPlaces;
+}
+
+void add_idle_places(std::vector<HostPlace>& places, const Derived& derived, const Rank& rank,
+                     std::int64_t steps) {
   const trace::Trace& trace = derived.trace();
   const auto devices = static_cast<std::int64_t>(derived.busy(rank).size());
   if (devices == 0) return;
@@ -196,11 +180,12 @@ void add_idle_places(report::Table& table, const Derived& derived, const Rank& r
   const std::vector<Around> around = around_pieces(
       rank, pieces, SinceLoading(derive::loading_time(trace, rank), launch_times(rank)),
       [](const IdlePiece& a, const IdlePiece& b) { return a.ender == b.ender && a.device == b.device; });
-  add_places(table, trace, rank, summed(rank, pieces, around, derive::idle_places(trace, rank, pieces)),
+  add_places(places, trace, rank, summed(rank, pieces, around, derive::idle_places(trace, rank, pieces)),
              devices, steps);
 }
 
-void add_host_places(report::Table& table, const Derived& derived, const Rank& rank, std::int64_t steps) {
+void add_host_places(std::vector<HostPlace>& places, const Derived& derived, const Rank& rank,
+                     std::int64_t steps) {
   const trace::Trace& trace = derived.trace();
   const auto main = derive::main_thread(trace, rank);
   if (!main) return;
@@ -214,7 +199,7 @@ void add_host_places(report::Table& table, const Derived& derived, const Rank& r
                     [](const IdlePiece& a, const IdlePiece& b) {
                       return (a.cause == IdleCause::op) == (b.cause == IdleCause::op);
                     });
-  add_places(table, trace, rank, summed(rank, pieces, around, derive::places_on(trace, rank, *main, pieces)),
+  add_places(places, trace, rank, summed(rank, pieces, around, derive::places_on(trace, rank, *main, pieces)),
              1, steps);
 }
 

@@ -1,10 +1,9 @@
-// Who owned each nanosecond of each device, and who waited for whom.
-#include "derive/idle/ledger.h"
+#include "analyze/idle/ledger.h"
 
 #include <array>
 
-#include "analyze/idle/bound_numbers.h"
 #include "analyze/list.h"
+#include "report/sheet.h"
 #include "report/statistics.h"
 
 namespace stepscope::analyze {
@@ -18,122 +17,111 @@ using report::Shape;
 using report::Unit;
 using trace::Rank;
 
-struct OwnerTable {
-  explicit OwnerTable(const trace::Trace& trace)
-      : rank(table, trace),
-        device(table.ints("device", Unit::none, Role::key)),
-        owner(table.texts("owner")),
-        cause(table.texts("cause")),
-        time(table.ints("time", Unit::ns)),
-        per_step(table.ints("per_step", Unit::ns)),
-        share(table.reals("share", Unit::share, Role::share)),
-        meaning(table.texts("meaning", Role::detail)) {}
-  report::Table table{"Ledger", Shape::bars, {}};
-  RankColumn rank;
-  report::Ints& device;
-  report::Texts &owner, &cause;
-  report::Ints &time, &per_step;
-  report::Reals& share;
-  report::Texts& meaning;
-};
-
-struct NumberTable {
-  explicit NumberTable(const trace::Trace& trace)
-      : rank(table, trace),
-        fact(table.texts("fact")),
-        per_step(table.ints("per_step", Unit::ns)),
-        share(table.reals("share", Unit::share, Role::share)) {}
-  report::Table table{"Bound numbers", Shape::table, {}};
-  RankColumn rank;
-  report::Texts& fact;
-  report::Ints& per_step;
-  report::Reals& share;
-
-  void add(const Rank& r, const char* name, std::int64_t value, double of_window) {
-    rank.add(r);
-    fact.emplace_back(name);
-    per_step.push_back(value);
-    share.push_back(of_window);
-  }
-};
-
-struct WordTable {
-  explicit WordTable(const trace::Trace& trace)
-      : rank(table, trace),
-        word(table.texts("bound", Role::value)),
-        reason(table.texts("reason", Role::value)) {}
-  report::Table table{"Bound", Shape::table, {}};
-  RankColumn rank;
-  report::Texts &word, &reason;
-};
-
-void add_owners(OwnerTable& out, const Rank& rank, const BoundNumbers& numbers, std::int64_t device,
-                const Column<derive::Atom>& atoms) {
+void add_owners(std::vector<OwnedTime>& out, const Rank& rank, const BoundNumbers& numbers,
+                std::int64_t device, const Column<derive::Atom>& atoms) {
   std::array<std::int64_t, derive::kOwners> owned{};
   std::array<std::int64_t, derive::kIdleCauses> idle{};
   for (const derive::Atom& atom : atoms) {
     owned[static_cast<std::size_t>(atom.owner)] += atom.span.length();
     if (atom.owner == Owner::idle) idle[static_cast<std::size_t>(atom.cause)] += atom.span.length();
   }
-  const auto add = [&](Owner owner, std::string_view cause, std::string_view meaning, std::int64_t time) {
+  const auto add = [&](Owner owner, IdleCause cause, std::int64_t time) {
     if (time == 0) return;
-    out.rank.add(rank);
-    out.device.push_back(device);
-    out.owner.emplace_back(name_of(owner));
-    out.cause.emplace_back(cause);
-    out.time.push_back(time);
-    out.per_step.push_back(report::mean(time, numbers.steps));
-    out.share.push_back(numbers.share(time));
-    out.meaning.emplace_back(meaning);
+    out.push_back(
+        {rank.rank, device, owner, cause, time, report::mean(time, numbers.steps), numbers.share(time)});
   };
   for (const Owner owner : {Owner::compute, Owner::communication, Owner::copy})
-    add(owner, "", "", owned[static_cast<std::size_t>(owner)]);
+    add(owner, IdleCause{}, owned[static_cast<std::size_t>(owner)]);
   for (std::size_t cause = 0; cause < idle.size(); ++cause)
-    add(Owner::idle, name_of(static_cast<IdleCause>(cause)), meaning_of(static_cast<IdleCause>(cause)),
-        idle[cause]);
+    add(Owner::idle, static_cast<IdleCause>(cause), idle[cause]);
 }
 
-void add_numbers(NumberTable& out, const Rank& rank, const BoundNumbers& numbers) {
-  const auto add = [&](const char* name, std::int64_t time) {
-    out.add(rank, name, report::mean(time, numbers.steps), numbers.share(time));
+report::Table owner_table(const std::vector<OwnedTime>& owned, bool several) {
+  using O = OwnedTime;
+  static const report::Sheet<O> kOwners{
+      "Ledger",
+      Shape::bars,
+      {report::rank_field<O>(&O::rank),
+       {"device", &O::device, Unit::none, Role::key},
+       {"owner", report::named<&O::owner>},
+       {"cause", +[](const O& o) { return std::string(o.owner == Owner::idle ? name_of(o.cause) : ""); }},
+       {"time", &O::time, Unit::ns},
+       {"per_step", &O::per_step, Unit::ns},
+       {"share", &O::share, Unit::share, Role::share},
+       {"meaning", +[](const O& o) { return std::string(o.owner == Owner::idle ? meaning_of(o.cause) : ""); },
+        Role::detail}}};
+  return tabulate(kOwners, owned, several);
+}
+
+report::Table number_table(const std::vector<RankLimit>& ranks, bool several) {
+  struct Row {
+    std::int64_t rank;
+    std::string_view fact;
+    std::int64_t per_step;
+    double share;
   };
-  out.add(rank, "step", numbers.step, report::kNoReal);
-  add("idle", numbers.idle);
-  add("late", numbers.late);
-  add("latency", numbers.latency);
-  add("blocked", numbers.blocked);
-  add("exposed_communication", numbers.exposed_communication);
-  out.add(rank, "lag_growth", numbers.lag_growth, report::kNoReal);
-  out.add(rank, "prompt", kNoInt, numbers.prompt);
+  static const report::Sheet<Row> kNumbers{"Bound numbers",
+                                           Shape::table,
+                                           {report::rank_field<Row>(&Row::rank),
+                                            {"fact", &Row::fact},
+                                            {"per_step", &Row::per_step, Unit::ns},
+                                            {"share", &Row::share, Unit::share, Role::share}}};
+  std::vector<Row> rows;
+  for (const RankLimit& rank : ranks) {
+    if (!rank.has_device) continue;
+    const BoundNumbers& n = rank.numbers;
+    const auto add = [&](std::string_view name, std::int64_t time) {
+      rows.push_back({rank.rank, name, report::mean(time, n.steps), n.share(time)});
+    };
+    rows.push_back({rank.rank, "step", n.step, report::kNoReal});
+    add("idle", n.idle);
+    add("late", n.late);
+    add("latency", n.latency);
+    add("blocked", n.blocked);
+    add("exposed_communication", n.exposed_communication);
+    rows.push_back({rank.rank, "lag_growth", n.lag_growth, report::kNoReal});
+    rows.push_back({rank.rank, "prompt", kNoInt, n.prompt});
+  }
+  return tabulate(kNumbers, rows, several);
+}
+
+report::Table word_table(const std::vector<RankLimit>& ranks, bool several) {
+  using R = RankLimit;
+  static const report::Sheet<R> kWords{
+      "Bound",
+      Shape::table,
+      {report::rank_field<R>(&R::rank),
+       {"bound", +[](const R& r) { return std::string(name_of(r.word.limit)); }, Role::value},
+       {"reason", +[](const R& r) { return r.word.reason; }, Role::value}}};
+  return tabulate(kWords, ranks, several);
 }
 
 }  // namespace
 
+Ledger ledger_of(const Derived& derived) {
+  Ledger ledger;
+  for (const Rank& rank : derived.trace().ranks) {
+    const auto& devices = derived.busy(rank);
+    const auto atoms = derive::ledger(devices, derived.idle(rank), window_of(rank, derived.choice()));
+    const BoundNumbers numbers = bound_numbers(derived, rank, atoms);
+    note_whole_gaps(ledger.notes, derived, rank);
+    for (std::size_t d = 0; d < devices.size(); ++d)
+      add_owners(ledger.owned, rank, numbers, devices[d].device, atoms[d]);
+    ledger.ranks.push_back(
+        {rank.rank, !devices.empty(), numbers,
+         devices.empty() ? BoundWord{Limit::unknown, "no device work is recorded"} : bound_word(numbers)});
+  }
+  return ledger;
+}
+
 constinit const About ledger_about = {};
 
 report::Report ledger(const Derived& derived, const report::Params&) {
-  const trace::Trace& trace = derived.trace();
-  OwnerTable owners(trace);
-  NumberTable numbers(trace);
-  WordTable words(trace);
-  report::Report report{"ledger", {}, {}};
-  for (const Rank& rank : trace.ranks) {
-    const auto& devices = derived.busy(rank);
-    const auto atoms = derive::ledger(devices, derived.idle(rank), window_of(rank, derived.choice()));
-    const BoundNumbers bound = bound_numbers(derived, rank, atoms);
-    note_whole_gaps(report, derived, rank);
-    for (std::size_t d = 0; d < devices.size(); ++d)
-      add_owners(owners, rank, bound, devices[d].device, atoms[d]);
-    if (!devices.empty()) add_numbers(numbers, rank, bound);
-    const BoundWord word =
-        devices.empty() ? BoundWord{"unknown", "no device work is recorded"} : bound_word(bound);
-    words.rank.add(rank);
-    words.word.emplace_back(word.word);
-    words.reason.push_back(word.reason);
-  }
-  for (report::Table* table : {&words.table, &owners.table, &numbers.table})
-    report.tables.push_back(std::move(*table));
-  return report;
+  const bool several = derived.trace().several();
+  Ledger of = ledger_of(derived);
+  return {"ledger",
+          {word_table(of.ranks, several), owner_table(of.owned, several), number_table(of.ranks, several)},
+          std::move(of.notes)};
 }
 
 }  // namespace stepscope::analyze

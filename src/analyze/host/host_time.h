@@ -1,0 +1,20 @@
+// What a program without a device spends the time of its main thread on.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyze/idle/idle_places.h"
+#include "report/table.h"
+
+namespace stepscope::analyze {
+
+/// Of ranks without device work.
+struct HostTime {
+  std::vector<HostPlace> places;
+  report::Table work, collectives;
+  std::vector<std::string> notes;
+};
+HostTime host_time_of(const Derived& derived);
+
+}  // namespace stepscope::analyze
