@@ -23,7 +23,7 @@ device limits. Where the recording cannot be replayed, the idle time in what the
 
 std::optional<Finding> bucket_copies(const Evidence& e, Bound bound) {
   if (e.fact(&Facts::ddp_calls) == 0) return std::nullopt;
-  const analyze::Launched copies = e.launched_in("reducer::copy_bucket_to_grad");
+  const analyze::Launched& copies = e.launched_in("reducer::copy_bucket_to_grad");
   if (copies.ranges < kManyFills * e.steps()) return std::nullopt;
   Finding f = finding(e, "N09", "communication",
                       fmt::format("{} gradients per step are copied into and out of their bucket",
@@ -49,7 +49,7 @@ unpacks them one by one. Saving: replay without them, at least `kBroadcastPessim
 
 std::optional<Finding> buffer_broadcast(const Evidence& e, Bound) {
   if (e.fact(&Facts::ddp_calls) == 0) return std::nullopt;
-  const analyze::Launched copies = e.launched_in("unflatten_dense_tensors");
+  const analyze::Launched& copies = e.launched_in("unflatten_dense_tensors");
   if (copies.ranges < e.steps()) return std::nullopt;
   Finding f = finding(e, "N10", "communication",
                       "Every forward broadcasts the buffers of the model and copies them back one by one");

@@ -195,7 +195,7 @@ bool in_whole_microseconds(const analyze::Launched& ranges) {
 
 std::optional<Finding> optimizer_loop(const Evidence& e, Bound bound) {
   if (bound == Bound::host_only) return optimizer_on_cpu(e);
-  const analyze::Launched steps = e.launched_in("Optimizer.step#");
+  const analyze::Launched& steps = e.launched_in("Optimizer.step#");
   if (steps.ranges == 0 || steps.events < kManyLaunches * steps.ranges || steps.median >= kShortKernel)
     return std::nullopt;
   Finding f = finding(e, "H03", "host",
@@ -220,7 +220,7 @@ std::optional<Finding> optimizer_loop(const Evidence& e, Bound bound) {
 /// A gradient that is not there is taken over, not added to: of several backward passes per step the first
 /// one adds nothing then. The node and its host time stay: it takes the gradient over.
 std::string without_adding(const Evidence& e, const analyze::Launched& fills) {
-  const analyze::Launched adds = e.launched_in(kAccumulate);
+  const analyze::Launched& adds = e.launched_in(kAccumulate);
   if (adds.events == 0 || adds.ranges == 0) return "";
   const double left = std::max(0.0, 1 - report::ratio(fills.events, adds.ranges));
   return fmt::format("; device:{}={}", kAccumulate, left);
@@ -228,7 +228,7 @@ std::string without_adding(const Evidence& e, const analyze::Launched& fills) {
 
 std::optional<Finding> zero_fill(const Evidence& e, Bound bound) {
   if (bound == Bound::host_only) return zero_fill_on_cpu(e);
-  const analyze::Launched fills = e.launched_in("Optimizer.zero_grad#");
+  const analyze::Launched& fills = e.launched_in("Optimizer.zero_grad#");
   if (fills.ranges == 0 || fills.events < kManyFills * fills.ranges) return std::nullopt;
   Finding f = finding(e, "H04", "host",
                       fmt::format("zero_grad writes zeros with {} device events per step",

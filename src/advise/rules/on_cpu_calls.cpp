@@ -40,7 +40,7 @@ bool computes_on_cpu(const Evidence& e) {
 }
 
 std::optional<Finding> optimizer_on_cpu(const Evidence& e) {
-  const analyze::Launched steps = e.launched_in("Optimizer.step#");
+  const analyze::Launched& steps = e.launched_in("Optimizer.step#");
   if (!computes_on_cpu(e) || steps.ranges == 0 || steps.ops < kManyLaunches * steps.ranges ||
       steps.host >= kShortKernel * steps.ops)
     return std::nullopt;
@@ -59,7 +59,7 @@ std::optional<Finding> optimizer_on_cpu(const Evidence& e) {
 }
 
 std::optional<Finding> zero_fill_on_cpu(const Evidence& e) {
-  const analyze::Launched fills = e.launched_in("Optimizer.zero_grad#");
+  const analyze::Launched& fills = e.launched_in("Optimizer.zero_grad#");
   if (!computes_on_cpu(e) || fills.ranges == 0 || fills.ops < kManyFills * fills.ranges) return std::nullopt;
   Finding f = finding(e, "H04", "host",
                       fmt::format("zero_grad writes zeros with {} operators per step",

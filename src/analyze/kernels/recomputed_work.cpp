@@ -29,7 +29,8 @@ std::int64_t held_bytes(const Trace& trace, const Rank& rank, const derive::Reco
       const std::uint32_t freed = memory.freed[i];
       const bool stays = freed == derive::MemoryRecords::kNever || !inside(memory.range[freed]);
       if (memory.bytes[i] <= 0 || !inside(memory.range[i]) || !stays) continue;
-      report::add_to(by_step[static_cast<std::size_t>(rank.events.step[memory.row[i]] + 1)], memory.bytes[i]);
+      report::add_to(by_step[static_cast<std::size_t>(std::int64_t{rank.events.step[memory.row[i]]} + 1)],
+                     memory.bytes[i]);
     }
     most = std::max(most, *std::max_element(by_step.begin(), by_step.end()));
   }
