@@ -8,7 +8,7 @@ SAMPLE ?= examples/samples/generated_slow_input.json.gz
 REPORT ?= report.html
 CPP = $(shell git ls-files --cached --others --exclude-standard '*.h' '*.cpp')
 
-.PHONY: help demo test bench explain-bench format lint fuzz docs goldens dev clean
+.PHONY: help demo test wheel bench explain-bench format lint fuzz docs goldens dev clean
 
 help:  ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do printf '  make %-13s %s\n' "$$name" "$$what"; done
@@ -27,6 +27,10 @@ test:  ## build with checks on and run every test
 	@cmake --build --preset dev -j $(JOBS)
 	@STEPSCOPE_MUTANTS=$${STEPSCOPE_MUTANTS:-100} STEPSCOPE_CUTS=$${STEPSCOPE_CUTS:-40} ctest --test-dir build/dev --timeout 600 -j $(JOBS) --output-on-failure --progress
 
+wheel:  ## build wheels that need no compiler into build/wheels, and try the oldest and the newest Python's
+	@JOBS=$(JOBS) tools/wheel.sh
+	@tools/wheel-test.sh
+
 bench:  ## measure reading, analysing and recording
 	@test -x bench/run.sh || { echo "make bench: bench/run.sh is missing from this checkout" >&2; exit 1; }
 	@tools/install-deps.sh test
@@ -40,12 +44,11 @@ format:  ## lay out the C++ files as .clang-format says
 	@tools/install-deps.sh dev
 	@clang-format-19 -i $(CPP)
 
-lint:  ## clang-format, clang-tidy and the ladder; changes nothing
+lint:  ## clang-format, clang-tidy and the ladder; changes nothing; DEEP=1 adds the static analyzer
 	@tools/install-deps.sh dev
 	@clang-format-19 --dry-run -Werror $(CPP)
 	@python3 test/tools/check_ladder.py
-	@cmake --preset clang >/dev/null
-	@git ls-files 'src/*.cpp' | grep -v -e _test.cpp -e _fuzz.cpp -e _bench.cpp | xargs -P $(JOBS) -n 4 clang-tidy-19 -p build/clang --quiet --warnings-as-errors='*'
+	@JOBS=$(JOBS) tools/tidy.sh
 
 fuzz:  ## fuzz every reader for SECONDS (60) each, from test/corpus
 	@tools/install-deps.sh dev

@@ -8,7 +8,7 @@ set -eu
 build="g++ make cmake ninja-build ccache pkg-config libfmt-dev libcli11-dev libisal-dev libsimdjson-dev libsqlite3-dev zlib1g-dev"
 test="python3 python3-dev python3-venv libgtest-dev libbenchmark-dev"
 torch="python3-torch libtorch-dev"
-dev="clang-19 clang-tidy-19 clang-format-19 libclang-rt-19-dev"
+dev="clang-19 clang-format-19 libclang-rt-19-dev"
 
 wanted=""
 for group in "${@:-build}"; do

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds the Python package, installs it into build/python-venv and runs its tests and the example notebook; then the profiler's
-# tests once more under two PyTorches: Debian's, and the current one from PyPI, which tools/pypi-torch.sh keeps.
+# tests once more under two PyTorches: Debian's, and the one of tools/pypi-torch.txt.
 #   tools/python-tests.sh [PYTEST OPTIONS]
 # The build is the debug build, with checks on: it takes its objects from ccache when `make test` ran with CCACHE_NOHASHDIR=1,
 # as .ci/run does, since compiler and flags are the same and only the build folder's name differs.

@@ -1,0 +1,20 @@
+#!/bin/sh
+# Runs clang-tidy over the C++ files of src/ and the headers they include; tests and the files that need Python's headers or PyTorch's
+# are left out. .clang-tidy says what is checked; DEEP=1 adds the static analyzer, which takes several times as long as all other checks.
+#   tools/tidy.sh [FILE...]        default: all
+# The program is pinned and from PyPI: Debian's version 19 also walks the system's headers, which takes four times as long.
+set -eu
+cd "$(dirname "$0")/.."
+version=23.1.4
+tidy=build/tidy-venv/bin/clang-tidy
+if ! "$tidy" --version 2>/dev/null | grep -q -F "$version"; then
+  python3 -m venv build/tidy-venv
+  build/tidy-venv/bin/python -m pip --disable-pip-version-check install --quiet "clang-tidy==$version"
+fi
+cmake --preset clang -B build/tidy -DSTEPSCOPE_TESTS=OFF -DSTEPSCOPE_BENCH=OFF -DCMAKE_UNITY_BUILD=OFF >/dev/null
+cmake --build build/tidy --target generated/analyze/texts.h >/dev/null
+[ $# -gt 0 ] || set -- $(sed -n 's|^ *"file": "'"$PWD"'/\(src/[^"]*\)".*|\1|p' build/tidy/compile_commands.json)
+quick=--checks=-clang-analyzer-*
+[ -z "${DEEP:-}" ] || quick=--checks=
+echo "tidy: $# files"
+printf '%s\n' "$@" | xargs -P "${JOBS:-$(nproc)}" -n 1 "$tidy" -p build/tidy --quiet --warnings-as-errors='*' $quick
