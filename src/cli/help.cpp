@@ -107,7 +107,7 @@ std::string full_help(int columns) {
   put_wrapped(out, "  -h, --help", "print this text; behind a command, help on it", 28, columns);
   put_wrapped(out, "  --version", "print the version", 28, columns);
   put_examples(out, find_command("report")->examples);
-  out += "\n";
+  out += '\n';
   put_paragraph(out,
                 "Exit codes: 0 done, 1 failed, 2 wrong usage; of gate 1 regression, 3 inconclusive. Colour "
                 "is used on a terminal unless NO_COLOR is set.",
@@ -125,11 +125,11 @@ std::string help_of(const Command& command, const analyze::Analysis* analysis, i
                 fmt::format("Usage: stepscope {}{}{}{}", name, command.flags.empty() ? "" : " [OPTIONS]",
                             usage.empty() ? "" : " ", usage),
                 columns);
-  out += "\n";
+  out += '\n';
   if (analysis != nullptr) {
     put_paragraph(out, fmt::format("{}: {}.", analysis->name, analysis->one_line), columns);
     if (analysis->doc.size() > 8) {
-      out += "\n";
+      out += '\n';
       out += plain_text(analysis->doc, columns);
     }
   } else {

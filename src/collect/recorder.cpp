@@ -223,8 +223,8 @@ std::uint64_t stepscope_close() {
   const std::uint32_t claimed = std::min(header.claimed.load(std::memory_order_relaxed), limit);
   const std::size_t used = bytes_of(claimed);
   // A thread may still be about to write into its segment: that goes nowhere from here on.
-  ::mmap(&header, used, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
-         0);
+  (void)::mmap(&header, used, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
+               -1, 0);
   if (claimed < limit) ::munmap(reinterpret_cast<char*>(&header) + used, bytes_of(limit) - used);
   if (::pwrite(descriptor, &claimed, sizeof claimed, offsetof(Header, claimed)) == sizeof claimed)
     (void)!::ftruncate(descriptor, static_cast<off_t>(used));

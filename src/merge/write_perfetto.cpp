@@ -41,7 +41,7 @@ Result<trace::Trace> read_source(const Source& source, Opener& opener, unsigned 
     walk<Section>(
         **bytes, {1, false, true, {}}, [&](std::uint32_t) { return Section(source); },
         [&](Section&& block, std::uint32_t, std::int64_t) { text += block.text; }, [] {});
-    text += "]";
+    text += ']';
     *bytes = memory_bytes(text.data(), text.size());
     meaning.rewritten = true;
   }

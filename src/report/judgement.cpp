@@ -24,7 +24,7 @@ std::int64_t number_of(std::string_view text) {
 
 std::string range_text(double low, double high, Unit unit) {
   if (!(high > 0)) return std::string(kNothing);
-  const std::string most = format_rough(high, unit);
+  std::string most = format_rough(high, unit);
   if (!(low > 0)) return "up to " + most;
   const std::string least = format_rough(low, unit);
   if (least == most) return most;
@@ -334,7 +334,7 @@ std::string rest_of(const Warning& warning) { return warning.rest; }
 std::string title_of_whole(const Judgement& judgement, const Table& whole) {
   if (whole.title != "Average step") return whole.title;
   const std::size_t ranks = judgement.verdict == nullptr ? 0 : judgement.verdict->rows();
-  const std::string title = ranks < 2 ? whole.title : fmt::format("{}, mean of {} ranks", whole.title, ranks);
+  std::string title = ranks < 2 ? whole.title : fmt::format("{}, mean of {} ranks", whole.title, ranks);
   for (std::size_t row = 0; judgement.verdict != nullptr && row < judgement.verdict->rows(); ++row)
     if (field(*judgement.verdict, "steps", row) != "0") return title;
   return judgement.verdict == nullptr ? whole.title : "The whole recording";

@@ -39,13 +39,13 @@ std::string_view inside(std::string_view json) { return json.substr(1, json.size
 enum class Meaning : std::uint8_t { other, tensor, scalar, text, list };
 
 Meaning meaning_of(std::string_view type) {
-  if (type.starts_with("Tensor(") && type.ends_with(")"))
+  if (type.starts_with("Tensor(") && type.ends_with(')'))
     return type.starts_with("Tensor(nullptr") ? Meaning::other : Meaning::tensor;
   if (type == "Int" || type == "Double" || type == "Bool" || type == "SymInt" || type == "SymFloat" ||
       type == "SymBool")
     return Meaning::scalar;
   if (type == "String") return Meaning::text;
-  return type.starts_with("GenericList[") && type.ends_with("]") ? Meaning::list : Meaning::other;
+  return type.starts_with("GenericList[") && type.ends_with(']') ? Meaning::list : Meaning::other;
 }
 
 /// Whether all members of a list are numbers: then it is a list of scalars, else one of tensors.

@@ -54,8 +54,8 @@ FunctionAverages function_averages(const FunctionEvents& events, std::span<const
   std::unordered_map<std::uint64_t, std::size_t> groups;
   for (std::size_t i = 0; i < events.size(); ++i) {
     const bool on_device = events.device[i] >= 0;
-    std::uint64_t key =
-        static_cast<std::uint64_t>(events.name[i]) * 4 + on_device * 2U + (events.scope[i] == kUserScope);
+    std::uint64_t key = static_cast<std::uint64_t>(events.name[i]) * 4 + on_device * std::uint64_t{2} +
+                        (events.scope[i] == kUserScope);
     if (!shapes.empty()) key = by_shapes.id(key, shapes[static_cast<std::size_t>(events.inputs[i])]);
     if (!stacks.empty()) key = by_stack.id(key, stacks[static_cast<std::size_t>(events.stack[i])]);
     if (grouping.by_overload) key = by_overload.id(key, static_cast<std::uint64_t>(events.overload[i] + 1));

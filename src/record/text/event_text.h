@@ -41,7 +41,7 @@ class EventText {
   }
 
   void pass_on_if_long() {
-    constexpr std::size_t kPiece = 256 * 1024;
+    constexpr std::size_t kPiece = std::size_t{256} * 1024;
     if (out.size() >= kPiece) pass_on();
   }
   void pass_on() {
