@@ -127,8 +127,9 @@ std::string take_flags(const std::vector<Flag>& flags, const Words& words, Call&
       call.params.set(std::string(flag->spec.name), "true");
       continue;
     }
-    if (!value && word + 1 != words.end()) value = *++word;
-    if (!value || value->empty()) return fmt::format("--{} needs a value", flag->spec.name);
+    if (value ? value->empty() : word + 1 == words.end())
+      return fmt::format("--{} needs a value", flag->spec.name);
+    if (!value) value = *++word;
     std::string reason = store(*flag, std::move(*value), call.params);
     if (!reason.empty()) return reason;
   }
