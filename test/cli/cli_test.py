@@ -313,6 +313,12 @@ class Usage(Folder):
         self.assertEqual(code, 1)
         self.assertIn("the name of a file is empty", err)
 
+    def test_a_folder_the_recorder_cannot_be_told(self):
+        code, _, err = run("record", "-o", os.fsencode(self.folder) + b"/\xff", "--", "true")
+        self.assertEqual(code, 1)
+        self.assertIn("is not UTF-8; choose another folder with -o", err)
+        self.assertNotIn(b"\xff", os.listdir(os.fsencode(self.folder)))
+
     def test_a_file_or_a_step_that_is_not_there_is_named(self):
         gone = self.path("gone.json")
         for words in (["report"], ["validate"], ["show", "steps"], ["whatif"]):
