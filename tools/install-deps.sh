@@ -1,12 +1,12 @@
 #!/bin/sh
 # Installs the Debian packages stepscope is built with, and only those that are missing.
 #   tools/install-deps.sh [build] [test] [torch] [dev]     default: build
-# build: what the program needs; test: on top, what the tests need; torch: PyTorch, for the profiler's
+# build: what the program needs; test: on top, what the tests and the benchmarks need; torch: PyTorch, for the profiler's
 # tests; dev: on top, clang and its tools.
 set -eu
 
-build="g++ make cmake ninja-build ccache pkg-config libfmt-dev libcli11-dev libisal-dev libsimdjson-dev libsqlite3-dev zlib1g-dev"
-test="python3 python3-dev python3-venv libgtest-dev libbenchmark-dev"
+build="g++ make cmake ninja-build ccache pkg-config libfmt-dev libisal-dev libsimdjson-dev libsqlite3-dev zlib1g-dev"
+test="python3 python3-dev python3-venv libgtest-dev libbenchmark-dev libcli11-dev"
 torch="python3-torch libtorch-dev"
 dev="clang-19 clang-format-19 libclang-rt-19-dev"
 

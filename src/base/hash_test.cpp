@@ -1,10 +1,10 @@
-#include "base/hash.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <unordered_map>
 #include <vector>
+
+#include "base/key_hash.h"
 
 namespace stepscope {
 namespace {
@@ -35,6 +35,20 @@ TEST(Hash, NamesMadeToCollideDoSoUnderOneSeedOnly) {
 TEST(Hash, NumbersInARowSpread) {
   std::unordered_map<std::uint64_t, std::size_t> slots;
   for (std::int64_t i = 0; i < 4096; ++i) ++slots[hash_of(i * 4096, kOne) % 4096];
+  for (const auto& [slot, count] : slots) EXPECT_LE(count, 16u) << slot;
+}
+
+TEST(Hash, OrderAndNumberOfFieldsCount) {
+  EXPECT_NE(hash_of_all(kOne, 1, 2), hash_of_all(kOne, 2, 1));
+  EXPECT_NE(hash_of_all(kOne, 1), hash_of_all(kOne, 1, 0));
+  EXPECT_NE(hash_of_all(kOne, 1, 2), hash_of_all(kOther, 1, 2));
+}
+
+// Pairs of small ids, which is what a file can choose, spread over the slots.
+TEST(Hash, PairsOfSmallNumbersSpread) {
+  std::unordered_map<std::uint64_t, std::size_t> slots;
+  for (std::uint32_t a = 0; a < 64; ++a)
+    for (std::uint32_t b = 0; b < 64; ++b) ++slots[hash_of_all(kOne, a, b) % 4096];
   for (const auto& [slot, count] : slots) EXPECT_LE(count, 16u) << slot;
 }
 

@@ -1,12 +1,12 @@
 #include "cli/args.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <map>
+#include <optional>
 
 #include "advise/analyses.h"
 #include "advise/ask.h"
@@ -41,28 +41,9 @@ Answer wrong(const std::string& message, std::string_view more) {
   return {fmt::format("stepscope: {}\n{}\n", message, more), kUsage};
 }
 
-Words names_of_commands() {
-  Words names;
-  for (const Command& command : commands())
-    if (!command.hidden) names.emplace_back(command.name);
-  return names;
-}
-
-Words names_of_analyses() {
-  Words names;
-  for (const analyze::Analysis& analysis : advise::all_analyses()) names.emplace_back(analysis.name);
-  return names;
-}
-
 bool could_be_a_path(const std::string& word) {
   std::error_code error;
   return word == "-" || word.find_first_of("./") != std::string::npos || std::filesystem::exists(word, error);
-}
-
-std::string listed(const Words& words) {
-  std::string out;
-  for (const std::string& word : words) out += (out.empty() ? "" : ", ") + word;
-  return out;
 }
 
 bool asks_for_help(const Words& words) {
@@ -84,56 +65,75 @@ std::variant<const analyze::Analysis*, Answer> take_analysis(Words& words) {
   if (word == words.end() || could_be_a_path(*word))
     return wrong(
         fmt::format("show what? Say: stepscope show steps {}", word == words.end() ? "TRACE" : *word),
-        "Or, instead of steps, one of " + listed(names_of_analyses()) + "; `stepscope list` explains them.");
+        fmt::format("Or, instead of steps, one of {}; `stepscope list` explains them.",
+                    fmt::join(analysis_names(), ", ")));
   return wrong(advise::analysis_named(*word).error().message, "`stepscope list` names them all.");
 }
 
-/// What CLI11 fills.
-struct Given {
-  std::map<std::string, std::string> texts;
-  std::map<std::string, bool> switches;
-  Words words;
-};
-
-void declare(CLI::App& app, const std::vector<Flag>& flags, Given& given) {
-  app.set_help_flag();
-  for (const Flag& flag : flags) {
-    const std::string name(flag.spec.name);
-    const std::string names = (flag.letter == 0 ? "" : fmt::format("-{},", flag.letter)) + "--" + name;
-    if (flag.spec.type == Type::flag)
-      app.add_flag(names, given.switches[name]);
-    else if (flag.spec.type == Type::texts)
-      app.add_option(names, given.texts[name])->join(';');
-    else
-      app.add_option(names, given.texts[name]);
-  }
-  app.add_option("words", given.words);
+/// The flag that `word` names in whole or in its first part: "--top", "--top=3", "-o", "-oFILE". Null for
+/// none.
+const Flag* flag_of(const std::vector<Flag>& flags, std::string_view word) {
+  const bool is_long = word.starts_with("--");
+  const std::string_view name = word.substr(0, word.find('=')).substr(is_long ? 2 : 1);
+  const auto found = std::find_if(flags.begin(), flags.end(), [&](const Flag& flag) {
+    return is_long ? flag.spec.name == name : flag.letter != 0 && flag.letter == word[1];
+  });
+  return found == flags.end() ? nullptr : &*found;
 }
 
-/// One sentence why the values do not fit, or "".
-std::string store(const std::vector<Flag>& flags, const CLI::App& app, const Given& given,
-                  report::Params& params) {
-  for (const Flag& flag : flags) {
-    const std::string name(flag.spec.name);
-    if (app.count("--" + name) == 0) continue;
-    if (flag.spec.type == Type::flag) {
-      params.set(name, "true");
-      continue;
-    }
-    const std::string& value = given.texts.at(name);
-    std::string reason = report::misfit(flag.spec, value);
-    if (!reason.empty()) return reason;
-    params.set(name, value);
-  }
+/// The value in the word of a flag itself; nothing when the next word is it.
+std::optional<std::string> value_in(std::string_view word) {
+  const std::size_t equals = word.find('=');
+  if (word.starts_with("--"))
+    return equals == word.npos ? std::nullopt : std::optional(std::string(word.substr(equals + 1)));
+  if (word.size() == 2) return std::nullopt;
+  return std::string(word.substr(equals == 2 ? 3 : 2));
+}
+
+/// One sentence why `value` cannot be that of `flag`, or "".
+std::string store(const Flag& flag, std::string value, report::Params& params) {
+  const std::string name(flag.spec.name);
+  std::string reason = report::misfit(flag.spec, value);
+  if (!reason.empty()) return reason;
+  if (flag.spec.type == Type::texts && params.has(name))
+    value = fmt::format("{};{}", params.text(name), value);
+  else if (params.has(name))
+    return fmt::format("--{} is given twice", name);
+  params.set(name, std::move(value));
   return "";
 }
 
-std::string explain(const CLI::App& app, const CLI::ParseError& error, const std::vector<Flag>& flags) {
-  const Words left = app.remaining();
-  if (left.empty()) return error.what();
-  Words known;
-  for (const Flag& flag : flags) known.push_back(fmt::format("--{}", flag.spec.name));
-  return advise::no_such_option(left.front(), known);
+/// Takes flags and their values out of `words`; what is left are the call's words. One sentence why that
+/// cannot be, or "".
+std::string take_flags(const std::vector<Flag>& flags, const Words& words, Call& call) {
+  for (auto word = words.begin(); word != words.end(); ++word) {
+    if (*word == "--") {  // what follows are no flags
+      call.words.insert(call.words.end(), word + 1, words.end());
+      break;
+    }
+    if (!word->starts_with('-') || *word == "-") {
+      call.words.push_back(*word);
+      continue;
+    }
+    const Flag* flag = flag_of(flags, *word);
+    if (flag == nullptr) {
+      Words known;
+      for (const Flag& f : flags) known.push_back(fmt::format("--{}", f.spec.name));
+      return advise::no_such_option(word->substr(0, word->find('=')), known);
+    }
+    std::optional<std::string> value = value_in(*word);
+    if (flag->spec.type == Type::flag) {
+      if (value) return fmt::format("--{} takes no value", flag->spec.name);
+      call.params.set(std::string(flag->spec.name), "true");
+      continue;
+    }
+    if (value ? value->empty() : word + 1 == words.end())
+      return fmt::format("--{} needs a value", flag->spec.name);
+    if (!value) value = *++word;
+    std::string reason = store(*flag, std::move(*value), call.params);
+    if (!reason.empty()) return reason;
+  }
+  return "";
 }
 
 /// Removes what stands behind the first -- from `words`.
@@ -162,18 +162,7 @@ std::variant<Call, Answer> parse_command(const Command& command, Words words) {
       fmt::format("`stepscope {}{} --help` explains it.", command.name,
                   call.analysis == nullptr ? "" : " " + std::string(call.analysis->name));
   if (help) return Answer{help_of(command, call.analysis, width(call.environment)), kDone};
-  const std::vector<Flag> flags = flags_of(command, call.analysis);
-  CLI::App app;
-  Given given;
-  declare(app, flags, given);
-  std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
-  try {
-    app.parse(words);
-  } catch (const CLI::ParseError& error) {
-    return wrong(explain(app, error, flags), more);
-  }
-  call.words = std::move(given.words);
-  std::string reason = store(flags, app, given, call.params);
+  std::string reason = take_flags(flags_of(command, call.analysis), words, call);
   if (reason.empty()) reason = ending_misfit(call);
   if (reason.empty()) reason = inputs_misfit(call);
   if (!reason.empty()) return wrong(reason, more);
@@ -188,9 +177,9 @@ Answer help_on(const Words& words) {
   }
   if (const analyze::Analysis* analysis = advise::find_analysis(words[1]))
     return {help_of(*find_command("show"), analysis, width(environment())), kDone};
-  return wrong(fmt::format("there is no command '{}'.{}", words[1],
-                           report::did_you_mean(words[1], names_of_commands())),
-               "`stepscope --help` names them all.");
+  return wrong(
+      fmt::format("there is no command '{}'.{}", words[1], report::did_you_mean(words[1], command_names())),
+      "`stepscope --help` names them all.");
 }
 
 }  // namespace
@@ -215,7 +204,7 @@ std::variant<Call, Answer> parse(int argc, const char* const* argv) {
     return wrong(fmt::format("'{}' is an analysis.", first),
                  fmt::format("Say: stepscope show {} TRACE", first));
   return wrong(fmt::format("there is no command and no file '{}'.{}", first,
-                           report::did_you_mean(first, names_of_commands())),
+                           report::did_you_mean(first, command_names())),
                "`stepscope --help` shows every command.");
 }
 

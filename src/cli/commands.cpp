@@ -1,5 +1,7 @@
 #include "cli/commands.h"
 
+#include "advise/analyses.h"
+
 namespace stepscope::cli {
 namespace {
 
@@ -336,6 +338,19 @@ const Command* find_command(std::string_view name) {
   for (const Command& command : commands())
     if (command.name == name) return &command;
   return nullptr;
+}
+
+std::vector<std::string> command_names() {
+  std::vector<std::string> names;
+  for (const Command& command : commands())
+    if (!command.hidden) names.emplace_back(command.name);
+  return names;
+}
+
+std::vector<std::string> analysis_names() {
+  std::vector<std::string> names;
+  for (const analyze::Analysis& analysis : advise::all_analyses()) names.emplace_back(analysis.name);
+  return names;
 }
 
 std::vector<Flag> flags_of(const Command& command, const analyze::Analysis* analysis) {

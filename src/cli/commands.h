@@ -50,6 +50,9 @@ struct Command {
 /// In the order of the help text.
 std::span<const Command> commands();
 const Command* find_command(std::string_view name);
+/// Without hidden ones.
+std::vector<std::string> command_names();
+std::vector<std::string> analysis_names();
 
 /// Every flag of a command; of `show` those of the analysis too (nullptr: those that all have).
 std::vector<Flag> flags_of(const Command& command, const analyze::Analysis* analysis);

@@ -1,6 +1,7 @@
 // Completion scripts, made from the arrays. Each knows the commands, the analyses, their flags and the flags'
 // choices; everything else is a file name.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -14,24 +15,7 @@ namespace {
 
 using Type = report::ParamSpec::Type;
 
-std::string joined(const std::vector<std::string>& words, std::string_view between = " ") {
-  std::string out;
-  for (const std::string& word : words) out += (out.empty() ? "" : std::string(between)) + word;
-  return out;
-}
-
-std::vector<std::string> command_names() {
-  std::vector<std::string> names;
-  for (const Command& command : commands())
-    if (!command.hidden) names.emplace_back(command.name);
-  return names;
-}
-
-std::vector<std::string> analysis_names() {
-  std::vector<std::string> names;
-  for (const analyze::Analysis& analysis : advise::all_analyses()) names.emplace_back(analysis.name);
-  return names;
-}
+std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, " ")); }
 
 std::vector<std::string> flag_names(const Command& command, const analyze::Analysis* analysis) {
   std::vector<std::string> names;

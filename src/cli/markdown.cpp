@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/text.h"
 #include "report/utf8.h"
 
 namespace stepscope::cli {
@@ -43,9 +44,7 @@ std::vector<std::string> cells_of_row(std::string_view line) {
   std::vector<std::string> cells;
   for (std::size_t at = 1; at < line.size();) {
     const std::size_t end = std::min(line.find('|', at), line.size());
-    const std::string_view cell = line.substr(at, end - at);
-    const std::size_t from = std::min(cell.find_first_not_of(' '), cell.size());
-    cells.push_back(unmarked(cell.substr(from, cell.find_last_not_of(' ') + 1 - from)));
+    cells.push_back(unmarked(trimmed(line.substr(at, end - at))));
     at = end + 1;
   }
   return cells;

@@ -15,6 +15,7 @@
 #include "cli/exit.h"
 #include "cli/present.h"
 #include "record/text/worker_files.h"
+#include "report/utf8.h"
 
 namespace stepscope::cli {
 namespace {
@@ -80,9 +81,12 @@ std::map<std::string, std::string> recording_options(const Call& call, const fs:
 }
 
 Result<fs::path> folder_for(const Call& call) {
-  if (!call.params.has("output")) return new_folder();
   std::error_code error;
-  fs::path folder = fs::absolute(call.params.text("output"), error);
+  fs::path folder = fs::absolute(call.params.text("output", "."), error);
+  // The recorder is told its folder in JSON.
+  if (report::valid_utf8(folder.string()) != folder.string())
+    return Error{"is not UTF-8; choose another folder with -o", folder.string()};
+  if (!call.params.has("output")) return new_folder();
   fs::create_directory(folder, error);
   if (error) return unmade(folder, error.message());
   const bool is_empty = fs::is_empty(folder, error);

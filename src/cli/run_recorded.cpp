@@ -8,8 +8,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include "base/text.h"
 #include "cli/record.h"
-#include "record/text/json_text.h"
 
 extern char** environ;
 
@@ -140,9 +140,9 @@ std::string json_of(const std::map<std::string, std::string>& options) {
   std::string text = "{";
   for (const auto& [key, value] : options) {
     text += text.size() == 1 ? "" : ", ";
-    record::put_text(text, key);
+    append_json(text, key);
     text += ": ";
-    record::put_text(text, value);
+    append_json(text, value);
   }
   return text + "}";
 }

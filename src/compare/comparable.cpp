@@ -1,6 +1,7 @@
 #include "compare/comparable.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -48,9 +49,7 @@ std::string device_names(const Trace& trace) {
   for (const Rank& rank : trace.ranks)
     for (const trace::Device& device : rank.devices)
       if (!device.name.empty()) names.insert(device.name);
-  std::string out;
-  for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
-  return out;
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 bool any_of_kind(const Trace& trace, Kind kind) {

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "base/key_hash.h"
 #include "compare/places.h"
 #include "compare/recording.h"
 #include "derive/call_paths.h"
@@ -202,8 +203,7 @@ class RankLeaves {
   };
   struct Hash {
     std::size_t operator()(const Key& key) const {
-      std::uint64_t hash = (std::uint64_t{key.module} << 32 | key.op) * 0x9E3779B97F4A7C15u;
-      return static_cast<std::size_t>((hash ^ hash >> 29 ^ key.name) * 0x9E3779B97F4A7C15u);
+      return hash_of_all(process_hash_seed(), key.module, key.op, key.name);
     }
   };
   const trace::Trace& trace_;

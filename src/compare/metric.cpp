@@ -1,11 +1,13 @@
 #include "compare/metric.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
 
 #include "analyze/analyses.h"
+#include "base/text.h"
 #include "compare/analysis_difference.h"
 #include "report/suggest.h"
 
@@ -36,12 +38,6 @@ constexpr UnitName kUnits[] = {{"ns", 1, Unit::ns},
 constexpr std::string_view kForm =
     "write METRIC>LIMIT, e.g. step.total>5%, step.data_loader>10ms, "
     "'kernels.total[NAME]>3%'";
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
-}
 
 /// The number and what it is in; false when it is neither.
 bool read_bound(std::string_view text, Limit& limit) {
@@ -87,10 +83,8 @@ std::string unknown(const Limit& limit) {
   if (limit.analysis == "step") {
     const std::vector<std::string> parts = names_of_parts();
     if (std::find(parts.begin(), parts.end(), limit.column) != parts.end()) return "";
-    std::string all;
-    for (const std::string& part : parts) all += (all.empty() ? "" : ", ") + part;
     return fmt::format("a step has no part '{}'.{} It has {}", limit.column,
-                       report::did_you_mean(limit.column, parts), all);
+                       report::did_you_mean(limit.column, parts), fmt::join(parts, ", "));
   }
   std::vector<std::string> names = {"step"};
   for (const analyze::Analysis* analysis : comparable_analyses()) names.emplace_back(analysis->name);
@@ -103,8 +97,7 @@ std::string unknown(const Limit& limit) {
 std::vector<const TableSamples::Row*> rows_named(const TableSamples& table, const std::string& key) {
   std::vector<const TableSamples::Row*> out;
   for (const auto& [full, row] : table.rows()) {
-    std::string all;
-    for (const std::string& part : row.keys) all += (all.empty() ? "" : ", ") + part;
+    const std::string all = fmt::format("{}", fmt::join(row.keys, ", "));
     if (key.empty() || all == key || std::find(row.keys.begin(), row.keys.end(), key) != row.keys.end())
       out.push_back(&row);
   }

@@ -2,12 +2,12 @@
 
 #include <charconv>
 
+#include "base/text.h"
+
 namespace stepscope::derive {
 namespace {
 
 constexpr std::size_t kMaxElements = 65536;
-
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
 // Past the closing quote of the string that opens at `at`; npos when it never closes.
 std::size_t string_end(std::string_view text, std::size_t at) {
@@ -32,12 +32,6 @@ std::optional<Number> whole(std::string_view text) {
 }
 
 }  // namespace
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
-}
 
 std::optional<std::vector<std::string_view>> array_elements(std::string_view text) {
   text = trimmed(text);

@@ -26,6 +26,4 @@ std::optional<double> whole_number(std::string_view text);
 /// JSON text without line breaks and blanks, one blank behind each comma; inside strings nothing changes.
 std::string on_one_line(std::string_view json);
 
-std::string_view trimmed(std::string_view text);
-
 }  // namespace stepscope::derive

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/key_hash.h"
+
 namespace stepscope::derive {
 
 using trace::Kind;
@@ -10,10 +12,8 @@ using trace::Row;
 using trace::StringId;
 
 std::size_t CallPaths::slot_of(PathId parent, StringId name) const {
-  std::uint64_t hash = (std::uint64_t{parent} << 32 | name) * 0x9E3779B97F4A7C15u;
-  hash ^= hash >> 29;
   const std::size_t mask = slots_.size() - 1;
-  std::size_t slot = static_cast<std::size_t>(hash) & mask;
+  std::size_t slot = hash_of_all(seed_, parent, name) & mask;
   while (slots_[slot] != kNoPath &&
          (nodes_[slots_[slot]].parent != parent || nodes_[slots_[slot]].name != name))
     slot = (slot + 1) & mask;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/hash.h"
 #include "trace/string_pool.h"
 #include "trace/trace.h"
 
@@ -41,6 +42,7 @@ class CallPaths {
   };
   std::size_t slot_of(PathId parent, trace::StringId name) const;
   void grow();
+  HashSeed seed_ = process_hash_seed();
   std::vector<Node> nodes_;
   std::vector<PathId> slots_;
 };

@@ -5,11 +5,11 @@
 #include <cmath>
 #include <iterator>
 
+#include "base/text.h"
 #include "merge/rewrite.h"
 #include "read/drawn.h"
 #include "read/json_members.h"
 #include "read/json_text.h"
-#include "report/formats/json.h"
 
 namespace stepscope::merge {
 namespace {
@@ -22,7 +22,7 @@ std::string ident_text(const std::string& ident) {
   const bool number = ident.size() > sign && ident.size() < 19 &&
                       ident.find_first_not_of("0123456789", sign) == std::string::npos &&
                       (ident[sign] != '0' || ident.size() == sign + 1);
-  return number ? ident : report::json_text(ident);
+  return number ? ident : json_text(ident);
 }
 
 std::string microseconds(std::int64_t ns) {
@@ -94,13 +94,13 @@ void drawn_events(const report::Drawing& drawing, const std::function<void(std::
   std::vector<std::string> heads, values;
   for (const report::Drawing::Counter& counter : drawing.counters) {
     heads.push_back(fmt::format(R"({{"ph":"C","cat":"{}","name":{},"pid":{},"ts":)", read::kDrawnCounter,
-                                report::json_text(counter.name), ident_text(counter.pid)));
-    values.push_back(report::json_text(counter.value_name));
+                                json_text(counter.name), ident_text(counter.pid)));
+    values.push_back(json_text(counter.value_name));
   }
   for (const report::Drawing::Point& point : drawing.points) {
     if (!std::isfinite(point.value)) continue;
-    text += fmt::format("\n{}{},\"args\":{{{}:{}}}}},", heads[point.counter],
-                   microseconds(point.time), values[point.counter], point.value);
+    text += fmt::format("\n{}{},\"args\":{{{}:{}}}}},", heads[point.counter], microseconds(point.time),
+                        values[point.counter], point.value);
     give(kPiece);
   }
   give(1);

@@ -1,4 +1,4 @@
-// What is drawn into a file, as text of its event list.
+// What an overlay draws, as text of an event list.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 
 namespace stepscope::merge {
 
-/// Of an event on the critical path: itself with the arg `critical`, in place of one that it has.
+/// Appends an event of the critical path with the arg `critical` set; an old value is replaced.
 void append_critical(const EventText& event, std::string& out);
 
-/// Arrows and counters, each on a line of its own and with a comma behind it, piece after piece.
+/// Gives arrows and counters to `put` in pieces, each on its own line with a comma behind it.
 void drawn_events(const report::Drawing& drawing, const std::function<void(std::string_view)>& put);
 
-/// The line that the event list of an overlaid file ends with.
+/// The last line of an overlaid file's event list.
 std::string overlay_mark(const report::Drawing& drawing);
 
 }  // namespace stepscope::merge

@@ -5,15 +5,6 @@
 #include "read/json_text.h"
 
 namespace stepscope::merge {
-namespace {
-
-using read::skip_space;
-using read::string_end;
-
-/// Numbers and literals end here; only strings, objects and arrays need a closer look.
-bool ends_plain(char c) { return c == ',' || c == '}' || c == ']' || static_cast<unsigned char>(c) <= ' '; }
-
-}  // namespace
 
 std::string_view Span::bare() const {
   return begin != nullptr && end - begin >= 2 && *begin == '"' ? text().substr(1, text().size() - 2) : text();
@@ -45,8 +36,9 @@ EventScanner::Outcome EventScanner::scan(const char*& p, const char* limit, Even
   end_ = limit;
   damage_ = "";
   const char* at = p;
+  reached_ = p;
   const bool whole = fields(at, event, false);
-  reached_ = std::max(p, at);
+  reached_ = std::max(reached_, at);
   if (whole && at <= end_) {
     event.whole = {p, at};
     p = at;
@@ -57,58 +49,26 @@ EventScanner::Outcome EventScanner::scan(const char*& p, const char* limit, Even
 
 /// `p` is at a "{"; moves behind its "}".
 bool EventScanner::fields(const char*& p, EventText& event, bool in_args) {
-  p = skip_space(p + 1);
-  if (p < end_ && *p == '}') {
-    ++p;
-    return true;
-  }
-  while (p < end_) {
-    if (*p != '"') return fail("a key was expected here; a quote may not be escaped");
-    bool escaped = false;
-    const char* close = string_end(p + 1, end_, escaped);
-    if (close == nullptr) return false;
-    const std::string_view key(p + 1, static_cast<std::size_t>(close - p - 1));
-    p = skip_space(close + 1);
-    if (p >= end_) return false;
-    if (*p != ':') return fail("a colon was expected behind this key; a quote may not be escaped");
-    p = skip_space(p + 1);
-    if (p >= end_) return false;
+  bool first = true;
+  for (++p;; first = false) {
+    const read::Member next = read::next_member(p, end_, first, damage_);
+    if (next != read::Member::key) return next == read::Member::close;
+    std::string_view key;
+    if (!read::pass_key(p, end_, key, damage_)) return false;
     const char* from = p;
     const bool args = !in_args && *p == '{' && key == "args";
-    if (args ? !fields(p, event, true) : !value(p)) return false;
-    if (p > end_) return false;
+    if (!(args ? fields(p, event, true) : value(p))) return false;
     note(key, {from, p}, event, in_args);
-    p = skip_space(p);
-    if (p >= end_) return false;
-    if (*p == '}') {
-      ++p;
-      return true;
-    }
-    if (*p != ',') return fail("a comma or a closing brace was expected here; a quote may not be escaped");
-    p = skip_space(p + 1);
   }
-  return false;
 }
 
 bool EventScanner::value(const char*& p) {
-  if (*p == '"') {
-    bool escaped = false;
-    const char* close = string_end(p + 1, end_, escaped);
-    if (close == nullptr) return false;
-    p = close + 1;
-    return true;
-  }
-  if (*p != '[' && *p != '{') {
-    const char* from = p;
-    while (p < end_ && !ends_plain(*p)) ++p;
-    if (p >= end_) return false;
-    return p != from || fail("a value was expected here");
-  }
-  const char* behind = read::value_end(p, end_);
-  if (behind == nullptr) return false;
-  if (behind == p) return fail("a value was expected here; a quote may not be escaped");
-  p = behind;
-  return true;
+  const char* from = p;
+  if (!read::pass_value(p, end_, damage_, reached_)) return false;
+  // Elsewhere forbidden bytes are escaped when they are copied; a number or literal cannot hold an escape.
+  if (*from == '"' || *from == '[' || *from == '{') return true;
+  const bool whole = read::find_forbidden(read::text_between(from, p)) == std::string_view::npos;
+  return whole || read::say_damage(damage_, "a value was expected here");
 }
 
 void EventScanner::note(std::string_view key, Span value, EventText& event, bool in_args) {

@@ -1,5 +1,4 @@
-// An event as it stands in the text: where its fields are, so that a few can be exchanged and the rest
-// copied.
+// Where an event's fields are in its text, so that a few can be replaced and the rest copied.
 #pragma once
 
 #include <array>
@@ -9,14 +8,14 @@
 
 #include "read/blocks.h"
 #include "read/kineto/document.h"
-#include "read/merged.h"
+#include "read/merged/ids.h"
 
 namespace stepscope::merge {
 
 using Space = read::IdSpace;
 inline constexpr std::size_t kSpaces = read::kIdSpaces;
 
-/// A value in the text; `begin` is nullptr where there is none. Strings are with their quotes.
+/// A value in the text, strings with their quotes. `begin` is nullptr without a value.
 struct Span {
   const char* begin = nullptr;
   const char* end = nullptr;
@@ -40,17 +39,17 @@ struct EventText {
   Span args_name, args_was, args_labels, args_sort;  ///< args of metadata events
   Span args_rank;                                    ///< the rank that a collective names
 
-  char kind() const;  ///< X, M, …; DFTracer's numbers as the letters they stand for
+  char kind() const;  ///< X, M, …; DFTracer's numbers become letters
   std::span<const Id> id_list() const { return {ids.data(), id_count}; }
 };
 
-/// The number that an id is; false of none, -1 and of 2^32 - 1, which mean no id, and of what is no number.
+/// Reads an id. False for what is no number, and for 0, -1 and 2^32 - 1, which mean "no id".
 bool read_id(Span value, std::int64_t& id);
 
-/// Nanoseconds of a time in microseconds, in quotes or not.
+/// Reads a time in microseconds, in quotes or not, as nanoseconds.
 bool read_time(Span value, std::int64_t& nanoseconds);
 
-/// Finds the fields of the event at `p`; what EventParser::parse is for reading.
+/// Finds the fields of the event at `p`; as EventParser does for reading.
 class EventScanner {
  public:
   enum class Outcome : std::uint8_t { read, damaged, cut };
@@ -63,17 +62,12 @@ class EventScanner {
   bool value(const char*& p);
   void note(std::string_view key, Span value, EventText& event, bool in_args);
   void note_arg(std::string_view key, Span value, EventText& event);
-  bool fail(const char* why) {
-    damage_ = why;
-    return false;
-  }
-
   const char* end_ = nullptr;
   const char* damage_ = "";
   const char* reached_ = nullptr;
 };
 
-/// What DocumentParser wants of a reader of events: each event goes to the sink.
+/// The events that DocumentParser calls: each goes to the sink.
 template <class Receiver>
 class ScannedEvents {
  public:

@@ -4,7 +4,7 @@
 
 #include <mutex>
 
-#include "report/formats/json.h"
+#include "base/text.h"
 
 namespace stepscope::merge {
 namespace {
@@ -56,11 +56,10 @@ std::string total_of(const Source& source) {
   std::string losses;
   for (const trace::Loss& loss : found.losses)
     losses += fmt::format(R"({}{{"byte":{},"bytes":{},"reason":{}}})", losses.empty() ? "" : ",", loss.byte,
-                          loss.bytes, report::json_text(loss.reason));
+                          loss.bytes, json_text(loss.reason));
   return fmt::format(
       R"({{"source":{},"events":{},"damaged_stretches":{},"lost_bytes":{},"complete":{},"losses":[{}]}})",
-      report::json_text(source.name), found.events, found.lost, found.lost_bytes, source.walked.complete,
-      losses);
+      json_text(source.name), found.events, found.lost, found.lost_bytes, source.walked.complete, losses);
 }
 
 }  // namespace stepscope::merge

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "read/json_text.h"
-#include "report/formats/json.h"
 
 namespace stepscope::merge {
 namespace {
@@ -36,13 +36,13 @@ void append_microseconds(std::int64_t ns, std::string& out) {
   out.append(fraction, sizeof fraction);
 }
 
-void escape_controls(std::string& text) {
-  const std::size_t first = read::find_control(text);
+void escape_forbidden(std::string& text) {
+  const std::size_t first = read::find_forbidden(text);
   if (first == std::string::npos) return;
   std::string escaped = text.substr(0, first);
   for (const char c : std::string_view(text).substr(first)) {
-    if (read::is_control(c))
-      escaped += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+    if (read::is_forbidden(c))
+      append_json_escape(escaped, static_cast<unsigned char>(c));
     else
       escaped += c;
   }
@@ -66,7 +66,7 @@ void Rewriter::append(const EventText& event, std::string& out) {
   if (!event.pid && last_lane_ != nullptr) out += "\"pid\":" + last_lane_->pid + ",";
   for (std::size_t i = 0; i < change_count_; ++i) {
     const Change& c = changes_[i];
-    if (c.at.begin < from) continue;  // a key that stands there twice
+    if (c.at.begin < from) continue;  // the key occurs twice
     out.append(from, c.at.begin);
     out.append(scratch_, c.from, c.size);
     from = c.at.end;
@@ -86,7 +86,7 @@ void Rewriter::change_number(Span at, std::int64_t to) {
   change(at, quoted ? "\"" + text.str() + "\"" : std::string_view(text.data(), text.size()));
 }
 
-/// Start and end are mapped each for itself, so that what touched still touches.
+/// Maps start and end separately, so that events that touched still touch.
 void Rewriter::change_times(const EventText& event) {
   std::int64_t time = 0, duration = 0, start = 0, end = 0, at = 0;
   if (!read_time(event.time, time) || !add(time, source_.base_ns, start) ||
@@ -138,7 +138,7 @@ void Rewriter::change_name(const EventText& event) {
   if (of == nullptr) return;
   if (what == "process_sort_index")
     return event.args_sort ? change_number(event.args_sort, of->sort) : void();
-  std::string name = report::json_text(of->name);
+  std::string name = json_text(of->name);
   if (!event.args_was) name += ",\"was\":" + std::string(event.args_name.text());
   change(event.args_name, name);
 }

@@ -1,4 +1,4 @@
-// An event's text with the fields exchanged that mean something else among the events of other sources.
+// Replaces those fields of an event's text that other sources use too: times, pid, tid and ids.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace stepscope::merge {
 
-/// Appends events of one source to a text, each behind a comma and a line's end. For one thread.
+/// Appends events of one source to a text, each after a comma and a new line. For one thread.
 class Rewriter {
  public:
   /// `base_ns`: the merged document's zero of times. `source` must outlive this.
@@ -41,8 +41,8 @@ class Rewriter {
   const LaneIds* last_lane_ = nullptr;
 };
 
-/// Writes bytes that JSON forbids in strings as it wants them, so that in a merged file each is damage.
-void escape_controls(std::string& text);
+/// Escapes bytes that JSON forbids. So a forbidden byte in a merged file is damage.
+void escape_forbidden(std::string& text);
 
 /// `ns` as decimal microseconds.
 void append_microseconds(std::int64_t ns, std::string& out);

@@ -5,7 +5,7 @@
 
 #include "read/dftracer.h"
 #include "read/json_members.h"
-#include "read/kineto/event.h"
+#include "read/kineto/kind.h"
 #include "read/rank_numbers.h"
 #include "read/recording_text.h"
 

@@ -11,7 +11,7 @@
 #include "base/result.h"
 #include "derive/ranks/clock_ends.h"
 #include "merge/survey.h"
-#include "read/merged.h"
+#include "read/merged/file.h"
 
 namespace stepscope::merge {
 

@@ -3,11 +3,12 @@
 #include <algorithm>
 
 #include "read/json_members.h"
+#include "read/losses.h"
 
 namespace stepscope::merge {
 namespace {
 
-constexpr std::size_t kMaxCategories = 512, kMaxLosses = 16;
+constexpr std::size_t kMaxCategories = 512;
 
 /// The text of a lane without building it.
 bool same_lane(const LaneText& lane, const EventText& event) {
@@ -76,7 +77,7 @@ void Survey::take_names(const EventText& event) {
 }
 
 void Survey::lose(std::int64_t byte, std::int64_t bytes, std::string_view reason) {
-  if (losses.size() < kMaxLosses) losses.push_back({byte, bytes, std::string(reason)});
+  read::describe(losses, {byte, bytes, std::string(reason)});
   ++lost;
   lost_bytes += std::max<std::int64_t>(0, bytes);
 }
@@ -88,8 +89,7 @@ void Survey::add(Survey&& block, std::uint32_t index) {
   rows += block.rows;
   lost += block.lost;
   lost_bytes += block.lost_bytes;
-  for (trace::Loss& loss : block.losses)
-    if (losses.size() < kMaxLosses) losses.push_back(std::move(loss));
+  for (trace::Loss& loss : block.losses) read::describe(losses, std::move(loss));
   if (block.first_time != trace::kNoTime && (first_time == trace::kNoTime || block.first_time < first_time))
     first_time = block.first_time;
   for (std::size_t s = 0; s < kSpaces; ++s) {

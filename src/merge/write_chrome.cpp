@@ -5,16 +5,14 @@
 #include <mutex>
 
 #include "base/parallel.h"
+#include "base/text.h"
 #include "merge/first_pass.h"
 #include "merge/merge.h"
 #include "merge/ordered_output.h"
 #include "merge/rewrite.h"
-#include "report/formats/json.h"
 
 namespace stepscope::merge {
 namespace {
-
-using report::json_text;
 
 /// Receives the events of a block and writes them.
 struct Section {
@@ -49,7 +47,7 @@ std::string head_of(const Source& source) {
   std::string text;
   for (const auto& [key, value] : source.head)
     text += fmt::format("{}\"{}\":{}", text.empty() ? "" : ",", key, value);
-  escape_controls(text);
+  escape_forbidden(text);
   return "{" + text + "}";
 }
 
@@ -124,7 +122,7 @@ std::optional<Error> write_section(const Source& source, Opener& opener, std::in
       **bytes, {threads, source.guess, source.lines, {}},
       [&](std::uint32_t) { return Section(source, base_ns); },
       [&](Section&& block, std::uint32_t index, std::int64_t stored) {
-        escape_controls(block.text);
+        escape_forbidden(block.text);
         output.write(index, block.text);
         const std::lock_guard lock(mutex);
         if (progress) progress(stored);

@@ -9,20 +9,21 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/hash.h"
+#include "base/key_hash.h"
 #include "base/memory.h"
+#include "read/losses.h"
 #include "trace/trace.h"
 
 namespace stepscope::read {
 
-/// A pid or tid as the file has it: a number, or the id of a text.
+/// A pid or tid of the file: a number, or the id of a text.
 struct Ident {
   std::int64_t value = 0;
   bool text = false;
   friend bool operator==(const Ident&, const Ident&) = default;
 };
 
-/// Beyond this a number is no device's; recorders keep ids in 32 bits.
+/// The largest device number: recorders keep ids in 32 bits.
 inline constexpr std::int64_t kMaxDevice = 0x7FFFFFFF;
 
 struct TrackKey {
@@ -33,13 +34,11 @@ struct TrackKey {
 
 struct TrackKeyHash {
   std::size_t operator()(const TrackKey& key) const {
-    const HashSeed seed = process_hash_seed();
-    return hash_of(static_cast<std::int64_t>(hash_of(key.pid.value, seed)) ^ key.tid.value, seed) ^
-           (key.device ? 7u : 0u);
+    return hash_of_all(process_hash_seed(), key.device, key.pid.value, key.tid.value);
   }
 };
 
-/// What many events have in common, so that each need only hold which it is of.
+/// Track, category and kind, which many events share. An event holds its lane's id.
 struct Lane {
   trace::TrackId track = 0;
   trace::StringId category = 0;
@@ -59,9 +58,7 @@ struct LaneKey {
 
 struct LaneKeyHash {
   std::size_t operator()(const LaneKey& key) const {
-    const auto rest =
-        static_cast<std::int64_t>(key.category) << 16 | static_cast<int>(key.kind) << 8 | key.flow;
-    return hash_of(static_cast<std::int64_t>(TrackKeyHash{}(key.track)) ^ rest, process_hash_seed());
+    return hash_of_all(process_hash_seed(), TrackKeyHash{}(key.track), key.category, key.kind, key.flow);
   }
 };
 
@@ -73,10 +70,9 @@ struct Vocabulary {
   std::unordered_map<TrackKey, trace::TrackId, TrackKeyHash> track_ids;
   std::vector<Lane> lanes;
   std::unordered_map<LaneKey, LaneId, LaneKeyHash> lane_ids;
-  trace::Values values;       ///< of rows, in their order
-  trace::Values half_values;  ///< of begin and end events
-  std::vector<std::uint32_t>
-      used_in;  ///< by string: last block that used it, so that batches can list first uses
+  trace::Values values;                ///< of rows, in their order
+  trace::Values half_values;           ///< of begin and end events
+  std::vector<std::uint32_t> used_in;  ///< by string: the last block that used it; for Batch::first_uses
 };
 
 /// A begin or end event (ph B, E), paired when the rank is sealed.
@@ -89,19 +85,19 @@ struct HalfEvent {
   bool begin;
 };
 
-/// A metadata event (ph M): something is called something.
+/// A metadata event (ph M): a process or thread gets a name.
 struct NameEvent {
   Ident pid, tid;
   trace::StringId what, name;
 };
 
-/// An event with a time, in its reading thread's ids; what the columns of an EventTable are made of.
+/// An event with a time, in its reading thread's ids: a future row of the EventTable.
 struct ParsedRow {
   std::int64_t start, end;
   trace::StringId name;
   trace::SchemaId schema;
   LaneId lane;
-  std::uint32_t source;  ///< counts from 0 in the block
+  std::uint32_t source;  ///< position in the block, from 0
 };
 
 /// A flow event (ph s, t, f).
@@ -110,7 +106,7 @@ struct ParsedFlow {
   LaneId lane;
 };
 
-/// The rows of one block as they are parsed; used again for the next block.
+/// The rows of the block that is being parsed. Reused for the next block.
 struct ParsedRows {
   std::vector<ParsedRow> rows;
   std::vector<ParsedFlow> flows;
@@ -146,15 +142,14 @@ struct Batch {
   std::int64_t loss_count = 0, lost_bytes = 0;
 
   void lose(std::int64_t byte, std::int64_t bytes, std::string_view reason) {
-    constexpr std::size_t kDescribed = 16;
-    if (losses.size() < kDescribed) losses.push_back({byte, bytes, std::string(reason)});
+    describe(losses, {byte, bytes, std::string(reason)});
     ++loss_count;
     lost_bytes += bytes;
   }
 };
 
-/// Where the rows of one thread's batches are kept until they are sealed: packed, in few large pieces of
-/// memory, each of which is freed with the last of its batches.
+/// Memory for the rows of one thread's batches until they are sealed: few large pieces, packed. A piece is
+/// freed with the last of its batches.
 class BatchMemory {
  public:
   /// Copies `rows`, whose lanes are of `words`, into memory of the batch and counts them by track.

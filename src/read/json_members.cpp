@@ -14,32 +14,32 @@ std::string padded(std::string_view text) {
   return copy;
 }
 
-/// Behind the comma before the next member, or nullptr at the end.
-const char* next(const char* p, const char* end) {
-  p = skip_space(p);
-  return p < end && *p == ',' ? skip_space(p + 1) : nullptr;
+}  // namespace
+
+Members::Members(const char* p, const char* end) : at_(p), end_(end) {
+  if (at_ < end_ && *at_ == '{') at_ = skip_space(at_ + 1);
 }
 
-}  // namespace
+bool Members::next(std::string_view& key, std::string_view& value) {
+  const char* damage = "";
+  if (at_ >= end_ || !pass_key(at_, end_, key, damage)) return false;
+  const char *from = at_, *looked = at_;
+  whole_ = pass_value(at_, end_, damage, looked);
+  if (!whole_) at_ = end_;
+  value = text_between(from, at_);
+  at_ = skip_space(at_);
+  if (at_ < end_ && *at_ == ',') at_ = skip_space(at_ + 1);
+  return true;
+}
 
 std::vector<std::pair<std::string, std::string>> members_of(std::string_view object) {
   std::vector<std::pair<std::string, std::string>> members;
   const std::string copy = padded(object);
+  const char* start = skip_space(copy.data());
   const char* end = copy.data() + object.size();
-  const char* p = skip_space(copy.data());
-  if (p >= end || *p != '{') return members;
-  for (p = skip_space(p + 1); p != nullptr && p < end && *p == '"'; p = next(p, end)) {
-    bool escaped = false;
-    const char* close = string_end(p + 1, end, escaped);
-    if (close == nullptr) break;
-    const char* colon = skip_space(close + 1);
-    if (colon >= end || *colon != ':') break;
-    const char* value = skip_space(colon + 1);
-    const char* behind = value_end(value, end);
-    if (behind == nullptr || behind == value) break;
-    members.emplace_back(std::string(p + 1, close), std::string(value, behind));
-    p = behind;
-  }
+  if (start >= end || *start != '{') return members;
+  Members walk(start, end);
+  for (std::string_view key, value; walk.next(key, value) && walk.whole();) members.emplace_back(key, value);
   return members;
 }
 
@@ -49,12 +49,13 @@ std::vector<std::string> elements_of(std::string_view array) {
   const char* end = copy.data() + array.size();
   const char* p = skip_space(copy.data());
   if (p >= end || *p != '[') return elements;
-  for (p = skip_space(p + 1); p != nullptr && p < end && *p != ']'; p = next(p, end)) {
-    const char* behind = value_end(p, end);
+  do {
+    p = skip_space(p + 1);
+    const char* behind = p < end && *p != ']' ? value_end(p, end) : nullptr;
     if (behind == nullptr || behind == p) break;
     elements.emplace_back(p, behind);
-    p = behind;
-  }
+    p = skip_space(behind);
+  } while (p < end && *p == ',');
   return elements;
 }
 

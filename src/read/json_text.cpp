@@ -4,28 +4,12 @@
 #include <charconv>
 #include <limits>
 
+#include "base/text.h"
+
 namespace stepscope::read {
 namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-void append_utf8(std::uint32_t code, std::string& out) {
-  if (code < 0x80) {
-    out += static_cast<char>(code);
-  } else if (code < 0x800) {
-    out += static_cast<char>(0xC0 | (code >> 6));
-    out += static_cast<char>(0x80 | (code & 0x3F));
-  } else if (code < 0x10000) {
-    out += static_cast<char>(0xE0 | (code >> 12));
-    out += static_cast<char>(0x80 | ((code >> 6) & 0x3F));
-    out += static_cast<char>(0x80 | (code & 0x3F));
-  } else {
-    out += static_cast<char>(0xF0 | (code >> 18));
-    out += static_cast<char>(0x80 | ((code >> 12) & 0x3F));
-    out += static_cast<char>(0x80 | ((code >> 6) & 0x3F));
-    out += static_cast<char>(0x80 | (code & 0x3F));
-  }
-}
 
 bool read_hex4(std::string_view text, std::uint32_t& code) {
   if (text.size() < 4) return false;
@@ -40,10 +24,10 @@ std::size_t unescape_unicode(std::string_view text, std::string& out) {
   const bool high_surrogate = code >= 0xD800 && code < 0xDC00;
   if (high_surrogate && text.size() >= 10 && text[4] == '\\' && text[5] == 'u' &&
       read_hex4(text.substr(6), low) && low >= 0xDC00 && low < 0xE000) {
-    append_utf8(0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00), out);
+    append_utf8(out, 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00));
     return 10;
   }
-  append_utf8(code >= 0xD800 && code < 0xE000 ? 0xFFFD : code, out);
+  append_utf8(out, code >= 0xD800 && code < 0xE000 ? kReplacement : code);
   return 4;
 }
 
@@ -112,6 +96,19 @@ bool read_microseconds_slowly(const char*& p, std::int64_t& nanoseconds) {
 }
 
 }  // namespace
+
+std::size_t find_forbidden(std::string_view text) {
+  constexpr std::size_t kPiece = 4096;
+  for (std::size_t from = 0; from < text.size(); from += kPiece) {
+    const std::string_view piece = text.substr(from, kPiece);
+    unsigned found = 0;
+    for (const char c : piece) found |= static_cast<unsigned>(is_forbidden(c));
+    if (found != 0)
+      return from +
+             static_cast<std::size_t>(std::find_if(piece.begin(), piece.end(), is_forbidden) - piece.begin());
+  }
+  return std::string_view::npos;
+}
 
 const char* value_end(const char* p, const char* end, const char** looked) {
   const char* const start = p;

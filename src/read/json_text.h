@@ -20,6 +20,18 @@ inline const char* skip_space(const char* p) {
   return p;
 }
 
+/// Bytes that JSON allows nowhere.
+inline bool is_forbidden(char c) {
+  return static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\r' && c != '\t';
+}
+/// Position of the first forbidden byte, npos without one.
+std::size_t find_forbidden(std::string_view text);
+
+/// Whether a value can end before this byte.
+inline bool ends_value(char c) {
+  return c == ',' || c == '}' || c == ']' || c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
 /// `p` is behind the opening quote. Returns the closing quote, or nullptr when the text ends first.
 /// Raw control characters are tolerated. Sets `escaped` when a backslash was met.
 inline const char* string_end(const char* p, const char* end, bool& escaped) {
@@ -46,11 +58,74 @@ inline const char* string_end(const char* p, const char* end, bool& escaped) {
   return nullptr;
 }
 
-/// `p` is at any JSON value. Returns the first byte behind it, nullptr when the text ends first, and `p`
-/// itself when no value stands here: where a string inside is followed by what cannot follow one, a quote was
-/// not escaped, and going on would swallow the events behind it. Brackets are counted, not matched by kind,
-/// and nothing recurses. When it returns `p`, `looked` is set to how far it looked.
+/// `p` is at any JSON value. Returns the first byte behind it, nullptr when the text ends first, and `p` when
+/// there is no value; `looked` is then how far the text was read. A string inside that is followed by what
+/// cannot follow one had a quote that was not escaped: going on would swallow the events behind it. Brackets
+/// are counted, not matched by kind; nothing recurses.
 const char* value_end(const char* p, const char* end, const char** looked = nullptr);
+
+inline std::string_view text_between(const char* from, const char* to) {
+  return {from, static_cast<std::size_t>(to - from)};
+}
+
+/// Sets `damage` and returns false.
+inline bool say_damage(const char*& damage, const char* why) {
+  damage = why;
+  return false;
+}
+
+/// From a key to its value. `key` is without its quotes, escapes as they stand. False: the text ends, or
+/// `damage` says what is wrong at `p`.
+inline bool pass_key(const char*& p, const char* end, std::string_view& key, const char*& damage) {
+  if (*p != '"') return say_damage(damage, "a key was expected here; a quote may not be escaped");
+  bool escaped = false;
+  const char* close = string_end(p + 1, end, escaped);
+  if (close == nullptr) return false;
+  const char* colon = skip_space(close + 1);
+  if (colon >= end) return false;
+  if (*colon != ':')
+    return say_damage(damage, "a colon was expected behind this key; a quote may be missing or not escaped");
+  key = text_between(p + 1, close);
+  p = skip_space(colon + 1);
+  return p < end;
+}
+
+/// Over a value. False: the text ends, or `damage` says what is wrong at `p`, and `looked` how far the text
+/// was read.
+inline bool pass_value(const char*& p, const char* end, const char*& damage, const char*& looked) {
+  const char* far = p;
+  const char* behind = value_end(p, end, &far);
+  if (behind == nullptr) return false;
+  if (behind == p) {
+    looked = far;
+    return say_damage(damage, "a value was expected here; a quote may not be escaped");
+  }
+  p = behind;
+  return true;
+}
+
+enum class Member : std::uint8_t {
+  key,    ///< p is at the next key
+  close,  ///< p is behind the object
+  none,   ///< the text ends, or `damage` says what is wrong at p
+};
+
+/// From behind the "{" (`first`) or behind a value to the object's next key or its end.
+inline Member next_member(const char*& p, const char* end, bool first, const char*& damage) {
+  p = skip_space(p);
+  if (p >= end) return Member::none;
+  if (*p == '}') {
+    ++p;
+    return Member::close;
+  }
+  if (first) return Member::key;
+  if (*p != ',') {
+    damage = "a comma or a closing brace was expected here; a quote may not be escaped";
+    return Member::none;
+  }
+  p = skip_space(p + 1);
+  return p < end ? Member::key : Member::none;
+}
 
 /// Undoes JSON escapes; surrogate pairs become UTF-8, broken escapes stay as they stand.
 void unescape(std::string_view text, std::string& out);
@@ -79,7 +154,7 @@ inline std::uint64_t read_digits(const char*& p) {
 /// What a number's text was.
 enum class Number : std::uint8_t { none, integer, real, large };
 
-/// read_number of what is more than a few digits.
+/// read_number for all but short runs of digits.
 Number read_other_number(const char*& p, std::int64_t& integer, double& real);
 
 /// Reads a number at `p` and moves behind it. `integer`: at most 18 digits. `real`: has a fraction or an

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <random>
 
+#include "base/text.h"
 #include "record/events/forward_links.h"
 #include "record/events/function_averages.h"
 #include "record/signature.h"
@@ -79,8 +80,8 @@ TEST(RecordedText, NumbersAndNames) {
   text += ' ';
   put_us(text, -7);
   text += ' ';
-  put_text(text, "a\"b\\\n");
-  EXPECT_EQ(text, R"(1234.005 -0.007 "a\"b\\\u000a")");
+  append_json(text, "a\"b\\\n");
+  EXPECT_EQ(text, R"(1234.005 -0.007 "a\"b\\\n")");
 }
 
 void put_name(std::string& records, Type type, std::uint32_t id, const std::string& name) {

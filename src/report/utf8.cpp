@@ -6,24 +6,6 @@
 namespace stepscope::report {
 namespace {
 
-struct Lead {
-  int more;          ///< continuation bytes that must follow
-  unsigned char lo;  ///< bounds of the first of them
-  unsigned char hi;
-};
-
-/// Table 3-7 of the Unicode standard, chapter 3: which second bytes a first byte allows.
-Lead lead_of(unsigned char byte) {
-  if (byte >= 0xC2 && byte <= 0xDF) return {1, 0x80, 0xBF};
-  if (byte == 0xE0) return {2, 0xA0, 0xBF};
-  if (byte == 0xED) return {2, 0x80, 0x9F};
-  if (byte >= 0xE1 && byte <= 0xEF) return {2, 0x80, 0xBF};
-  if (byte == 0xF0) return {3, 0x90, 0xBF};
-  if (byte >= 0xF1 && byte <= 0xF3) return {3, 0x80, 0xBF};
-  if (byte == 0xF4) return {3, 0x80, 0x8F};
-  return {0, 0, 0};
-}
-
 struct CodeRange {
   char32_t first, last;
 };
@@ -43,10 +25,6 @@ template <std::size_t N>
 bool within(const CodeRange (&ranges)[N], char32_t code) {
   return std::any_of(std::begin(ranges), std::end(ranges),
                      [code](CodeRange r) { return code >= r.first && code <= r.last; });
-}
-
-bool is_control(char32_t code) {
-  return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x2028 || code == 0x2029;
 }
 
 bool turns_text_around(char32_t code) {
@@ -74,44 +52,6 @@ std::string_view tail_of(std::string_view text, int cells) {
 }
 
 }  // namespace
-
-char32_t take_code_point(std::string_view& text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(0);
-  const Lead lead = lead_of(first);
-  if (lead.more == 0) {
-    text.remove_prefix(1);
-    return first < 0x80 ? first : kReplacement;
-  }
-  char32_t code = first & (0x3F >> lead.more);
-  for (int i = 1; i <= lead.more; ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    const unsigned char lo = i == 1 ? lead.lo : 0x80, hi = i == 1 ? lead.hi : 0xBF;
-    if (at >= text.size() || byte(at) < lo || byte(at) > hi) {
-      text.remove_prefix(at);
-      return kReplacement;
-    }
-    code = (code << 6) | (byte(at) & 0x3F);
-  }
-  text.remove_prefix(static_cast<std::size_t>(lead.more) + 1);
-  return code;
-}
-
-void append_utf8(std::string& out, char32_t code) {
-  const auto put = [&out](char32_t byte) { out += static_cast<char>(static_cast<unsigned char>(byte)); };
-  if (code < 0x80) return put(code);
-  if (code < 0x800) {
-    put(0xC0 | (code >> 6));
-  } else if (code < 0x10000) {
-    put(0xE0 | (code >> 12));
-    put(0x80 | ((code >> 6) & 0x3F));
-  } else {
-    put(0xF0 | (code >> 18));
-    put(0x80 | ((code >> 12) & 0x3F));
-    put(0x80 | ((code >> 6) & 0x3F));
-  }
-  put(0x80 | (code & 0x3F));
-}
 
 std::string valid_utf8(std::string_view text) {
   std::string out;

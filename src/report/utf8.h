@@ -2,20 +2,13 @@
 // around. Every printer reads text through here.
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/text.h"
+
 namespace stepscope::report {
-
-inline constexpr char32_t kReplacement = 0xFFFD;
-
-/// Takes the next code point off the front of `text`, which must not be empty. Bytes that are not UTF-8
-/// (overlong forms, surrogates and cut sequences included) give kReplacement, one per maximal wrong prefix.
-char32_t take_code_point(std::string_view& text);
-
-void append_utf8(std::string& out, char32_t code);
 
 /// `text` with wrong bytes replaced by U+FFFD.
 std::string valid_utf8(std::string_view text);

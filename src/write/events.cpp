@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "report/formats/json.h"
+#include "base/text.h"
 #include "write/sqlite.h"
 #include "write/trace_rows.h"
 
@@ -35,7 +35,7 @@ std::string args_of(const trace::Trace& trace, const trace::Rank& rank, trace::R
   std::string out = "{";
   for (std::size_t i = 0; i < fields.size(); ++i) {
     const std::int64_t value = rank.values[rank.events.args_at[row] + i];
-    out += (i == 0 ? "" : ",") + report::json_text(trace.text(fields[i].key)) + ":";
+    out += (i == 0 ? "" : ",") + json_text(trace.text(fields[i].key)) + ":";
     switch (fields[i].type) {
       case trace::ArgType::integer:
         out += std::to_string(value);
@@ -44,7 +44,7 @@ std::string args_of(const trace::Trace& trace, const trace::Rank& rank, trace::R
         out += number(trace::as_real(value));
         break;
       case trace::ArgType::text:
-        out += report::json_text(trace.text(static_cast<trace::StringId>(value)));
+        out += json_text(trace.text(static_cast<trace::StringId>(value)));
         break;
       case trace::ArgType::raw:
         out += trace.text(static_cast<trace::StringId>(value));

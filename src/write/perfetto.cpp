@@ -7,7 +7,7 @@
 #include <map>
 #include <tuple>
 
-#include "base/hash.h"
+#include "base/key_hash.h"
 #include "write/perfetto_packets.h"
 #include "write/protobuf.h"
 
@@ -22,8 +22,6 @@ using trace::Row;
 using trace::StringId;
 using Texts = PerfettoPackets::Texts;
 
-/// A name that is the same each time the file is written, so that flows of one source never meet another's.
-constexpr HashSeed kFlowSeed = {0x51ED270B9F8A1C37, 0x9E3779B97F4A7C15};
 constexpr std::uint64_t kOfSequence = std::uint64_t{1} << 40;
 
 /// The end of a flow, at the slice that it begins or ends in.
@@ -250,8 +248,8 @@ class RankWriter {
         ++count_.loose_flows;
         continue;
       }
-      const std::uint64_t space = hash_of(trace_.text(flows.category[i]), kFlowSeed) + options_.sequence;
-      const std::uint64_t id = hash_of(flows.id[i] ^ static_cast<std::int64_t>(space), kFlowSeed);
+      const std::uint64_t space = hash_of(trace_.text(flows.category[i]), kFixedSeed) + options_.sequence;
+      const std::uint64_t id = hash_of(flows.id[i] ^ static_cast<std::int64_t>(space), kFixedSeed);
       flow_ends_.push_back({row, id == 0 ? 1 : id, flows.phase[i] == 'f'});
       ++count_.flows;
     }

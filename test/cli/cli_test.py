@@ -239,6 +239,13 @@ class Usage(Folder):
             (["steps", self.trace], "stepscope show steps"),
             (["report"], "needs a trace"),
             (["show", "steps", self.trace, "--top", "many"], "whole number"),
+            (["show", "steps", self.trace, "--tpo=3"], "Did you mean '--top'?"),
+            (["show", "steps", self.trace, "--top"], "--top needs a value"),
+            (["show", "steps", self.trace, "--top="], "--top needs a value"),
+            (["show", "steps", self.trace, "--top=1", "--top", "2"], "--top is given twice"),
+            (["show", "steps", self.trace, "--tb-compat=no"], "--tb-compat takes no value"),
+            (["show", "steps", self.trace, "-x"], "'-x' is not an option here"),
+            (["report", self.trace, "-o"], "--output needs a value"),
             (["show", "steps", self.trace, "--format", "xml"], "text|csv|json|html"),
             (["export", self.trace], "csv, json or sqlite"),
             (["export", self.trace, "--format", "csv", "--what", "stpes"], "Did you mean 'steps'?"),
@@ -274,6 +281,16 @@ class Usage(Folder):
             self.assertEqual((code, out), (2, ""), words)
             self.assertIn(hint, err)
 
+    def test_spellings_of_a_flag(self):
+        expected = run("show", "steps", self.trace, "--top", "1")
+        self.assertEqual(expected[0], 0)
+        for words in (["--top=1", self.trace], [self.trace, "--top", "1", "-j", "1"], ["-j1", "--top=1", self.trace],
+                      ["-j=1", "--top=1", "--", self.trace]):
+            self.assertEqual(run("show", "steps", *words), expected, words)
+        for words in (["-o", "a.html"], ["-oa.html"], ["-o=a.html"], ["--output=a.html"], ["--output", "a.html"]):
+            self.assertEqual(run("report", self.trace, *words, cwd=self.folder)[0], 0, words)
+            os.remove(self.path("a.html"))
+
     def test_files_that_cannot_be_what_is_read_and_written(self):
         linked = self.path("linked.json")
         os.symlink(self.trace, linked)
@@ -295,6 +312,12 @@ class Usage(Folder):
         code, _, err = run("show", "steps", "")
         self.assertEqual(code, 1)
         self.assertIn("the name of a file is empty", err)
+
+    def test_a_folder_the_recorder_cannot_be_told(self):
+        code, _, err = run("record", "-o", os.fsencode(self.folder) + b"/\xff", "--", "true")
+        self.assertEqual(code, 1)
+        self.assertIn("is not UTF-8; choose another folder with -o", err)
+        self.assertNotIn(b"\xff", os.listdir(os.fsencode(self.folder)))
 
     def test_a_file_or_a_step_that_is_not_there_is_named(self):
         gone = self.path("gone.json")

@@ -8,6 +8,7 @@
 #include "analyze/list.h"
 #include "analyze/question.h"
 #include "analyze/tb/tb.h"
+#include "base/key_hash.h"
 #include "derive/roof/op_work.h"
 #include "derive/roof/roof.h"
 #include "derive/row_time.h"
@@ -61,7 +62,7 @@ struct GroupKey {
 };
 struct GroupKeyHash {
   std::size_t operator()(const GroupKey& k) const {
-    return (std::uint64_t{k.name} << 32 | k.detail) * 0x9E3779B97F4A7C15ULL >> 7;
+    return hash_of_all(process_hash_seed(), k.name, k.detail);
   }
 };
 

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "analyze/question.h"
+#include "base/key_hash.h"
 #include "derive/idle/host_pieces.h"
 #include "derive/idle/idle_place.h"
 #include "derive/idle/loading.h"
@@ -88,11 +89,7 @@ struct Key {
 };
 struct KeyHash {
   std::size_t operator()(const Key& k) const {
-    const std::uint64_t names = std::uint64_t{k.place} << 32 | k.region;
-    return (names ^ std::uint64_t{static_cast<std::uint8_t>(k.cause)} << 8 ^
-            static_cast<std::uint64_t>(k.where)) *
-               0x9E3779B97F4A7C15ULL >>
-           7;
+    return hash_of_all(process_hash_seed(), k.cause, k.place, k.region, k.where);
   }
 };
 struct Sum {

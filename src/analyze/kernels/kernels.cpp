@@ -19,6 +19,7 @@
 #include "analyze/list.h"
 #include "analyze/question.h"
 #include "analyze/tb/tb.h"
+#include "base/key_hash.h"
 #include "derive/kernel_class.h"
 #include "derive/kernel_kind.h"
 #include "derive/roof/matrix_cores.h"
@@ -53,15 +54,8 @@ struct GroupKey {
 
 struct GroupHash {
   std::size_t operator()(const GroupKey& key) const {
-    std::uint64_t hash = 0x9E3779B97F4A7C15u;
-    const std::uint64_t parts[] = {key.name,
-                                   key.op,
-                                   key.grid,
-                                   key.block,
-                                   static_cast<std::uint64_t>(key.registers),
-                                   static_cast<std::uint64_t>(key.shared_memory)};
-    for (std::uint64_t part : parts) hash = (hash ^ part) * 0xD6E8FEB86659FD93u, hash ^= hash >> 32;
-    return hash;
+    return hash_of_all(process_hash_seed(), key.name, key.op, key.grid, key.block, key.registers,
+                       key.shared_memory);
   }
 };
 

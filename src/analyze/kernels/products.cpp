@@ -5,6 +5,7 @@
 
 #include "analyze/derived.h"
 #include "analyze/list.h"
+#include "base/key_hash.h"
 #include "derive/kernel_kind.h"
 #include "derive/roof/matrix_cores.h"
 #include "derive/roof/parted_attention.h"
@@ -100,11 +101,19 @@ class Gatherer {
  private:
   enum : std::uint8_t { kUnasked, kYes, kPlain, kOther };
 
+  struct Key {
+    StringId op, dims, types;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  struct KeyHash {
+    std::size_t operator()(const Key& k) const {
+      return hash_of_all(process_hash_seed(), k.op, k.dims, k.types);
+    }
+  };
+
   std::size_t index_of(Row op) {
     const StringId dims = dims_.id(op) != trace::kEmptyString ? dims_.id(op) : old_dims_.id(op);
-    const std::uint64_t key =
-        (std::uint64_t{dims} << 32 | types_.id(op)) * 0x9E3779B97F4A7C15ULL + e_.name[op];
-    const auto [found, added] = index_.try_emplace(key, products_.size());
+    const auto [found, added] = index_.try_emplace({e_.name[op], dims, types_.id(op)}, products_.size());
     if (added) products_.push_back(product_of(op, dims));
     return found->second;
   }
@@ -145,7 +154,7 @@ class Gatherer {
   std::vector<std::uint8_t> units_;
   derive::KernelSetting setting_;
   Row last_op_ = kNoRow;
-  std::unordered_map<std::uint64_t, std::size_t> index_;
+  std::unordered_map<Key, std::size_t, KeyHash> index_;
   std::vector<Product> products_;
 };
 

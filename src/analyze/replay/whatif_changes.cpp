@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "analyze/host/loops.h"
+#include "base/text.h"
 #include "derive/kernel_class.h"
 #include "derive/kernel_kind.h"
 #include "derive/roof/matrix_cores.h"
@@ -56,12 +57,6 @@ constexpr std::array kWords = {
 };
 constexpr double kMaxFactor = 1000;
 constexpr std::size_t kMaxScales = 100;
-
-std::string_view trimmed(std::string_view text) {
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  while (text.ends_with(' ')) text.remove_suffix(1);
-  return text;
-}
 
 std::vector<std::string_view> split(std::string_view text, char at) {
   std::vector<std::string_view> parts;

@@ -8,6 +8,7 @@
 #include "analyze/tb/tb.h"
 #include "analyze/tb/tree.h"
 #include "analyze/tb/window.h"
+#include "base/key_hash.h"
 
 namespace stepscope::analyze {
 namespace tb {
@@ -32,12 +33,9 @@ struct KernelKey {
 
 struct KeyHash {
   std::size_t operator()(const KernelKey& key) const {
-    std::size_t hash = std::hash<std::string_view>{}(key.op);
-    for (const std::uint64_t part :
-         {std::uint64_t{key.name}, std::uint64_t{key.grid}, std::uint64_t{key.block},
-          static_cast<std::uint64_t>(key.registers), static_cast<std::uint64_t>(key.shared_memory)})
-      hash = (hash ^ part) * 0x9E3779B97F4A7C15u;
-    return hash ^ hash >> 32;
+    const HashSeed seed = process_hash_seed();
+    return hash_of_all(seed, hash_of(key.op, seed), key.name, key.grid, key.block, key.registers,
+                       key.shared_memory);
   }
 };
 

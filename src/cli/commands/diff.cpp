@@ -2,6 +2,7 @@
 #include "compare/diff.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -98,10 +99,8 @@ Result<const analyze::Analysis*> named_analysis(std::string_view name) {
     if (analysis->name == name) return analysis;
     known.emplace_back(analysis->name);
   }
-  std::string all;
-  for (const std::string& one : known) all += (all.empty() ? "" : ", ") + one;
   return Error{fmt::format("--what {}: no analysis of that name can be compared.{} These can: {}", name,
-                           report::did_you_mean(name, known), all),
+                           report::did_you_mean(name, known), fmt::join(known, ", ")),
                ""};
 }
 

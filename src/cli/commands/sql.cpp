@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -63,10 +64,9 @@ std::string explained(const std::string& message) {
   if (!message.starts_with(kNoTable))
     return names_column ? message + ". `stepscope sql TRACE --tables` lists tables and columns." : message;
   const std::string wanted = message.substr(kNoTable.size());
-  std::string names;
-  for (const std::string& name : all_names()) names += (names.empty() ? "" : ", ") + name;
+  const std::vector<std::string> names = all_names();
   return fmt::format("there is no table '{}'.{} The tables are {}.", wanted,
-                     report::did_you_mean(wanted, all_names()), names);
+                     report::did_you_mean(wanted, names), fmt::join(names, ", "));
 }
 
 write::AskLimits limits_of(const Call& call) {

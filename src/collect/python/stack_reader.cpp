@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstring>
 
+#include "base/text.h"
 #include "collect/python/names.h"
 #include "record/format.h"
 
@@ -68,20 +69,6 @@ bool first_frame(const void* thread, const void*& frame) {
 #endif
 }
 
-void put_utf8(std::string& out, std::uint32_t c) {
-  if (c < 0x80) {
-    out += static_cast<char>(c);
-  } else if (c < 0x800) {
-    out += {static_cast<char>(0xC0 | c >> 6), static_cast<char>(0x80 | (c & 63))};
-  } else if (c < 0x10000) {
-    out += {static_cast<char>(0xE0 | c >> 12), static_cast<char>(0x80 | (c >> 6 & 63)),
-            static_cast<char>(0x80 | (c & 63))};
-  } else {
-    out += {static_cast<char>(0xF0 | (c >> 18 & 7)), static_cast<char>(0x80 | (c >> 12 & 63)),
-            static_cast<char>(0x80 | (c >> 6 & 63)), static_cast<char>(0x80 | (c & 63))};
-  }
-}
-
 constexpr std::size_t kMax = 400;  // a whole sample has to fit into a segment
 static_assert(StackReader::kDeepest * (2 * 4 * kMax + 64) < record::kSegmentBytes - 65'536);
 
@@ -102,7 +89,7 @@ bool read_string(const void* object, std::string& out) {
   for (std::size_t i = 0; i < length; ++i) {
     std::uint32_t c = 0;
     std::memcpy(&c, bytes + i * kind, kind);
-    put_utf8(out, c);
+    append_utf8(out, c);
   }
   return true;
 }

@@ -5,7 +5,7 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "base/hash.h"
+#include "base/key_hash.h"
 
 namespace stepscope::derive {
 namespace {
@@ -14,10 +14,10 @@ constexpr double kAboutEqual = 0.1;
 
 std::uint64_t number_of(const trace::Trace& trace,
                         const std::tuple<trace::StringId, trace::StringId, trace::StringId>& kernel) {
-  HashSeed seed = process_hash_seed();
+  const HashSeed seed = process_hash_seed();
   const auto [name, grid, block] = kernel;
-  for (const trace::StringId part : {name, grid, block}) seed.start = hash_of(trace.text(part), seed);
-  return seed.start;
+  return hash_of_all(seed, hash_of(trace.text(name), seed), hash_of(trace.text(grid), seed),
+                     hash_of(trace.text(block), seed));
 }
 
 }  // namespace

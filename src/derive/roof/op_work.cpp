@@ -4,6 +4,7 @@
 #include <charconv>
 #include <unordered_map>
 
+#include "base/key_hash.h"
 #include "derive/work/conv_hints.h"
 #include "derive/work/op_args.h"
 #include "derive/work/tally.h"
@@ -25,9 +26,7 @@ struct ArgKey {
 };
 struct ArgKeyHash {
   std::size_t operator()(const ArgKey& k) const {
-    std::uint64_t h = k.name;
-    for (StringId id : {k.dims, k.types, k.strides, k.concrete, k.hint}) h = (h ^ id) * 0x9E3779B97F4A7C15ULL;
-    return static_cast<std::size_t>(h ^ (h >> 29));
+    return hash_of_all(process_hash_seed(), k.name, k.dims, k.types, k.strides, k.concrete, k.hint);
   }
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "derive/arg_text.h"
 
 namespace stepscope::derive {

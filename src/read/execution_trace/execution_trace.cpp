@@ -9,47 +9,10 @@
 #include "read/execution_trace/node_inputs.h"
 #include "read/json_members.h"
 #include "read/kineto/document.h"
+#include "read/losses.h"
 
 namespace stepscope::read {
 namespace {
-
-std::string_view text_between(const char* from, const char* to) {
-  return {from, static_cast<std::size_t>(to - from)};
-}
-
-/// Members of the JSON object at `p`, which ends before `end`: their keys and values as they stand. A value
-/// without an end, or with a quote in it that was not escaped, goes on to `end`.
-class Members {
- public:
-  Members(const char* p, const char* end) : at_(p), end_(end) {
-    if (at_ < end_ && *at_ == '{') at_ = skip_space(at_ + 1);
-  }
-  explicit Members(std::string_view object) : Members(object.data(), object.data() + object.size()) {}
-
-  bool next(std::string_view& key, std::string_view& value) {
-    if (at_ >= end_ || *at_ != '"') return false;
-    bool escaped = false;
-    const char* close = string_end(at_ + 1, end_, escaped);
-    if (close == nullptr) return false;
-    key = text_between(at_ + 1, close);
-    const char* p = skip_space(close + 1);
-    if (p >= end_ || *p != ':') return false;
-    p = skip_space(p + 1);
-    const char* behind = p < end_ ? value_end(p, end_) : nullptr;
-    if (behind == nullptr || behind == p) {
-      value = text_between(p, at_ = end_);
-      return true;
-    }
-    value = text_between(p, behind);
-    at_ = skip_space(behind);
-    if (at_ < end_ && *at_ == ',') at_ = skip_space(at_ + 1);
-    return true;
-  }
-  bool at_close() const { return at_ < end_ && *at_ == '}'; }
-
- private:
-  const char *at_, *end_;
-};
 
 /// Whether a node begins at `brace`, a "{": it has an id first, or a name and then one. What else has a name
 /// is an attribute of a node.
@@ -90,10 +53,8 @@ struct NodeList {
 struct Sink {
   ExecutionTrace& trace;
   void lose(std::int64_t byte, std::int64_t bytes, std::string_view reason) {
-    constexpr std::size_t kDescribed = 16;
     trace::Reading& reading = trace.reading;
-    if (reading.first_losses.size() < kDescribed)
-      reading.first_losses.push_back({byte, bytes, std::string(reason)});
+    describe(reading.first_losses, {byte, bytes, std::string(reason)});
     ++reading.losses;
     reading.lost_bytes += bytes;
   }

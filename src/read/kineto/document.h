@@ -1,5 +1,5 @@
-// The document around a list of Chrome events: top-level keys, the list, what is damaged and where it goes
-// on.
+// The document around a list of Chrome events: top-level keys, the list, and how reading goes on behind
+// damage.
 #pragma once
 
 #include <fmt/format.h>
@@ -32,13 +32,13 @@ struct ChromeList {
 
 using TopLevel = std::vector<std::pair<std::string, std::string>>;
 
-/// Bytes scanned by events that failed. An event that scans far and fails may be followed by a million that
-/// do the same: when failures have cost many times the text, and not before this many bytes, events are
-/// held to a small size.
+/// How many bytes damaged events may cost before it matters. An event may be read far before it fails, and a
+/// million like it may follow: once failures cost many times the text, and this many bytes, events are held
+/// to a small size.
 inline constexpr std::int64_t kFreeWaste = std::int64_t{1} << 26;
 
-/// Walks the document around the events: top-level keys, the event list, the end. What it makes of a text
-/// does not depend on how the text is cut into blocks.
+/// Walks the document around the events: top-level keys, the event list, the end. The result does not depend
+/// on how the text is cut into blocks.
 ///
 /// `List`: what the document holds a list of.
 template <class Events, class List = ChromeList>
@@ -53,7 +53,7 @@ class DocumentParser {
   bool bare_array = false;
   TopLevel top_level;
 
-  /// To be used for a block that another parser's block comes before.
+  /// For a block that follows one of another parser.
   void start_at(Place at) {
     place = at;
     bare_array = false;
@@ -77,7 +77,7 @@ class DocumentParser {
     return block.end();
   }
 
-  /// The text from `p` on cannot be used; parse() goes on at the next event.
+  /// Leaves out the text from `p` on; parse() goes on at the next event.
   void give_up(const char* p, std::string_view why) {
     if (damaged_from_ >= 0) return;
     damaged_from_ = offset_of(p);
@@ -90,7 +90,7 @@ class DocumentParser {
     give_up(skip_space(p), why);
   }
 
-  /// What begins at `p` is longer than the most that is held.
+  /// The item at `p` is longer than the limit.
   void cut_long(const char* p, std::size_t most) {
     constexpr std::size_t kMebibyte = std::size_t{1} << 20;
     const bool round = most % kMebibyte == 0;
@@ -102,7 +102,7 @@ class DocumentParser {
   /// True between damage and the next event.
   bool lost() const { return damaged_from_ >= 0; }
 
-  /// No more text will come: what was being skipped is lost up to `block`'s end.
+  /// The text has ended: what is being skipped is lost up to `block`'s end.
   void finish(const Block& block, Sink& batch) {
     if (lost())
       batch.lose(damaged_from_, block.offset + static_cast<std::int64_t>(block.size) - damaged_from_,
@@ -183,37 +183,26 @@ class DocumentParser {
       return true;
     }
     const char* from = p;
-    bool escaped = false;
-    if (*p != '"') {
-      give_up(p, "a key was expected in the top-level object");
+    std::string_view key;
+    const char* damage = nullptr;
+    if (!pass_key(p, end, key, damage)) {
+      if (damage == nullptr) return retreat(p, from);
+      give_up(p = from, damage);
       return true;
     }
-    const char* close = string_end(p + 1, end, escaped);
-    if (close == nullptr) return retreat(p, from);
-    const std::string_view key(from + 1, static_cast<std::size_t>(close - from - 1));
-    p = skip_space(close + 1);
-    if (p >= end) return retreat(p, from);
-    if (*p != ':') {
-      give_up(p = from, "a colon was expected behind this top-level key");
-      return true;
-    }
-    p = skip_space(p + 1);
-    if (p >= end) return retreat(p, from);
     if (key == List::kKey && *p == '[') {
       ++p;
       place = Place::events;
       return true;
     }
-    const char* looked = p;
-    const char* behind = value_end(p, end, &looked);
-    if (behind == nullptr) return retreat(p, from);
-    wasted_ += behind == p ? looked - p : 0;
-    if (behind == p) {
-      give_up(p = from, "a value was expected behind this top-level key");
+    const char *value = p, *looked = p;
+    if (!pass_value(p, end, damage, looked)) {
+      if (damage == nullptr) return retreat(p, from);
+      wasted_ += looked - value;
+      give_up(p = from, damage);
       return true;
     }
-    top_level.emplace_back(std::string(key), std::string(p, behind));
-    p = behind;
+    top_level.emplace_back(key, text_between(value, p));
     return true;
   }
 
@@ -256,7 +245,7 @@ class DocumentParser {
   std::int64_t wasted_ = 0;
 };
 
-/// Ends the text: an event that was cut is lost, and so is what is left of a stretch being skipped.
+/// Ends the text. An event that was cut is lost, and so is what was being skipped.
 template <class Events, class List>
 void parse_end(DocumentParser<Events, List>& parser, const Block& block, typename Events::Sink& batch,
                const char* rest) {

@@ -6,25 +6,21 @@
 
 #include "read/batch.h"
 #include "read/blocks.h"
+#include "read/json_text.h"
 
 namespace stepscope::read {
 
-/// What an event's category means. Old and new spellings, any vendor.
-trace::Kind kind_of_category(std::string_view category);
-/// What an event of that kind is by its name: accelerators of some vendors list waits for events, and the
-/// recording of events, with their kernels.
-trace::Kind kind_by_name(trace::Kind kind, std::string_view name);
-
-/// True when one vocabulary for all that these hold might have been too small: beyond that args stay one
-/// text.
+/// True when one vocabulary could not have held the schemas of all of these: then some args might be kept as
+/// raw text.
 bool may_be_full(std::span<const Vocabulary> words);
 
-/// Parses event objects into a Batch. One per thread; predictions about the next event's keys live here.
+/// Parses event objects into a Batch. One per thread: it predicts the keys of the next event from the last
+/// ones.
 class EventParser {
  public:
   using Sink = Batch;
 
-  /// `drawn`: keep also what an overlay drew.
+  /// `drawn`: also keep what an overlay drew.
   explicit EventParser(Vocabulary& vocabulary, bool drawn = false) : words_(vocabulary), drawn_(drawn) {}
 
   enum class Outcome : std::uint8_t {
@@ -37,13 +33,25 @@ class EventParser {
   /// Gives `batch` the rows of all events parsed since the last call.
   void end_batch(Batch& batch);
   const char* damage() const { return damage_; }
-  /// How far into the text a damaged event was looked at.
+  /// How far the text of a damaged event was read.
   const char* reached() const { return reached_; }
 
  private:
-  struct Fields;
-  // Beyond this many the args of an event are kept as one raw text.
+  // An event with more args has the rest of them as one raw text.
   static constexpr std::size_t kMaxFields = 256;
+  /// Of the event being read.
+  struct Fields {
+    char phase = 0;
+    bool has_category = false, time_usable = false, duration_usable = false, has_duration = false;
+    trace::StringId name = 0, category = 0;
+    Ident pid, tid;
+    std::int64_t time = 0, duration = 0, id = 0;
+    trace::SchemaId schema = trace::kNoArgs;
+    std::size_t field_count = 0;
+    bool has_more = false;                // the args beyond the limit are kept as one text
+    const char* first_skipped = nullptr;  // the first field that was not kept
+    std::int64_t skipped_bytes = 0;
+  };
   struct LastLane {
     LaneKey key;
     LaneId lane = kNoLane;
@@ -51,8 +59,8 @@ class EventParser {
   /// The fields of an event that mean something to every reader.
   enum class Field : std::uint8_t { none, ph, cat, name, pid, tid, ts, dur, args, id, unused, other };
   static constexpr std::size_t kFields = 12;
-  /// What stands between a field's value and the next one's in this file: `,"tid":`. One comparison then
-  /// replaces the reading of the separators and the key.
+  /// The text between a field's value and the next one's, e.g. `,"tid":`. Comparing it once replaces parsing
+  /// separators and key.
   class Gap {
    public:
     bool learn(const char* from, const char* to, Field next);
@@ -72,17 +80,14 @@ class EventParser {
     trace::SchemaId next = 0;
   };
 
-  bool fail(const char* why) {
-    damage_ = why;
-    return false;
-  }
+  // Each parse_… moves `p` behind what it reads. False: the text ends, or `damage_` says what is wrong.
   bool parse_fields(const char*& p, Fields& f);
   bool find_field(const char*& p, Field before, Field& field);
   bool read_key(const char*& p, Field& field);
   bool parse_field(const char*& p, Field field, Fields& f);
   bool parse_args(const char*& p, Fields& f);
+  bool keep_as_text(const char*& p, Fields& f);
   bool parse_arg(const char*& p, Fields& f);
-  bool parse_key(const char*& p, trace::StringId& key);
   bool parse_arg_value(const char*& p, trace::ArgType& type, std::int64_t& value);
   bool parse_text(const char*& p, trace::StringId& id);
   bool parse_phase(const char*& p, char& phase);
@@ -91,16 +96,18 @@ class EventParser {
   bool parse_ident(const char*& p, Ident& ident);
   bool parse_id(const char*& p, std::int64_t& id);
   bool parse_time(const char*& p, std::int64_t& time, bool& usable);
-  bool skip_value(const char*& p);
+  bool skip_value(const char*& p) { return pass_value(p, end_, damage_, reached_); }
   bool skip_field(const char*& p, Fields& f);
   bool has_room(const Fields& f) const;
   trace::StringId intern(std::string_view text);
+  trace::StringId intern_escaped(std::string_view text);
   trace::SchemaId extend(trace::SchemaId schema, trace::StringId key, trace::ArgType type);
   trace::Kind category_kind(trace::StringId category);
   LaneId lane_of(const Fields& f, trace::Kind kind, char flow = 0);
   void add(const Fields& f);
-  /// Whether an overlay drew it and that is not wanted.
-  bool is_left_out(const Fields& f, std::string_view drawn) const;
+  void add_timed(const Fields& f);
+  /// An overlay drew the event, and that is not wanted.
+  bool is_left_out(const Fields& f) const;
   void add_row(const Fields& f, trace::Kind kind, std::int64_t end);
 
   Vocabulary& words_;

@@ -6,7 +6,7 @@
 
 #include "read/drawn.h"
 #include "read/json_members.h"
-#include "read/merged.h"
+#include "read/merged/source.h"
 
 namespace stepscope::read {
 namespace {

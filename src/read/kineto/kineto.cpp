@@ -114,8 +114,7 @@ void count_reading(trace::Rank& rank, const Pass& pass, const ByteSource& source
     reading.losses += batch.loss_count;
     reading.lost_bytes += batch.lost_bytes;
     reading.clamped_times += batch.clamped_times;
-    for (const trace::Loss& loss : batch.losses)
-      if (reading.first_losses.size() < 16) reading.first_losses.push_back(loss);
+    for (const trace::Loss& loss : batch.losses) describe(reading.first_losses, loss);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <unordered_map>
 
+#include "base/text.h"
 #include "record/device/occupancy.h"
 #include "record/device/words.h"
 
@@ -68,7 +69,7 @@ void DeviceText::properties(std::string& out) const {
     first = false;
     put(out, id);
     out += ", \"name\": ";
-    put_text(out, device.name);
+    append_json(out, device.name);
     const auto tell = [&](std::string_view key, std::uint64_t value) {
       out += ", \"";
       out += key;

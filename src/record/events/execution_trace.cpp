@@ -7,6 +7,7 @@
 #include <tuple>
 #include <vector>
 
+#include "base/text.h"
 #include "record/events/node_inputs.h"
 #include "record/interned.h"
 #include "record/text/json_text.h"
@@ -70,7 +71,7 @@ class Writer {
     node(kRoot, kProcess, kRoot, node_inputs(""), {});
     if (!process_groups.empty()) {
       std::string text;
-      put_text(text, process_groups);
+      append_json(text, process_groups);
       node(++last_node_, "## process_group:init ##", kRoot,
            R"("values": [)" + text + R"(], "shapes": [[]], "types": ["String"], "strides": [[]])", {});
     }
@@ -163,7 +164,7 @@ class Writer {
     out_ += R"({"id": )";
     put(out_, id);
     out_ += R"(, "name": )";
-    put_text(out_, name);
+    append_json(out_, name);
     out_ += R"(, "ctrl_deps": )";
     put(out_, parent);
     out_ += R"(, "inputs": {)";

@@ -2,11 +2,12 @@
 
 #include <array>
 #include <cmath>
-#include <cstring>
 
+#include "base/text.h"
 #include "record/signature.h"
 #include "record/text/inputs_text.h"
 #include "record/text/json_text.h"
+#include "record/text/signature_bytes.h"
 
 namespace stepscope::record {
 namespace {
@@ -19,10 +20,9 @@ struct Node {
   std::string value, shape = "[]", type, stride = "[]";
 };
 
-class Reader {
+class Reader : public SignatureBytes {
  public:
-  explicit Reader(std::string_view signature) : rest_(signature) {}
-  bool empty() const { return rest_.empty(); }
+  using SignatureBytes::SignatureBytes;
 
   bool read(Node& node) {
     std::uint8_t kind = 0;
@@ -64,32 +64,12 @@ class Reader {
   }
 
  private:
-  template <class T>
-  bool take(T& value) {
-    if (rest_.size() < sizeof value) return false;
-    std::memcpy(&value, rest_.data(), sizeof value);
-    rest_.remove_prefix(sizeof value);
-    return true;
-  }
-
-  bool numbers(std::size_t count, std::string& out, std::uint64_t& product) {
-    out = "[";
-    for (std::size_t i = 0; i < count; ++i) {
-      std::int64_t number = 0;
-      if (!take(number)) return false;
-      product *= static_cast<std::uint64_t>(number);
-      if (i > 0) out += ',';
-      put(out, number);
-    }
-    out += ']';
-    return true;
-  }
-
   bool tensor(Node& node) {
     std::uint8_t type = 0, dimensions = 0, strided = 0;
     std::uint64_t elements = 1, unused = 1;
-    if (!take(type) || !take(dimensions) || !take(strided) || !numbers(dimensions, node.shape, elements) ||
-        (strided != 0 && !numbers(dimensions, node.stride, unused)))
+    if (!take(type) || !take(dimensions) || !take(strided) ||
+        !take_numbers(dimensions, ",", node.shape, elements) ||
+        (strided != 0 && !take_numbers(dimensions, ",", node.stride, unused)))
       return false;
     node.type = "Tensor(" + std::string(scalar_type_name(type)) + ")";
     node.value = "[0,0,0,";
@@ -133,7 +113,6 @@ class Reader {
     return true;
   }
 
-  std::string_view rest_;
   int depth_ = 0;
 };
 
@@ -148,7 +127,7 @@ std::string node_inputs(std::string_view signature) {
       for (std::string* text : {&values, &shapes, &types, &strides}) *text += ',';
     values += node.value;
     shapes += node.shape;
-    put_text(types, node.type);
+    append_json(types, node.type);
     strides += node.stride;
   }
   return R"("values": [)" + values + R"(], "shapes": [)" + shapes + R"(], "types": [)" + types +

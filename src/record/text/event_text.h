@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/text.h"
 #include "record/text/json_text.h"
 
 namespace stepscope::record {
@@ -27,7 +28,7 @@ class EventText {
     out += R"(", "cat": ")";
     out += category;
     out += R"(", "name": )";
-    put_text(out, name);
+    append_json(out, name);
     out += R"(, "pid": )";
     put(out, pid);
     out += R"(, "tid": )";
@@ -73,7 +74,7 @@ class EventArgs {
     return *this;
   }
   EventArgs& add(std::string_view name, std::string_view value) {
-    put_text(key(name), value);
+    append_json(key(name), value);
     return *this;
   }
   void end() { out_ += "}}"; }

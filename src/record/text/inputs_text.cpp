@@ -1,11 +1,12 @@
 #include "record/text/inputs_text.h"
 
 #include <array>
-#include <cstring>
 #include <optional>
 
+#include "base/text.h"
 #include "record/signature.h"
 #include "record/text/json_text.h"
+#include "record/text/signature_bytes.h"
 
 namespace stepscope::record {
 namespace {
@@ -62,11 +63,9 @@ struct Told {
   std::string dims = "[]", strides = "[]", type, concrete;
 };
 
-class Reader {
+class Reader : public SignatureBytes {
  public:
-  explicit Reader(std::string_view signature) : rest_(signature) {}
-  bool empty() const { return rest_.empty(); }
-  std::string_view rest() const { return rest_; }
+  using SignatureBytes::SignatureBytes;
   bool at_collective() const { return !empty() && static_cast<Input>(rest_.front()) == Input::collective; }
 
   /// False: it is not whole.
@@ -76,7 +75,7 @@ class Reader {
       if (field == 0) return true;
       if (field >= kFields.size()) return false;
       out += ", ";
-      put_text(out, kFields[field]);
+      append_json(out, kFields[field]);
       out += ": ";
       if (!field_value(out)) return false;
     }
@@ -90,21 +89,13 @@ class Reader {
   }
 
  private:
-  template <class T>
-  bool take(T& value) {
-    if (rest_.size() < sizeof value) return false;
-    std::memcpy(&value, rest_.data(), sizeof value);
-    rest_.remove_prefix(sizeof value);
-    return true;
-  }
-
   /// A list is a text, as in Kineto's files.
   bool field_value(std::string& out) {
     const Input kind = empty() ? Input::none : static_cast<Input>(rest_.front());
     Told told;
     if (!read(told)) return false;
     if (kind == Input::text || kind == Input::list)
-      put_text(out, told.concrete);
+      append_json(out, told.concrete);
     else if (kind == Input::integer)
       out += told.concrete;
     else if (kind == Input::boolean)
@@ -114,23 +105,13 @@ class Reader {
     return true;
   }
 
-  bool numbers(std::size_t count, std::string& out) {
-    out = "[";
-    for (std::size_t i = 0; i < count; ++i) {
-      std::int64_t number = 0;
-      if (!take(number)) return false;
-      if (i > 0) out += ", ";
-      put(out, number);
-    }
-    out += ']';
-    return true;
-  }
-
   bool tensor(Told& told) {
     std::uint8_t type = 0, dimensions = 0, strided = 0;
     if (!take(type) || !take(dimensions) || !take(strided)) return false;
     told.type = scalar_type_name(type);
-    return numbers(dimensions, told.dims) && (strided == 0 || numbers(dimensions, told.strides));
+    std::uint64_t unused = 1;
+    return take_numbers(dimensions, ", ", told.dims, unused) &&
+           (strided == 0 || take_numbers(dimensions, ", ", told.strides, unused));
   }
 
   bool list(Told& told) {
@@ -207,7 +188,6 @@ class Reader {
     return false;
   }
 
-  std::string_view rest_;
   int depth_ = 0;
 };
 
@@ -232,9 +212,9 @@ InputTexts input_texts(std::string_view signature) {
     texts.strides += between + told->strides;
     texts.tensor_dims += between + (told->type == "TensorList" ? "[]" : told->dims);
     texts.types += between;
-    put_text(texts.types, told->type);
+    append_json(texts.types, told->type);
     texts.concrete += between;
-    put_text(texts.concrete, told->concrete);
+    append_json(texts.concrete, told->concrete);
   }
   if (texts.dims.empty()) return texts;
   for (std::string* text : {&texts.dims, &texts.strides, &texts.tensor_dims, &texts.types, &texts.concrete})

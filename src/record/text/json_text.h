@@ -1,4 +1,4 @@
-// Numbers and texts, appended as JSON.
+// Numbers, appended as JSON.
 #pragma once
 
 #include <charconv>
@@ -31,28 +31,6 @@ inline void put_us(std::string& out, std::int64_t ns) {
   out += static_cast<char>('0' + rest / 100);
   out += static_cast<char>('0' + rest / 10 % 10);
   out += static_cast<char>('0' + rest % 10);
-}
-
-inline void put_text(std::string& out, std::string_view text) {
-  constexpr std::string_view kHex = "0123456789abcdef";
-  out += '"';
-  std::size_t written = 0;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const auto byte = static_cast<unsigned char>(text[at]);
-    if (byte >= 0x20 && byte != '"' && byte != '\\') continue;
-    out += text.substr(written, at - written);
-    written = at + 1;
-    out += '\\';
-    if (byte >= 0x20) {
-      out += text[at];
-      continue;
-    }
-    out += "u00";
-    out += kHex[byte >> 4];
-    out += kHex[byte & 15];
-  }
-  out += text.substr(written);
-  out += '"';
 }
 
 }  // namespace stepscope::record

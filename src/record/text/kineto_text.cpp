@@ -6,6 +6,7 @@
 #include <string>
 #include <tuple>
 
+#include "base/text.h"
 #include "record/text/json_text.h"
 #include "record/text/process_text.h"
 
@@ -59,7 +60,7 @@ class Writer {
                                     std::pair{kModules, "with_modules"}})
       if ((flags & flag) != 0) out_ += std::string(", \"") + key + "\": 1";
     out_ += R"(, "host_name": )";
-    put_text(out_, recording_.host());
+    append_json(out_, recording_.host());
     for (const std::string& text : metadata_) tell(text);
     for (const Segment& segment : recording_.segments()) metadata(segment);
     if (recording_.dropped() > 0) {
@@ -88,7 +89,7 @@ class Writer {
     const std::size_t equals = text.find('=');
     if (equals == std::string_view::npos || !keys_.insert(std::string(text.substr(0, equals))).second) return;
     out_ += ", ";
-    put_text(out_, text.substr(0, equals));
+    append_json(out_, text.substr(0, equals));
     out_ += ": ";
     out_ += text.substr(equals + 1);
   }

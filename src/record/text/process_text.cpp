@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/text.h"
 #include "record/text/inputs_text.h"
 #include "record/text/json_text.h"
 
@@ -65,7 +66,7 @@ void ProcessText::op(const Segment& segment, const Texts& texts, std::span<const
   put(out_, ops_);
   if (!overload.empty() && document_.op_names == OpNames::plain) {
     out_ += R"(, "Overload name": )";
-    put_text(out_, overload);
+    append_json(out_, overload);
   }
   if (devices_.wants(op))
     devices_.add({segment.thread, begin, end, written_.events}, op.scope == kUserScope, texts[op.value]);
@@ -138,7 +139,7 @@ void ProcessText::write_call(const PythonCall& call) {
   }
   if (!call.path.empty()) {
     out_ += R"(, "Module path": )";
-    put_text(out_, call.path);
+    append_json(out_, call.path);
   }
   if (call.ended_late) out_ += R"(, "finished": false)";
   if (call.samples > 0) {
@@ -268,7 +269,7 @@ void ProcessText::about(std::string_view what, std::uint32_t thread, std::string
   out_ += key;
   out_ += "\": ";
   if (is_text)
-    put_text(out_, value);
+    append_json(out_, value);
   else
     out_ += value;
   out_ += "}}";

@@ -2,45 +2,10 @@
 
 #include <fmt/format.h>
 
-
-#include "report/utf8.h"
+#include "base/text.h"
 
 namespace stepscope::report {
 namespace {
-
-void put_code(std::string& out, char32_t code) {
-  switch (code) {
-    case '"':
-      out += "\\\"";
-      return;
-    case '\\':
-      out += "\\\\";
-      return;
-    case '\n':
-      out += "\\n";
-      return;
-    case '\r':
-      out += "\\r";
-      return;
-    case '\t':
-      out += "\\t";
-      return;
-    default:
-      break;
-  }
-  // Beyond what JSON asks: DEL and C1 (terminals obey them) and the two line separators of JavaScript.
-  const bool unsafe = code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x2028 || code == 0x2029;
-  if (unsafe)
-    out += fmt::format("\\u{:04x}", static_cast<unsigned>(code));
-  else
-    append_utf8(out, code);
-}
-
-void put_text(std::string& out, std::string_view text) {
-  out += '"';
-  while (!text.empty()) put_code(out, take_code_point(text));
-  out += '"';
-}
 
 void put_value(std::string& out, const Column& column, std::size_t row) {
   if (column.missing(row)) {
@@ -50,15 +15,14 @@ void put_value(std::string& out, const Column& column, std::size_t row) {
   } else if (const auto* reals = std::get_if<Reals>(&column.values)) {
     out += fmt::format("{}", (*reals)[row]);
   } else {
-    put_text(out, std::get<Texts>(column.values)[row]);
+    append_json(out, std::get<Texts>(column.values)[row]);
   }
 }
 
 void put_column(std::string& out, const Column& column) {
   out += "{\"name\":";
-  put_text(out, column.name);
-  out += fmt::format(",\"unit\":\"{}\",\"role\":\"{}\"}}", name_of(column.unit),
-                 name_of(column.role));
+  append_json(out, column.name);
+  out += fmt::format(",\"unit\":\"{}\",\"role\":\"{}\"}}", name_of(column.unit), name_of(column.role));
 }
 
 void put_row(std::string& out, const Table& table, std::size_t row) {
@@ -72,7 +36,7 @@ void put_row(std::string& out, const Table& table, std::size_t row) {
 
 void put_table_head(std::string& out, const Table& table) {
   out += "{\"title\":";
-  put_text(out, table.title);
+  append_json(out, table.title);
   out += fmt::format(",\"shape\":\"{}\",\"columns\":[", name_of(table.shape));
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     if (i != 0) out += ',';
@@ -90,7 +54,7 @@ void put_rows(std::string& out, const Table& table, bool first) {
 
 void put_report_head(std::string& out, std::string_view name) {
   out += "{\"report\":";
-  put_text(out, name);
+  append_json(out, name);
   out += ",\"tables\":[";
 }
 
@@ -105,7 +69,7 @@ void put_report(std::string& out, const Report& report) {
   out += "],\"notes\":[";
   for (std::size_t i = 0; i < report.notes.size(); ++i) {
     if (i != 0) out += ',';
-    put_text(out, report.notes[i]);
+    append_json(out, report.notes[i]);
   }
   out += "]}";
 }
@@ -143,11 +107,5 @@ std::string json_rows(const Table& table, bool first) {
 }
 
 std::string json_tail() { return "]}],\"notes\":[]}\n"; }
-
-std::string json_text(std::string_view text) {
-  std::string out;
-  put_text(out, text);
-  return out;
-}
 
 }  // namespace stepscope::report

@@ -22,7 +22,4 @@ std::string json_head(std::string_view report, const Table& table);
 std::string json_rows(const Table& table, bool first);
 std::string json_tail();
 
-/// `text` with quotes; control characters escaped, wrong bytes replaced by U+FFFD.
-std::string json_text(std::string_view text);
-
 }  // namespace stepscope::report

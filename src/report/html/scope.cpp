@@ -2,8 +2,7 @@
 // carry a name made of the content. Text from a trace cannot look like an id: its quotes are escaped.
 #include <fmt/format.h>
 
-#include <cstdint>
-
+#include "base/key_hash.h"
 #include "report/html/parts.h"
 
 namespace stepscope::report {
@@ -19,17 +18,10 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
   text = out.append(text, at);
 }
 
-/// The same in every process, so that a page made twice is the same page (FNV-1a).
-std::uint64_t fingerprint(std::string_view text) {
-  std::uint64_t hash = 0xCBF29CE484222325;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3;
-  return hash;
-}
-
 }  // namespace
 
 std::string scoped(std::string body) {
-  const std::string name = fmt::format("stepscope-{:016x}", fingerprint(body));
+  const std::string name = fmt::format("stepscope-{:016x}", hash_of(body, kFixedSeed));
   std::string style = style_sheet();
   replace_all(style, ":root{", "&{");
   replace_all(style, "\nbody{", "\n&{padding:2px 8px 10px;");
