@@ -19,7 +19,7 @@ std::vector<HalfEvent> sorted_halves(const trace::Trace& trace, const trace::Ran
     all.insert(all.end(), batch.halves.begin(), batch.halves.end());
     std::vector<HalfEvent>().swap(batch.halves);
   }
-  std::stable_lane(all.begin(), all.end(), [&](const HalfEvent& a, const HalfEvent& b) {
+  std::stable_sort(all.begin(), all.end(), [&](const HalfEvent& a, const HalfEvent& b) {
     if (a.track != b.track) return a.track < b.track;
     if (a.time != b.time) return a.time < b.time;
     if (a.begin != b.begin) return b.begin;
