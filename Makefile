@@ -53,9 +53,8 @@ fuzz:  ## fuzz every reader for SECONDS (60) each, from test/corpus
 	@cmake --build --preset asan -j $(JOBS) --target fuzzers
 	@SECONDS_EACH=$(SECONDS) tools/run-fuzzers.sh
 
-docs: dev  ## write docs/analyses.md and docs/advice.md from the program's own lists
-	@build/dev/stepscope docs analyses > docs/analyses.md
-	@build/dev/stepscope docs advice > docs/advice.md
+docs: dev  ## write docs/analyses.md, advice.md and commands.md from the program, figures from bench/
+	@for page in analyses advice commands; do build/dev/stepscope docs $$page > docs/$$page.md || exit 1; done
 
 goldens: dev  ## write test/golden from the program's answers; read the difference
 	@python3 test/golden/goldens.py build/dev/stepscope --write

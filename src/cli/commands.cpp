@@ -118,7 +118,7 @@ constexpr std::string_view kReportExamples[] = {
 };
 constexpr std::string_view kShowExamples[] = {
     "stepscope show steps trace.json.gz",
-    "stepscope show idle traces/ --step 7 --sort time --top 20",
+    "stepscope show idle traces/ --step 3 --sort time --top 20",
     "stepscope show devices trace.json --format csv -o devices.csv",
 };
 constexpr std::string_view kExplainExamples[] = {
@@ -198,7 +198,7 @@ constexpr std::string_view kCompletionExamples[] = {
 };
 
 constexpr Command kCommands[] = {
-    {"record", "run a PyTorch program, record it, and report on it", "[FLAGS] -- PROGRAM [ARGS...]",
+    {"record", "run a PyTorch program, record it, and report on it", "-- PROGRAM [ARGS...]",
      "Runs the program as it is, records what it does in PyTorch, one file per process, and prints the "
      "report. "
      "A step ends with the optimizer's step(); what comes before the first and behind the last is no step. "
@@ -281,7 +281,8 @@ constexpr Command kCommands[] = {
      "the profiler, nothing is concluded. Record 8 steps or more, or four runs of each side (--base, --new).",
      kGateFlags, kGateExamples, run_gate},
     {"list", "name the analyses and what each answers", "",
-     "Names every analysis that `show` and `export` know.", kListFlags, kListExamples, run_list},
+     "Names every analysis that `show` and `export` know, by the question it helps to answer.", kListFlags,
+     kListExamples, run_list},
     {"validate", "say how much of each file could be read", "TRACE...",
      "Reads the files and says what is damaged, cut off or missing. Exits with 1 when anything is.",
      kValidateFlags, kValidateExamples, run_validate},
@@ -325,7 +326,7 @@ constexpr Command kCommands[] = {
      {},
      {},
      run_man},
-    {"docs", "print pages of the documentation", "analyses|advice", "", {}, {}, run_docs, true},
+    {"docs", "print pages of the documentation", "analyses|advice|commands", "", {}, {}, run_docs, true},
 };
 
 }  // namespace

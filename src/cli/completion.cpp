@@ -27,10 +27,33 @@ std::vector<std::string> command_names() {
   return names;
 }
 
+std::vector<std::string> names_of(analyze::Topic topic) {
+  std::vector<std::string> names;
+  for (const analyze::Analysis* analysis : advise::analyses_of(topic)) names.emplace_back(analysis->name);
+  return names;
+}
+
 std::vector<std::string> analysis_names() {
   std::vector<std::string> names;
-  for (const analyze::Analysis& analysis : advise::all_analyses()) names.emplace_back(analysis.name);
+  for (const auto& [topic, question] : analyze::kTopics)
+    for (std::string& name : names_of(topic)) names.push_back(std::move(name));
   return names;
+}
+
+/// Inside single quotes of a shell.
+std::string shell_text(std::string_view text) {
+  std::string out;
+  for (const char c : text) out += c == '\'' ? "'\\''" : std::string(1, c);
+  return out;
+}
+
+/// zsh: the analyses under the question of their topic.
+std::string grouped_names() {
+  std::string out;
+  for (const auto& [topic, question] : analyze::kTopics)
+    out +=
+        fmt::format("    compadd -V '{0}' -X '{0}' -- {1}\n", shell_text(question), joined(names_of(topic)));
+  return out;
 }
 
 std::vector<std::string> flag_names(const Command& command, const analyze::Analysis* analysis) {
@@ -154,8 +177,7 @@ _stepscope() {{
   if (( CURRENT == 2 )); then
     compadd -- {}
   elif (( CURRENT == 3 )) && [[ "$command" == show ]]; then
-    compadd -- {}
-    return
+{}    return
   elif (( CURRENT == 3 )) && [[ "$command" == explain ]]; then
     compadd -- {}
     return
@@ -177,7 +199,7 @@ fi
           cases.replace(at, 6, "choices=");
         return cases;
       }(),
-      joined(analysis_names()), flag_cases(), joined(command_names()), joined(analysis_names()),
+      joined(analysis_names()), flag_cases(), joined(command_names()), grouped_names(),
       joined(advise::explainable_ids()));
 }
 
