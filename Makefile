@@ -31,10 +31,12 @@ bench:  ## measure reading, analysing and recording
 	@test -x bench/run.sh || { echo "make bench: bench/run.sh is missing from this checkout" >&2; exit 1; }
 	@tools/install-deps.sh test
 	@bench/run.sh
+	@python3 tools/copy_figures.py
 
 explain-bench:  ## plant causes, score what advice says: SEEDS=5 SOURCES="G R"
 	@tools/install-deps.sh test
 	@bench/explain/run.sh --seeds $(SEEDS) --sources "$(SOURCES)"
+	@python3 tools/copy_figures.py
 
 format:  ## lay out the C++ files as .clang-format says
 	@tools/install-deps.sh dev
@@ -55,6 +57,7 @@ fuzz:  ## fuzz every reader for SECONDS (60) each, from test/corpus
 
 docs: dev  ## write docs/analyses.md, advice.md and commands.md from the program, figures from bench/
 	@for page in analyses advice commands; do build/dev/stepscope docs $$page > docs/$$page.md || exit 1; done
+	@python3 tools/copy_figures.py
 
 goldens: dev  ## write test/golden from the program's answers; read the difference
 	@python3 test/golden/goldens.py build/dev/stepscope --write
