@@ -30,13 +30,11 @@ test:  ## build with checks on and run every test
 bench:  ## measure reading, analysing and recording
 	@test -x bench/run.sh || { echo "make bench: bench/run.sh is missing from this checkout" >&2; exit 1; }
 	@tools/install-deps.sh test
-	@bench/run.sh
-	@python3 tools/copy_figures.py
+	@bench/run.sh; status=$$?; python3 tools/copy_figures.py; exit $$status
 
 explain-bench:  ## plant causes, score what advice says: SEEDS=5 SOURCES="G R"
 	@tools/install-deps.sh test
-	@bench/explain/run.sh --seeds $(SEEDS) --sources "$(SOURCES)"
-	@python3 tools/copy_figures.py
+	@bench/explain/run.sh --seeds $(SEEDS) --sources "$(SOURCES)"; status=$$?; python3 tools/copy_figures.py; exit $$status
 
 format:  ## lay out the C++ files as .clang-format says
 	@tools/install-deps.sh dev
