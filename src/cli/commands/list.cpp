@@ -16,17 +16,13 @@ report::Report as_report() {
   auto& name = table.texts("name");
   auto& answers = table.texts("answers", report::Role::value);
   auto& options = table.texts("options", report::Role::detail);
-  auto& questions = table.texts("question", report::Role::detail);
-  for (const auto& [topic, question] : analyze::kTopics) {
-    for (const analyze::Analysis* analysis : advise::analyses_of(topic)) {
-      name.emplace_back(analysis->name);
-      answers.emplace_back(analysis->one_line);
-      std::string flags;
-      for (const report::ParamSpec& spec : analysis->params)
-        flags += fmt::format("{}--{}", flags.empty() ? "" : " ", spec.name);
-      options.push_back(flags);
-      questions.emplace_back(question);
-    }
+  for (const analyze::Analysis& analysis : advise::all_analyses()) {
+    name.emplace_back(analysis.name);
+    answers.emplace_back(analysis.one_line);
+    std::string flags;
+    for (const report::ParamSpec& spec : analysis.params)
+      flags += fmt::format("{}--{}", flags.empty() ? "" : " ", spec.name);
+    options.push_back(flags);
   }
   report.tables.push_back(std::move(table));
   return report;
