@@ -34,11 +34,11 @@ wheel:  ## build wheels that need no compiler into build/wheels, and try the old
 bench:  ## measure reading, analysing and recording
 	@test -x bench/run.sh || { echo "make bench: bench/run.sh is missing from this checkout" >&2; exit 1; }
 	@tools/install-deps.sh test
-	@bench/run.sh
+	@bench/run.sh; status=$$?; python3 tools/copy_figures.py; exit $$status
 
 explain-bench:  ## plant causes, score what advice says: SEEDS=5 SOURCES="G R"
 	@tools/install-deps.sh test
-	@bench/explain/run.sh --seeds $(SEEDS) --sources "$(SOURCES)"
+	@bench/explain/run.sh --seeds $(SEEDS) --sources "$(SOURCES)"; status=$$?; python3 tools/copy_figures.py; exit $$status
 
 format:  ## lay out the C++ files as .clang-format says
 	@tools/install-deps.sh dev
@@ -56,9 +56,9 @@ fuzz:  ## fuzz every reader for SECONDS (60) each, from test/corpus
 	@cmake --build --preset asan -j $(JOBS) --target fuzzers
 	@SECONDS_EACH=$(SECONDS) tools/run-fuzzers.sh
 
-docs: dev  ## write docs/analyses.md and docs/advice.md from the program's own lists
-	@build/dev/stepscope docs analyses > docs/analyses.md
-	@build/dev/stepscope docs advice > docs/advice.md
+docs: dev  ## write docs/analyses.md, advice.md and commands.md from the program, figures from bench/
+	@for page in analyses advice commands; do build/dev/stepscope docs $$page > docs/$$page.md || exit 1; done
+	@python3 tools/copy_figures.py
 
 goldens: dev  ## write test/golden from the program's answers; read the difference
 	@python3 test/golden/goldens.py build/dev/stepscope --write

@@ -59,8 +59,9 @@ Report findings_of(Report verdict) {
 
 std::span<const analyze::Analysis> all_analyses() {
   static const std::vector<analyze::Analysis> all = [] {
-    std::vector<analyze::Analysis> out = {
-        {kAbout, "findings", "what to change, ranked by what it saves", texts::findings, findings}};
+    std::vector<analyze::Analysis> out = {{kAbout, analyze::Topic::change, "findings",
+                                           "what to change, ranked by what it saves", texts::findings,
+                                           findings}};
     out.insert(out.end(), analyze::all().begin(), analyze::all().end());
     for (analyze::Analysis& analysis : out) {
       if (analysis.name == kLedger) analysis.run = with_caveats<kLedger>;
@@ -69,6 +70,13 @@ std::span<const analyze::Analysis> all_analyses() {
     return out;
   }();
   return all;
+}
+
+std::vector<const analyze::Analysis*> analyses_of(analyze::Topic topic) {
+  std::vector<const analyze::Analysis*> found;
+  for (const analyze::Analysis& analysis : all_analyses())
+    if (analysis.topic == topic) found.push_back(&analysis);
+  return found;
 }
 
 const analyze::Analysis* find_analysis(std::string_view name) {

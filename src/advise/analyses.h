@@ -3,12 +3,15 @@
 
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "analyze/analyses.h"
 
 namespace stepscope::advise {
 
 std::span<const analyze::Analysis> all_analyses();
+/// Those of one topic, in the order of the list.
+std::vector<const analyze::Analysis*> analyses_of(analyze::Topic topic);
 /// nullptr if there is none of that name.
 const analyze::Analysis* find_analysis(std::string_view name);
 

@@ -23,7 +23,8 @@ report::Report answered(const Derived& derived, const report::Params& params) {
 }  // namespace
 
 std::span<const Analysis> all() {
-#define STEPSCOPE_ENTRY(name, one_line) {name##_about, #name, one_line, texts::name, answered<name>},
+#define STEPSCOPE_ENTRY(topic, name, one_line) \
+  {name##_about, Topic::topic, #name, one_line, texts::name, answered<name>},
   static const Analysis kAll[] = {STEPSCOPE_ANALYSES(STEPSCOPE_ENTRY, STEPSCOPE_ENTRY)};
 #undef STEPSCOPE_ENTRY
   return kAll;

@@ -22,6 +22,22 @@ enum class Needs : std::uint8_t {
   all_ranks  ///< with their events
 };
 
+/// The question of a user that an analysis helps to answer. The list, the docs and completion are grouped by
+/// it.
+enum class Topic : std::uint8_t { change, step, idle, device, code, ranks, memory, recording };
+
+struct TopicTitle {
+  Topic topic;
+  std::string_view question;
+};
+
+inline constexpr TopicTitle kTopics[] = {
+    {Topic::change, "What should I change?"},    {Topic::step, "Where does a step's time go?"},
+    {Topic::idle, "Why does the device wait?"},  {Topic::device, "What does the device do?"},
+    {Topic::code, "Which code costs the time?"}, {Topic::ranks, "Which rank holds the others up?"},
+    {Topic::memory, "What fills the memory?"},   {Topic::recording, "What is in the recording?"},
+};
+
 /// What an analysis says of itself, beside its code.
 struct About {
   std::span<const report::ParamSpec> params = {};  ///< its own; report::common_params() come on top
@@ -32,6 +48,7 @@ struct About {
 };
 
 struct Analysis : About {
+  Topic topic;
   std::string_view name;      ///< as typed by people, snake_case
   std::string_view one_line;  ///< what it answers
   std::string_view

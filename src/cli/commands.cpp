@@ -39,19 +39,20 @@ constexpr Flag kInstance = {{"instance", Type::steps, "0", "",
 constexpr Flag kAllEdges = {
     {"all-edges", Type::flag, "", "", "draw every edge that was found, not only those of the path"}};
 constexpr Flag kOnlyCritical = {{"only-critical", Type::flag, "", "",
-                                 "leave out events with a duration that are not on the path, but for "
-                                 "annotations and Python frames"}};
-constexpr Flag kInputs = {{"inputs", Type::texts, "", "", "a file to merge, as a word is"}, 0, "FILE"};
+                                 "leave out events with a duration off the path, except annotations and "
+                                 "Python frames"}};
+constexpr Flag kInputs = {
+    {"inputs", Type::texts, "", "", "a file to merge, like a plain argument"}, 0, "FILE"};
 constexpr Flag kNoAlign = {{"no-align", Type::flag, "", "", "keep the clocks as they were recorded"}};
 constexpr Flag kTables = {{"tables", Type::flag, "", "", "list the tables and their columns"}};
 
 constexpr Flag kScale = {
     {"scale", Type::texts, "", "", "WHAT=FACTOR, e.g. comm=0; may be given several times"}, 0, "WHAT=FACTOR"};
 
-constexpr Flag kByRank = {{"by-rank", Type::flag, "", "",
-                           "read the ranks' files one by one, twice, in little memory, as is done from 1 GB "
-                           "of text on; without what "
-                           "replays all ranks together (whatif, what a straggler costs)"}};
+constexpr Flag kByRank = {
+    {"by-rank", Type::flag, "", "",
+     "read the ranks' files one by one, twice, in little memory; default from 1 GB of text on. Leaves out "
+     "the replay of all ranks together (whatif, what a straggler costs)"}};
 
 constexpr Flag kSkip = {{"skip", Type::integer, "", "",
                          "leave out the first N steps of each recording (without it: 1, when 4 remain)"},
@@ -64,9 +65,8 @@ constexpr Flag kFailOn = {{"fail-on", Type::texts, "", "",
                            "step.total>5%)"},
                           0,
                           "METRIC>LIMIT"};
-constexpr Flag kAllowNoise = {
-    {"allow-noise", Type::percentage, "0", "",
-     "let an undecided metric pass when it can be beyond its limit by so much only"}};
+constexpr Flag kAllowNoise = {{"allow-noise", Type::percentage, "0", "",
+                               "let an undecided metric pass when it can exceed its limit by at most this"}};
 constexpr Flag kBase = {
     {"base", Type::texts, "", "", "one more recording of BASE; may be given several times"}, 0, "TRACE"};
 constexpr Flag kNew = {
@@ -75,7 +75,7 @@ constexpr Flag kGateFormat = {
     {"format", Type::choice, "text", "text|csv|json|html|markdown|junit", "how to print"}, 'f'};
 
 constexpr Flag kFolder = {
-    {"output", Type::text, "", "", "record into this folder, which is made (without it: stepscope-DATE)"},
+    {"output", Type::text, "", "", "record into this folder, which is created (default: stepscope-DATE)"},
     'o',
     "DIR"};
 constexpr Flag kRecordedSteps = {{"steps", Type::text, "", "",
@@ -84,17 +84,17 @@ constexpr Flag kRecordedSteps = {{"steps", Type::text, "", "",
                                  0,
                                  "FIRST:END"};
 constexpr Flag kStacks = {{"stacks", Type::choice, "", "calls|sampled",
-                           "record Python: each call, or 50 samples a second, which cost less"}};
+                           "record Python: each call, or 50 samples a second, which costs less"}};
 constexpr Flag kMemory = {{"memory", Type::flag, "", "", "record what PyTorch allocates and frees"}};
 constexpr Flag kShapes = {{"shapes", Type::flag, "", "", "record types and shapes of the inputs of ops"}};
 constexpr Flag kMegabytes = {{"megabytes", Type::integer, "256", "",
-                              "keep at most N MiB a process; what comes later is dropped and counted"}};
+                              "keep at most N MiB a process; later events are dropped and counted"}};
 
 constexpr Flag kNextSteps = {
     {"steps", Type::integer, "", "", "record the next N steps; a step ends with an optimizer's step"},
     0,
     "N"};
-constexpr Flag kSeconds = {{"seconds", Type::integer, "", "", "record for so many seconds at most"}, 0, "S"};
+constexpr Flag kSeconds = {{"seconds", Type::integer, "", "", "record for at most S seconds"}, 0, "S"};
 
 constexpr Flag kAttachFlags[] = {kFolder, kNextSteps, kSeconds, kStacks, kMemory, kShapes, kMegabytes};
 constexpr Flag kRecordFlags[] = {kFolder, kRecordedSteps, kStacks, kMemory, kShapes, kMegabytes};
@@ -120,7 +120,7 @@ constexpr std::string_view kReportExamples[] = {
 };
 constexpr std::string_view kShowExamples[] = {
     "stepscope show steps trace.json.gz",
-    "stepscope show idle traces/ --step 7 --sort time --top 20",
+    "stepscope show idle traces/ --step 3 --sort time --top 20",
     "stepscope show devices trace.json --format csv -o devices.csv",
 };
 constexpr std::string_view kExplainExamples[] = {
@@ -162,17 +162,12 @@ constexpr std::string_view kOverlayExamples[] = {
     "stepscope overlay trace.json.gz --what queue_length -o queues.json",
 };
 constexpr std::string_view kMergeAbout =
-    "Writes one file that Perfetto shows as one time line and that every command here reads as the ranks it "
-    "was "
-    "made of, with the same answers. Reads torch.profiler's traces, recordings of stepscope's own, "
-    "DFTracer's "
-    ".pfw, other tools' Chrome JSON, and merged files; one alone will do. Clocks of several hosts are set "
-    "right by the ends of the collectives that ranks share; "
-    "what could "
-    "not be aligned keeps its clock, and that is said. Process, flow and correlation ids that two files "
-    "share are "
-    "told apart; processes are named by rank. JSON is streamed, so files may be larger than memory; .pftrace "
-    "is for "
+    "Writes one file that Perfetto shows as one timeline. Every command here reads it as the ranks that it "
+    "was made of, with the same answers. Reads torch.profiler's traces, stepscope's own recordings, "
+    "DFTracer's .pfw, other tools' Chrome JSON, and merged files; one file alone works too. Clocks of "
+    "several hosts are aligned by the ends of the collectives that ranks share. A clock that cannot be "
+    "aligned is kept, with a note. Process, flow and correlation ids that two files share are separated; "
+    "processes are named by rank. JSON is streamed, so files may be larger than memory. .pftrace is for "
     "Perfetto alone and holds one source at a time in memory.";
 constexpr std::string_view kRecordExamples[] = {
     "stepscope record -- python train.py --epochs 1",
@@ -200,21 +195,19 @@ constexpr std::string_view kCompletionExamples[] = {
 };
 
 constexpr Command kCommands[] = {
-    {"record", "run a PyTorch program, record it, and report on it", "[FLAGS] -- PROGRAM [ARGS...]",
-     "Runs the program as it is, records what it does in PyTorch, one file per process, and prints the "
-     "report. "
-     "A step ends with the optimizer's step(); what comes before the first and behind the last is no step. "
-     "The package stepscope must be installed for the Python that runs it. What is recorded survives a kill; "
-     "the exit code is the program's own unless that is 0. The first time, the observer is compiled for the "
-     "installed PyTorch, in about ten seconds; that takes a C++ compiler. Inside a program, "
-     "stepscope.profiler does the same for chosen parts.",
+    {"record", "run a PyTorch program, record it, and report on it", "-- PROGRAM [ARGS...]",
+     "Runs the program unchanged, records what it does in PyTorch into one file per process, and prints the "
+     "report. A step ends with the optimizer's step(); time before the first step and after the last one "
+     "belongs to no step. The Python that runs the program needs the package stepscope. A recording survives "
+     "a kill. The exit code is the program's own, unless that is 0. The first use compiles the observer for "
+     "the installed PyTorch; this takes about ten seconds and a C++ compiler. Inside a program, "
+     "stepscope.profiler records chosen parts.",
      kRecordFlags, kRecordExamples, run_record, false, true},
     {"run",
      "run a PyTorch program so that `attach` can record it later",
      "-- PROGRAM [ARGS...]",
-     "Runs the program as it is. Each process of it that imports PyTorch waits on a socket that only its "
-     "user "
-     "may open; nothing is recorded and nothing costs until `stepscope attach` asks.",
+     "Runs the program unchanged. Each of its processes that imports PyTorch waits on a socket that only its "
+     "user may open. Nothing is recorded, at no cost, until `stepscope attach` asks.",
      {},
      kRunExamples,
      run_run,
@@ -222,96 +215,76 @@ constexpr Command kCommands[] = {
      true},
     {"attach", "record some steps of programs that `run` started, and report on them",
      "PID... [--steps N] [--seconds S]",
-     "Asks each process to record its next steps and prints the report when they are over. The program goes "
-     "on as "
-     "before. Say --steps, --seconds, or both: what is reached first ends the recording. Ctrl-C ends it "
-     "earlier, and "
-     "what there is until then is reported.",
+     "Asks each process to record its next steps, and prints the report when they are over. The program goes "
+     "on. Say --steps, --seconds, or both: the first limit reached ends the recording. Ctrl-C ends it "
+     "earlier; what was recorded until then is reported.",
      kAttachFlags, kAttachExamples, run_attach},
     {"report", "say why the step is slow: verdict, where the time goes, what to change", "TRACE...",
      "Reads one or more traces and prints what limits a step, where its time goes, what to change and how "
-     "much that would "
-     "save, and what the recording cannot tell. As HTML it is one file that needs nothing else; it and JSON "
-     "hold every "
-     "analysis. A directory or several files are the ranks of one job. `stepscope TRACE` does the same.",
+     "much that would save, and what the recording cannot show. The HTML is one file that needs nothing "
+     "else. HTML and JSON hold every analysis. A directory or several files are the ranks of one job. "
+     "`stepscope TRACE` does the same.",
      kReportFlags, kReportExamples, run_report},
     {"show", "one analysis, as a table or a picture", "NAME TRACE...",
-     "Runs one analysis; `stepscope list` names them all and `stepscope show NAME --help` explains one.",
+     "Runs one analysis. `stepscope list` names them all; `stepscope show NAME --help` explains one.",
      kShowFlags, kShowExamples, run_show},
     {"explain", "why a rule fired or stayed silent", "ID [TRACE...]",
-     "Shows what the rule or health row ID read of the trace, the replays behind its saving, and what "
-     "lowered "
-     "its confidence: enough to find out why an answer is wrong. Without a trace it prints the rule's text. "
-     "`stepscope show findings TRACE --all` names the ids that fired.",
+     "Shows what the rule or health check ID read from the trace, the replays behind its saving, and what "
+     "lowered its confidence: enough to find out why an answer is wrong. Without a trace it prints the "
+     "rule's text. `stepscope show findings TRACE --all` names the ids that fired.",
      kExplainFlags, kExplainExamples, run_explain},
     {"whatif", "what a step would take if something in it were faster", "TRACE... --scale WHAT=FACTOR",
-     "Replays the recording with something scaled and says what a step takes then: each --scale alone and "
-     "all "
-     "together. A factor of 0 removes, 0.5 halves, 2 doubles. WHAT is data_loading, sync, alloc, launch, "
-     "compute, plain_cores, fp64, comm, copy or host (all host work); or kernel:NAME, host:NAME, loop:NAMES, "
-     "waiting:NAME, "
-     "quiet:NAME, device:NAME, op:NAME or call:NAME, "
-     "where "
-     "NAME is exact, or /a|b/ for names that contain a or b; or straggler:RANK=0, a rank that keeps "
-     "pace. Without --scale, it tries what usually limits. "
-     "`stepscope show whatif --help` defines each and says what the replay does not know.",
+     "Replays the recording with something scaled and says how long a step then takes: with each --scale "
+     "alone and with all together. A factor of 0 removes, 0.5 halves, 2 doubles. WHAT is data_loading, sync, "
+     "alloc, launch, compute, plain_cores, fp64, comm, copy or host (all host work); or kernel:NAME, "
+     "host:NAME, loop:NAMES, waiting:NAME, quiet:NAME, device:NAME, op:NAME or call:NAME, where NAME is "
+     "exact, or /a|b/ for names that contain a or b; or straggler:RANK=0, a rank that keeps pace. Without "
+     "--scale it tries what usually limits. `stepscope show whatif --help` defines each and says what the "
+     "replay does not know.",
      kWhatifFlags, kWhatifExamples, run_whatif},
-    {"diff", "what changed from one recording to another, and whether it is more than noise", "A B",
-     "Says how much faster or slower a step of B is than a step of A, with the interval that 95 % of such "
-     "comparisons hold, and what explains it: the parts of the step, then kernels by operator and module. "
-     "What "
-     "changed by more than noise is told apart from what did not, what is new from what is gone; their "
-     "changes add "
-     "up to the change of the step. Kernels that have other names on another device are compared by the "
-     "operator "
-     "that launched them. A and B are each a file or a directory of ranks; 8 steps or more on each side make "
-     "a "
-     "verdict.",
+    {"diff", "what changed between two recordings, and whether it is more than noise", "A B",
+     "Says how much faster or slower a step of B is than a step of A, with a 95 % interval, and what "
+     "explains the difference: the parts of the step, then kernels by operator and module. Changes beyond "
+     "noise are separated from the rest, and new rows from gone ones. The changes of all rows add up to the "
+     "change of the step. Kernels with other names on another device are compared by the operator that "
+     "launched them. A and B are each a file or a directory of ranks. Record 8 or more "
+     "steps on each side; with under 4 there is no verdict.",
      kDiffFlags, kDiffExamples, run_diff},
     {"gate", "fail when a step got slower: for continuous integration", "BASE NEW",
      "Compares NEW with BASE against limits and says pass, regression or inconclusive. Exit codes: 0 pass, 1 "
      "regression, 2 wrong usage or unreadable, 3 inconclusive. METRIC is step.total, a part of the step "
-     "(step.kernel, "
-     "step.data_loader, ... as `stepscope show steps` names them), or ANALYSIS.COLUMN[KEY], a number of a "
-     "row of any "
-     "analysis, per step. LIMIT is a percentage of BASE, or with a unit (ms, us, ns, s, MiB, GiB, none) a "
-     "level of NEW; "
-     "METRIC<LIMIT fails below. A metric is a regression when its whole 95 % interval lies beyond the limit, "
-     "and "
-     "passes when all of it lies within; else, and when BASE and NEW are of other ranks, devices, work or "
-     "options of "
-     "the profiler, nothing is concluded. Record 8 steps or more, or four runs of each side (--base, --new).",
+     "(step.kernel, step.data_loader, ... as in `stepscope show steps`), or ANALYSIS.COLUMN[KEY], a number "
+     "of a row of any analysis, per step. LIMIT is a percentage of BASE, or with a unit (ms, us, ns, s, MiB, "
+     "GiB, none) a level of NEW; METRIC<LIMIT fails below. A metric is a regression when its whole 95 % "
+     "interval lies beyond the limit, and passes when all of it lies within. Otherwise nothing is concluded; "
+     "nor when BASE and NEW differ in ranks, devices, work or options of the profiler. Record 8 or more "
+     "steps, or four runs of each side (--base, --new).",
      kGateFlags, kGateExamples, run_gate},
     {"list", "name the analyses and what each answers", "",
-     "Names every analysis that `show` and `export` know.", kListFlags, kListExamples, run_list},
+     "Names every analysis that `show` and `export` know, by the question it helps to answer.", kListFlags,
+     kListExamples, run_list},
     {"validate", "say how much of each file could be read", "TRACE...",
-     "Reads the files and says what is damaged, cut off or missing. Exits with 1 when anything is.",
+     "Reads the files and says what is damaged, cut off or missing. Exits with 1 if anything is.",
      kValidateFlags, kValidateExamples, run_validate},
     {"export", "write events or an analysis as CSV, JSON or SQLite", "TRACE... -o FILE",
-     "Writes every event with all its args, or one analysis, for other tools. SQLite gets everything: "
-     "events, args, "
-     "tracks, ranks, steps and a table for each table of each analysis.",
+     "Writes every event with all its args, or one analysis, for other tools. SQLite holds everything: "
+     "events, args, tracks, ranks, steps and a table for each table of each analysis.",
      kExportFlags, kExportExamples, run_export},
     {"merge", "put ranks, and other profilers' recordings, on one time line", "TRACE... -o FILE", kMergeAbout,
      kMergeFlags, kMergeExamples, run_merge},
     {"merge_trace", "the same as merge", "--inputs TRACE... --output FILE", kMergeAbout, kMergeFlags,
      kMergeExamples, run_merge, true},
     {"overlay", "draw the critical path and counters into a copy of a trace, for Perfetto", "TRACE -o FILE",
-     "Writes a copy of one file in which events on the critical path have the arg critical=1, arrows lead "
-     "along it "
-     "(launches, dependencies, waits), and the queue length of each stream and the rate of copies are "
-     "counters. "
-     "Events keep their text and their order, and every command here gives the answers of the original, "
-     "unless "
-     "--only-critical left events out. For several ranks, overlay each one's file and merge what was "
-     "written; "
-     "merge "
-     "also makes a .pftrace of it. The copy is streamed.",
+     "Writes a copy of one file. Events on the critical path get the arg critical=1, arrows follow the path "
+     "(launches, dependencies, waits), and the queue length of each stream and the rate of copies become "
+     "counters. Events keep their text and their order. Every command gives the answers of the original for "
+     "the copy, unless --only-critical left events out. For several ranks, overlay each rank's file and "
+     "merge the copies; merge also makes a .pftrace of them. The copy is streamed.",
      kOverlayFlags, kOverlayExamples, run_overlay},
     {"sql", "ask a trace in SQL", "TRACE... 'SELECT ...'",
-     "Puts the tables that the query names into SQLite in memory and runs it. Analyses are tables too. "
-     "Columns that end "
-     "in _ns or _bytes are printed with units; start_ns and end_ns are points in time and stay as they are.",
+     "Puts the tables that the query names into SQLite in memory and runs the query. Analyses are tables "
+     "too. Columns that end in _ns or _bytes are printed with units; start_ns and end_ns are points in time "
+     "and stay unchanged.",
      kSqlFlags, kSqlExamples, run_sql},
     {"completion",
      "print a completion script for bash, zsh or fish",
@@ -327,7 +300,7 @@ constexpr Command kCommands[] = {
      {},
      {},
      run_man},
-    {"docs", "print pages of the documentation", "analyses|advice", "", {}, {}, run_docs, true},
+    {"docs", "print pages of the documentation", "analyses|advice|commands", "", {}, {}, run_docs, true},
 };
 
 }  // namespace

@@ -17,6 +17,28 @@ using Type = report::ParamSpec::Type;
 
 std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, " ")); }
 
+std::vector<std::string> names_of(analyze::Topic topic) {
+  std::vector<std::string> names;
+  for (const analyze::Analysis* analysis : advise::analyses_of(topic)) names.emplace_back(analysis->name);
+  return names;
+}
+
+/// Inside single quotes of a shell.
+std::string shell_text(std::string_view text) {
+  std::string out;
+  for (const char c : text) out += c == '\'' ? "'\\''" : std::string(1, c);
+  return out;
+}
+
+/// zsh: the analyses under the question of their topic.
+std::string grouped_names() {
+  std::string out;
+  for (const auto& [topic, question] : analyze::kTopics)
+    out +=
+        fmt::format("    compadd -V '{0}' -X '{0}' -- {1}\n", shell_text(question), joined(names_of(topic)));
+  return out;
+}
+
 std::vector<std::string> flag_names(const Command& command, const analyze::Analysis* analysis) {
   std::vector<std::string> names;
   for (const Flag& flag : flags_of(command, analysis)) names.push_back(fmt::format("--{}", flag.spec.name));
@@ -138,8 +160,7 @@ _stepscope() {{
   if (( CURRENT == 2 )); then
     compadd -- {}
   elif (( CURRENT == 3 )) && [[ "$command" == show ]]; then
-    compadd -- {}
-    return
+{}    return
   elif (( CURRENT == 3 )) && [[ "$command" == explain ]]; then
     compadd -- {}
     return
@@ -161,7 +182,7 @@ fi
           cases.replace(at, 6, "choices=");
         return cases;
       }(),
-      joined(analysis_names()), flag_cases(), joined(command_names()), joined(analysis_names()),
+      joined(analysis_names()), flag_cases(), joined(command_names()), grouped_names(),
       joined(advise::explainable_ids()));
 }
 

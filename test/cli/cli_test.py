@@ -216,6 +216,16 @@ class Usage(Folder):
                 for line in out.splitlines():
                     self.assertLessEqual(len(line), 100, line)
 
+    def test_the_list_fits_a_screen(self):
+        lines = run("list")[1].splitlines()
+        self.assertLess(len(lines), 40)
+        for columns in (60, 80, 100):
+            text = run("list", env={"COLUMNS": str(columns)})[1]
+            self.assertLessEqual(max(map(len, text.splitlines())), columns)
+            for name in self.analyses:
+                self.assertRegex(text, rf"  {name} ")
+        self.assertTrue(lines[0].startswith("What should I       findings  "))
+
     def test_help_of_every_analysis(self):
         self.assertIn("steps", self.analyses)
         for name in self.analyses:
@@ -704,7 +714,7 @@ class Generated(Folder):
         code, out, _ = run("docs", "analyses")
         self.assertEqual(code, 0)
         for name in self.analyses:
-            self.assertIn(f"\n## {name}\n", out)
+            self.assertIn(f"\n### {name}\n", out)
 
 
 if __name__ == "__main__":

@@ -1,63 +1,114 @@
 """Runs every command line of the Markdown files that begins with `stepscope` or `build/release/stepscope`, as a reader would
-who copies it, and looks for every analysis in README.md's table. Usage: check_readme.py PATH_TO_STEPSCOPE FILE...
-Programs that are recorded need PyTorch: `record`, `run` and `attach` are tried in python/tests/profiler_outside_test.py."""
+who copies it. Usage: check_readme.py PATH_TO_STEPSCOPE FILE...
+In a ```console block commands follow "$ ", and the lines below one must occur in its output, in order: runs of blanks count as
+one, "…" stands for anything. Files that examples name (trace.json.gz, traces/, before/, …) are samples under these names.
+`record`, `run` and `attach` need PyTorch: python/tests/profiler_outside_test.py tries them."""
 
-import csv
-import io
+import gzip
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+SAMPLES = os.path.join(ROOT, "examples", "samples")
+BEFORE, AFTER = "mlp_loader_in_main.pt.trace.json.gz", "mlp_two_workers.pt.trace.json.gz"
+RANKS = os.path.join(SAMPLES, "generated_exposed_comm")
+PFW = b'[\n{"id":0,"name":"open64","cat":"POSIX","pid":7,"tid":7,"ts":10,"dur":5,"ph":"X","args":{"hhash":"a"}}\n]\n'
+
+
+def stage(folder, program):
+    """The names that examples use, in `folder`."""
+    at = lambda *names: os.path.join(folder, *names)
+    os.makedirs(at("build/release"))
+    for name in ("stepscope", "build/release/stepscope"):
+        os.symlink(os.path.abspath(program), at(name))
+    os.symlink(os.path.join(ROOT, "examples"), at("examples"))
+    for name in ("traces", "main", "change"):
+        os.symlink(RANKS, at(name))
+    for side, sample in (("before", BEFORE), ("after", AFTER)):
+        os.mkdir(at(side))
+        shutil.copy(os.path.join(SAMPLES, sample), at(side))
+    of = {"trace": "generated_item_sync.json.gz", "before": BEFORE, "after": AFTER, "main": BEFORE, "change": AFTER, "new": AFTER}
+    for name, sample in of.items():
+        os.symlink(os.path.join(SAMPLES, sample), at(name + ".json.gz"))
+    for rank, name in enumerate(sorted(os.listdir(RANKS))):
+        os.symlink(os.path.join(RANKS, name), at(f"rank{rank}.json.gz"))
+    with gzip.open(at("trace.json.gz")) as packed, open(at("trace.json"), "wb") as out:
+        shutil.copyfileobj(packed, out)
+    with gzip.open(at("io.pfw.gz"), "wb") as out:
+        out.write(PFW)
+    shutil.copy(os.path.join(ROOT, "test/corpus/recording_fuzz/ops.stepscope"), at("run.stepscope"))
 
 
 def blocks(text):
-    """Code blocks: between fences, or indented by four spaces."""
-    fenced = re.findall(r"^```[a-z]*\n(.*?)^```", text, re.M | re.S)
+    """(language, text) of the code blocks: between fences, or indented by four spaces."""
+    fenced = re.findall(r"^```([a-z]*)\n(.*?)^```", text, re.M | re.S)
     rest = re.sub(r"^```[a-z]*\n.*?^```", "", text, flags=re.M | re.S)
-    return fenced + [re.sub(r"^    ", "", block, flags=re.M) for block in re.findall(r"(?:^ {4}.*\n)+", rest, re.M)]
+    return fenced + [("", re.sub(r"^    ", "", block, flags=re.M)) for block in re.findall(r"(?:^ {4}.*\n)+", rest, re.M)]
 
 
 def commands(text):
-    for block in blocks(text):
+    """(command, the lines of its output that are shown)."""
+    for language, block in blocks(text):
         for line in block.replace("\\\n", " ").splitlines():
+            if language == "console" and not line.startswith("$ "):
+                shown.append(line)
+                continue
+            line = line.removeprefix("$ ")
             if re.match(r"(build/release/)?stepscope (?!record|run|attach)", line):
-                yield line
+                shown = []
+                yield line, shown
 
 
-def unlisted(program):
-    """Analyses that README.md does not name in its table."""
-    listed = subprocess.run([program, "list", "--format", "csv"], capture_output=True, text=True, timeout=60, check=True)
-    names = [row["name"] for row in csv.DictReader(io.StringIO(listed.stdout))]
-    with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as readme:
-        table = "".join(line for line in readme if line.startswith("| `"))
-    return [name for name in names if f"`{name}`" not in table]
+def absent(shown, output):
+    """The first shown line that the output does not have after the ones before it; None if all are there."""
+    output, at = " ".join(output.split()), 0
+    for line in shown:
+        for piece in line.split("…"):
+            piece = " ".join(piece.split())
+            found = output.find(piece, at)
+            if found < 0:
+                return line
+            at = found + len(piece)
+    return None
+
+
+def runnable(line):
+    """The line, with what is not of stepscope replaced where this machine lacks it or it would write outside the folder."""
+    if " completion " in line:
+        line = line.partition(">")[0]
+    return line if shutil.which("jq") else re.sub(r"\| jq .*", "| cat", line)
+
+
+def is_of_a_sample(line):
+    """Else the trace has a name for any trace: tables may be empty, and `gate` may pass, fail or be inconclusive."""
+    return "examples/" in line
 
 
 def main(program, files):
     failed = seen = 0
-    for name in unlisted(program):
-        failed += 1
-        print(f"README.md: the table of analyses lacks `{name}`")
     with tempfile.TemporaryDirectory() as folder:
-        os.makedirs(os.path.join(folder, "build/release"))
-        for name in ("stepscope", "build/release/stepscope"):
-            os.symlink(os.path.abspath(program), os.path.join(folder, name))
-        os.symlink(os.path.join(ROOT, "examples"), os.path.join(folder, "examples"))
-        environment = dict(os.environ, PATH=folder + os.pathsep + os.environ["PATH"])
+        stage(folder, program)
+        environment = dict(os.environ, PATH=folder + os.pathsep + os.environ["PATH"], COLUMNS="100")
         for file in files:
             with open(os.path.join(ROOT, file), encoding="utf-8") as opened:
                 lines = list(commands(opened.read()))
-            for line in lines:
+            for line, shown in lines:
                 seen += 1
-                done = subprocess.run(["sh", "-c", line], cwd=folder, env=environment, capture_output=True, timeout=120)
-                empty = b"\n  no rows\n" in done.stdout
-                if done.returncode != 0 or empty:
+                done = subprocess.run(["bash", "-o", "pipefail", "-c", runnable(line)], cwd=folder, env=environment,
+                                      capture_output=True, timeout=120)
+                output = done.stdout.decode()
+                missing = absent(shown, output)
+                fine = (0, 1, 3) if line.startswith("stepscope gate") and not is_of_a_sample(line) else (0,)
+                wrong = (f"ends with {done.returncode}" if done.returncode not in fine else
+                         "shows no rows" if "\n  no rows\n" in output and is_of_a_sample(line) else
+                         f"does not print '{missing}'" if missing else "")
+                if wrong:
                     failed += 1
-                    print(f"{file}: `{line}` {'shows no rows' if empty else f'ends with {done.returncode}'}: "
-                          f"{done.stderr.decode().strip()}")
+                    print(f"{file}: `{line}` {wrong}: {done.stderr.decode().strip()}")
     print(f"{seen} commands ran, {failed} failed")
     return 1 if failed or seen == 0 else 0
 

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "advise/analyses.h"
 #include "cli/present.h"
 #include "cli/terminal.h"
@@ -26,17 +28,49 @@ report::Report as_report() {
   return report;
 }
 
-std::string as_text(int columns) {
-  std::size_t widest = 0;
-  for (const analyze::Analysis& analysis : advise::all_analyses())
-    widest = std::max(widest, analysis.name.size());
-  std::string out;
-  for (const analyze::Analysis& analysis : advise::all_analyses()) {
-    const auto lines = report::wrapped(analysis.one_line, columns - static_cast<int>(widest) - 4);
-    for (std::size_t i = 0; i < lines.size(); ++i)
-      out += fmt::format("  {:<{}}  {}\n", i == 0 ? analysis.name : "", widest, lines[i]);
+/// A line of the list: the question's column, the name's, the answer's.
+struct Line {
+  std::string question, name, answer;
+};
+
+std::vector<Line> lines_of(analyze::Topic topic, std::string_view question, int question_columns,
+                           int answer_columns) {
+  std::vector<Line> lines;
+  for (const analyze::Analysis* analysis : advise::analyses_of(topic)) {
+    const std::size_t first = lines.size();
+    for (const std::string& answer : report::wrapped(analysis->one_line, answer_columns))
+      lines.push_back({"", "", answer});
+    lines[first].name = analysis->name;
   }
-  return out + "\nstepscope show NAME TRACE runs one; stepscope show NAME --help explains it.\n";
+  const auto wrapped = report::wrapped(question, question_columns);
+  lines.resize(std::max(lines.size(), wrapped.size()));
+  for (std::size_t i = 0; i < wrapped.size(); ++i) lines[i].question = wrapped[i];
+  return lines;
+}
+
+/// The question stands beside its analyses, or above them where the terminal is narrow.
+std::string as_text(int columns) {
+  constexpr int kMinBeside = 80, kQuestion = 18;
+  const bool beside = columns >= kMinBeside;
+  const int question_columns = beside ? kQuestion : 0;
+  int name = 0;
+  for (const analyze::Analysis& analysis : advise::all_analyses())
+    name = std::max(name, static_cast<int>(analysis.name.size()));
+  std::string out;
+  for (const auto& [topic, question] : analyze::kTopics) {
+    if (!beside) out += fmt::format("{}\n", question);
+    for (const Line& line :
+         lines_of(topic, beside ? question : "", kQuestion, columns - question_columns - name - 4)) {
+      std::string text =
+          fmt::format("{:<{}}  {:<{}}  {}", line.question, question_columns, line.name, name, line.answer);
+      text.resize(text.find_last_not_of(' ') + 1);
+      out += text + "\n";
+    }
+  }
+  for (const std::string& line : report::wrapped(
+           "stepscope show NAME TRACE runs one; stepscope show NAME --help explains it.", columns))
+    out += line + "\n";
+  return out;
 }
 
 }  // namespace

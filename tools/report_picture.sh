@@ -1,0 +1,11 @@
+#!/bin/bash
+# Makes docs/report.png: the first screen of the HTML report on a sample, as headless Chromium draws it. Look at it before it is committed.
+#   tools/report_picture.sh [PROGRAM]     PROGRAM: build/release/stepscope if not given; Debian's package chromium is needed
+set -euo pipefail
+cd "$(dirname "$0")/.."
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+"${1:-build/release/stepscope}" report examples/samples/generated_item_sync.json.gz -o "$folder/report.html"
+chromium --headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking --disable-component-update --disable-sync \
+  --hide-scrollbars --user-data-dir="$folder/profile" --window-size=1280,790 --screenshot="$folder/report.png" "file://$folder/report.html"
+mv "$folder/report.png" docs/report.png
