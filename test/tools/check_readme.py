@@ -1,6 +1,6 @@
 """Runs every command line of the Markdown files that begins with `stepscope` or `build/release/stepscope`, as a reader would
 who copies it, and looks for every analysis in README.md's table. Usage: check_readme.py PATH_TO_STEPSCOPE FILE...
-Programs that are recorded need PyTorch: `record`, `run` and `attach` are tried in python/tests/profiler_outside_test.py."""
+Programs that are recorded need PyTorch: `record`, `run` and `attach` are tried in python/tests/profiler/outside_test.py."""
 
 import csv
 import io

@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 
 from stepscope._errors import Error
-from stepscope.profiler._outside import Asked, Options, Outside
+from stepscope.profiler._outside import Asked, Options, Outside, say
 from stepscope.profiler._recording import own_file
 
 LONGEST = 65536
@@ -51,8 +51,10 @@ def leave(path: Path, outside: Outside) -> None:
     if os.getpid() != outside.pid:
         return
     path.unlink(missing_ok=True)
-    with contextlib.suppress(Exception):  # the caller is told of it
+    try:
         outside.stop()
+    except Exception as error:
+        say(f"{error or type(error).__name__}; what was recorded may lack its end")
     for thread in list(answering):
         thread.join(LEAVE)
 
@@ -68,7 +70,7 @@ def serve(server: socket.socket, outside: Outside) -> None:
 
 def serve_one(caller: socket.socket, outside: Outside) -> None:
     try:
-        with caller, contextlib.suppress(OSError):
+        with caller, contextlib.suppress(OSError):  # the caller has gone, so nobody is there to be told
             answer(caller, outside)
     finally:
         answering.discard(threading.current_thread())

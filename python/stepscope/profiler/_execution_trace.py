@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import sys
@@ -34,8 +33,10 @@ class ExecutionTraceObserver:
         self._process_groups = ""
 
     def __del__(self) -> None:
-        with contextlib.suppress(Exception):
+        try:
             self.unregister_callback()
+        except Exception as error:
+            print(f"stepscope: the execution trace {self.output_file_path} was not written: {error}", file=sys.stderr)
 
     @staticmethod
     def build_execution_trace_obs_from_env() -> ExecutionTraceObserver | None:

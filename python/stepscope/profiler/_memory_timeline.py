@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import gzip
 import json
 import os
 import sys
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -122,13 +122,21 @@ def held_memory(device: str) -> dict[int, Held]:
     """By address: parameters, gradients and optimizers' states that are alive now, of whatever the program holds."""
     torch = sys.modules.get("torch")
     out: dict[int, Held] = {}
+    unplaced = 0
     for tensor, use in tensors_of_models(torch) if torch is not None else ():
-        with contextlib.suppress(Exception):  # one without memory of its own
+        try:
             if tensor.device.type + (f":{tensor.device.index or 0}" if tensor.device.type != "cpu" else "") != device:
                 continue
             storage = tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor.storage().untyped()
             if storage.nbytes() > 0:
                 out.setdefault(storage.data_ptr(), Held(storage.nbytes(), use))
+        except RuntimeError:  # a tensor without storage of its own: sparse, fake or wrapped
+            unplaced += 1
+    if unplaced > 0:
+        warnings.warn(
+            f"tensors of models and optimizers on {device} that have no storage of their own: {unplaced}; their memory counts as unknown",
+            stacklevel=2,
+        )
     return out
 
 

@@ -49,6 +49,8 @@ class File:
     """To a profiler that the program makes: it did not ask for this recording."""
     dropped: int = 0
     """Records that found no room, once it is closed."""
+    missing: list[str] = dataclasses.field(default_factory=list)
+    """Sentences: what is not recorded, and why."""
 
     @property
     def yields(self) -> bool:
@@ -60,8 +62,8 @@ class Recording:
     """Ops, ranges and what else ``flags`` name, of all threads of this process, in a file that survives a kill.
 
     A file without a ``path`` of the user's goes when nobody holds the recording any more, unless it was never stopped.
-    ``missing``, once started, says what of it is not recorded, as sentences. ``sampled``: STACKS are samples, not calls.
-    ``worker_of``: this process is a worker of a data loader: of which process, and its number.
+    ``missing`` says in sentences what is not recorded; the file says it too. ``sampled``: STACKS are samples, not calls.
+    ``worker_of``: this process is a data loader's worker; the parent's process id and the worker's number.
     """
 
     def __init__(
@@ -87,7 +89,6 @@ class Recording:
         self._file.gives_way = gives_way or worker_of is not None
         if path is not None:
             make_way(path)
-        self.missing: list[str] = []
         stacks = SAMPLED_STACKS if sampled else ALL_CALLS
         self._python = stacks * bool(flags & STACKS) | MODULE_CALLS * bool(flags & MODULES)
         weakref.finalize(self, leave, self._file).atexit = False
@@ -99,9 +100,9 @@ class Recording:
                 _collect.worker_of(*worker_of)
             if plugin is not None:
                 _collect.detach_torch()
-                self._miss(_collect.attach_torch(plugin, bool(flags & (SHAPES | FLOPS)), bool(flags & MEMORY)))
+                miss(_collect.attach_torch(plugin, bool(flags & (SHAPES | FLOPS)), bool(flags & MEMORY)))
             if with_devices:
-                self._miss(_collect.attach_devices(PACKAGE / "libstepscope_cupti.so"))
+                miss(_collect.attach_devices(PACKAGE / "libstepscope_cupti.so"))
         except BaseException:
             self.stop()
             raise
@@ -122,6 +123,10 @@ class Recording:
         return self._file.dropped
 
     @property
+    def missing(self) -> list[str]:
+        return self._file.missing
+
+    @property
     def begun(self) -> bool:
         return self._file.begun
 
@@ -140,13 +145,7 @@ class Recording:
         tell_torch(True)
         _collect.start()
         if self._python:
-            self._miss(_collect.python_start(self._python))
-        if self.missing:
-            self.metadata("stepscope.not_recorded", json.dumps(self.missing))
-
-    def _miss(self, what: str) -> None:
-        if what and what not in self.missing:
-            self.missing.append(what)
+            miss(_collect.python_start(self._python))
 
     def pause(self) -> None:
         _collect.python_stop()
@@ -168,7 +167,7 @@ class Recording:
 
     def export(self, output: str | os.PathLike[str], metadata: Sequence[str] = ()) -> list[str]:
         """Kineto's JSON, with ``key=JSON`` on top of what the recording holds; returns what was lost, as sentences."""
-        return list(_core.export_recording(os.fsencode(self.path), os.fsencode(output), list(metadata)))
+        return list(_core.export_recording(os.fsencode(self.path), os.fsencode(output), list(metadata))) + self.missing
 
 
 def make(file: File, megabytes: int, flags: int) -> None:
@@ -184,6 +183,17 @@ def make(file: File, megabytes: int, flags: int) -> None:
 
 being_made: File | None = None
 """The recording that is open in this process."""
+
+
+def miss(sentence: str) -> None:
+    """Says in the recording that is open, once, what it lacks; "" says nothing."""
+    file = being_made
+    if not sentence or file is None or not file.open or file.pid != os.getpid() or sentence in file.missing:
+        return
+    file.missing.append(sentence)
+    number = len(file.missing)
+    with contextlib.suppress(_collect.Failed, ValueError):  # no room in the file: events() and exports say it
+        _collect.metadata(f"stepscope.not_recorded{f'.{number}' * (number > 1)}={json.dumps([sentence])}")
 
 
 def identity(path: Path) -> bytes:
@@ -343,7 +353,7 @@ def own_file(kind: str, ending: str = "") -> Path:
 def machine() -> str:
     """Tells apart where ids of processes mean others: other hosts, and containers with ids of their own."""
     ids = 0
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError):  # no /proc: the host's name alone has to do
         ids = os.stat("/proc/self/ns/pid").st_ino
     return f"{zlib.crc32(f'{socket.gethostname()} {ids}'.encode()):08x}"
 

@@ -59,7 +59,8 @@ class Results:
         if self._rows is None:
             paths = [recording.path for recording in self._finished]
             self._rows = Rows(paths, bool(self._flags & MEMORY), bool(self._flags & FLOPS))
-            for note in self._rows.recorded.notes:
+            lacking = [sentence for recording in self._finished for sentence in recording.missing]
+            for note in (*self._rows.recorded.notes, *dict.fromkeys(lacking)):
                 warnings.warn(note, stacklevel=3)
         return self._rows
 
