@@ -1,4 +1,4 @@
-"""The traces that HTA's methods ask, and the data frames that answers come in."""
+"""The traces behind HTA's methods, and the data frames of their answers."""
 
 from __future__ import annotations
 

@@ -3,12 +3,11 @@
     from stepscope.hta import TraceAnalysis
 
 Method names, arguments, returned columns, dtypes and units (microseconds) are HTA 0.6.1's, and so are the numbers
-(`--hta-compat`), its rounding to whole microseconds included. What differs is said in each docstring: where HTA raises on
-a trace that lacks something, this returns an empty table or raises `ValueError` with a sentence that says what is
-missing.
+(`--hta-compat`), including its rounding to whole microseconds. Each docstring says what differs. Where HTA raises on a trace
+that lacks something, this returns an empty table or raises `ValueError` with a sentence that says what is missing.
 
-Filters (`IterationFilter`, `NameFilter`, `UnderOperatorFilter`, ...) are called with the frames that
-`TraceAnalysis.get_trace_df` gives, whose names and categories are texts.
+Filters (`IterationFilter`, `NameFilter`, `UnderOperatorFilter`, ...) are called with frames of
+`TraceAnalysis.get_trace_df`, whose names and categories are texts.
 
 `visualize`, `visualize_pctg` and `image_renderer` are accepted; no chart is drawn. `Trace.analyze(...)` gives reports
 that show themselves in a notebook.

@@ -10,6 +10,7 @@ from typing import Any
 from stepscope import _collect
 from stepscope.profiler import _recording
 
+Function = Callable[..., Any]
 lacking: list[str] = []
 """Sentences for every recording that is made while a profiler is on: what it lacks."""
 in_worker = False

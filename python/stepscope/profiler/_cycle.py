@@ -22,10 +22,10 @@ from stepscope.profiler._results import Results
 
 
 class _KinetoProfile(Results):
-    """Records from start() to stop(). What a method needs and does not have, it says in a ProfilerError."""
+    """Records from start() to stop(). A method that cannot work in the present state raises ProfilerError."""
 
     _gives_way = False
-    """To a profiler that the program makes: nobody in it asked for this one."""
+    """Whether a profiler that the program makes takes over: the program did not ask for this one."""
 
     def __new__(cls, *own: Any, backend: str = "stepscope", **arguments: Any) -> Any:
         if backend == "kineto":
@@ -100,7 +100,7 @@ class _KinetoProfile(Results):
         self.stop_trace()
 
     def prepare_trace(self) -> None:
-        """Makes the file and attaches what sees ops; nothing is recorded yet."""
+        """Makes the file and attaches the observer of ops; nothing is recorded yet."""
         if self._on is not None and not self._on.is_foreign:
             raise ProfilerError("the profiler is on already; stop it before it is started again")
         began = time.perf_counter()
@@ -139,7 +139,7 @@ class _KinetoProfile(Results):
             raise
 
     def _give_up(self) -> None:
-        """What could not be started leaves nothing that would have to be stopped."""
+        """After a failed start nothing is left on."""
         recording, self._on, self._is_recording = self._on, None, False
         if recording is not None:
             recording.stop()
@@ -164,7 +164,7 @@ class _KinetoProfile(Results):
         self._times.profiler_enable_call_duration_us = since(began)
 
     def stop_trace(self) -> None:
-        """Events are recorded up to here; what was recorded can be read now."""
+        """Events are recorded up to here; results can be read now."""
         recording = self._recording_of_ours("stop_trace")
         if not self._is_recording:
             raise ProfilerError("stop_trace() without start_trace(); call start_trace() first")
@@ -186,7 +186,7 @@ class _KinetoProfile(Results):
         self._times.profiler_disable_call_duration_us = since(began)
 
     def toggle_collection_dynamic(self, enable: bool, activities: Iterable[Any]) -> None:
-        """Switches the recording of ops off and on again within a cycle."""
+        """Pauses and resumes recording within a cycle, if ``activities`` names the CPU."""
         recording = self._recording_of_ours("toggle_collection_dynamic")
         if not self._is_recording:
             raise ProfilerError("toggle_collection_dynamic() before the profiler records; start it first")
@@ -194,23 +194,23 @@ class _KinetoProfile(Results):
             recording.start() if enable else recording.pause()
 
     def add_metadata(self, key: str, value: str) -> None:
-        """``value`` is a text, at the top of the trace."""
+        """Adds a text to the top of the trace."""
         self._add(key, json.dumps(str(value)))
 
     def add_metadata_json(self, key: str, value: str) -> None:
-        """``value`` is JSON, at the top of the trace."""
+        """Adds JSON text to the top of the trace. ProfilerError if it is not JSON."""
         self._add(key, checked_json(key, value))
 
     def preset_metadata_json(self, key: str, value: str) -> None:
-        """As add_metadata_json(), in each cycle that starts from here on."""
+        """Like add_metadata_json(), for each cycle that starts from here on."""
         self._preset[key] = checked_json(key, value)
 
     def get_trace_id(self) -> str | None:
-        """Of the present or last cycle."""
+        """The id of the present or last cycle."""
         return self._trace_id
 
     def set_custom_trace_id_callback(self, callback: Callable[[], str]) -> None:
-        """Makes the id of each cycle from here on."""
+        """Sets the function that makes the id of each later cycle."""
         self.custom_trace_id_callback = callback
 
     def _new_trace_id(self) -> str:
@@ -235,7 +235,7 @@ class _KinetoProfile(Results):
         return ProfilerActivity.CUDA in self.activities and ProfilerActivity.CUDA in supported_activities()
 
     def _add(self, key: str, json_text: str) -> None:
-        """Into the file while it is open, so that a killed program leaves it; else into what is exported."""
+        """Writes into the open file, so that it survives a kill; without one, keeps it for the export."""
         if not isinstance(key, str) or not key or "=" in key:
             raise ProfilerError(f"the key of metadata is a text without '=', not {key!r}")
         if self._on is not None and not self._on.is_foreign:

@@ -17,14 +17,13 @@ import multiprocessing
 import os
 import sys
 import weakref
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from stepscope import _collect
 from stepscope._errors import Error
 from stepscope.profiler import _batches, _recording
-from stepscope.profiler._batches import Collate, Noted, Ranges, Sink, Source, lacking, not_recorded, reason
+from stepscope.profiler._batches import Collate, Function, Noted, Ranges, Sink, Source, lacking, not_recorded, reason
 from stepscope.profiler._recording import FLOPS, OVERLOADS, SHAPES, Recording, own_file
 
 VARIABLE = "STEPSCOPE_LOADER"
@@ -40,7 +39,6 @@ PINNING = "copies of batches into pinned memory"
 COLLATING = "collating in the main process"
 WAITS = "waits for batches"
 
-Function = Callable[..., Any]
 users: weakref.WeakSet[Any] = weakref.WeakSet()
 """Profilers that are on."""
 originals: dict[Function, Function] = {}

@@ -22,9 +22,9 @@ NEVER_ENDED = "the schedule goes from {} to {} and never to RECORD_AND_SAVE, so 
 
 
 class profile(_KinetoProfile):  # noqa: N801 (the name that it replaces)
-    """Records the steps that ``schedule`` names, all without one, and calls ``on_trace_ready(self)`` after each cycle.
+    """Records the steps that ``schedule`` selects, or all, and calls ``on_trace_ready(self)`` after each cycle.
 
-    ``path`` is where the recording goes, a temporary file without it; ``megabytes`` is what it may hold.
+    ``path`` is the recording's file, by default a temporary one; ``megabytes`` is the most that it holds.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class profile(_KinetoProfile):  # noqa: N801 (the name that it replaces)
         except Exception:
             if error is None:
                 raise
-            self._end_by_force()  # the block's own error is what came first
+            self._end_by_force()  # the block's own error came first and is raised
         if (tracker := step_tracker()) is not None:
             tracker.erase_step_count(STEP_NAME)
         cleanup = getattr(self.execution_trace_observer, "cleanup", None)
@@ -75,7 +75,7 @@ class profile(_KinetoProfile):  # noqa: N801 (the name that it replaces)
             cleanup()
 
     def _end_by_force(self) -> None:
-        """An error of the program, or of a handler of signals, came between: nothing is left on, and what was recorded is kept."""
+        """After an error of the program or of a signal handler: turns everything off and keeps what was recorded."""
         self._is_on = False
         recording = self._on
         self._give_up()
@@ -107,7 +107,7 @@ class profile(_KinetoProfile):  # noqa: N801 (the name that it replaces)
             _dataloader.unfollow(self)
 
     def step(self) -> None:
-        """The next step begins."""
+        """Ends the present step and begins the next."""
         self._must_be_on("step")
         self._end_step()
         before = self.current_action
@@ -127,7 +127,7 @@ class profile(_KinetoProfile):  # noqa: N801 (the name that it replaces)
             self._recording_of_ours(what)
 
     def _action(self, step: int) -> ProfilerAction:
-        """Schedules of torch.profiler serve too: their actions have the same names."""
+        """torch.profiler's schedules work too: their actions have the same names."""
         if self.schedule is None:
             return RECORD
         action = self.schedule(step)
@@ -191,14 +191,14 @@ TRANSITIONS: dict[tuple[ProfilerAction, ProfilerAction | None], tuple[str, ...]]
     (SAVE, SAVE): (T, R, P, S),
     (SAVE, None): (T, R),
 }
-"""Section by section what a change of the action does; None is the end."""
+"""The methods to call when the action changes; None is the end of the program's steps."""
 
 
 STEP_NAME = "ProfilerStep"
 
 
 def step_tracker() -> Any:
-    """What tells Kineto of steps, where a daemon may ask it to trace some; else None."""
+    """Kineto's step counter, for a daemon that asks for steps; None without a daemon."""
     torch = sys.modules.get("torch")
     if torch is None or not os.environ.get("KINETO_USE_DAEMON"):
         return None
