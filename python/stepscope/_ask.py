@@ -1,4 +1,4 @@
-"""Which analyses there are, and how Python values become their params."""
+"""The list of analyses, and how Python values become their params."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Analysis:
     name: str
     one_line: str
     doc: str
-    """In Markdown: of each column the unit, the numerator, the denominator and what is left out."""
+    """Markdown. For each column: its unit, numerator and denominator, and what is left out."""
     params: tuple[Param, ...]
 
 
@@ -74,7 +74,7 @@ def _text(name: str, value: object) -> str:
 
 
 def given(params: Mapping[str, object], flags: frozenset[str] = frozenset()) -> list[tuple[str, str]]:
-    """What was asked for, by the names of the command line. None asks for nothing; nor does False of a flag."""
+    """The params as (option, text), by the command line's names. None is left out, and so is a flag that is False."""
     asked = []
     for name, value in params.items():
         option = name.replace("_", "-")

@@ -1,4 +1,4 @@
-"""What goes wrong, each with the sentence that the command line would print."""
+"""The exceptions. Each carries the sentence that the command line would print."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ class Error(Exception):
 
 
 class UsageError(Error, ValueError):
-    """A question that makes no sense: an unknown analysis, option, step or column, or a value that does not fit."""
+    """An invalid question: an unknown analysis, option, step or column, or a value out of range."""
 
 
 class MissingFileError(Error, FileNotFoundError):
@@ -16,8 +16,8 @@ class MissingFileError(Error, FileNotFoundError):
 
 
 class ProfilerError(Error, RuntimeError):
-    """The profiler was asked for something that makes no sense now; the sentence says what to do."""
+    """The profiler cannot do what it was asked in its present state; the sentence says what to do."""
 
 
 class NoResultsError(ProfilerError, AttributeError):
-    """A profiler's results were asked for and there are none now: its properties, such as ``recording_path``, are not there."""
+    """A profiler has no results now. Also an AttributeError, so that ``hasattr(prof, "recording_path")`` is False."""

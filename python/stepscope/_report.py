@@ -18,7 +18,7 @@ def _written(text: str, path: str | os.PathLike[str] | None) -> str:
 
 
 class Report:
-    """The answer of one analysis: tables and notes. It owns its data and needs the trace no longer."""
+    """The answer of one analysis: tables and notes. It owns its data and outlives the trace."""
 
     def __init__(self, core: _core.Report) -> None:
         self._core = core
@@ -31,7 +31,7 @@ class Report:
 
     @property
     def notes(self) -> list[str]:
-        """What a reader must know: what is missing, partial or estimated."""
+        """Sentences that a reader must see: what is missing, partial or estimated."""
         return self._core.notes
 
     def __len__(self) -> int:
@@ -42,7 +42,7 @@ class Report:
         return iter(self.tables)
 
     def __getitem__(self, which: int | str) -> Table:
-        """The table of that title or at that place."""
+        """The table with that title or index. KeyError and IndexError where there is none."""
         if not isinstance(which, str):
             return self.tables[which]
         for table in self.tables:
@@ -65,7 +65,7 @@ class Report:
         return self._core.text(width, rows)
 
     def to_json(self) -> str:
-        """The very bytes of ``stepscope show NAME TRACE --format json``."""
+        """The same bytes as ``stepscope show NAME TRACE --format json``."""
         return self._core.json()
 
     def to_csv(self) -> str:
@@ -73,7 +73,7 @@ class Report:
         return self._core.csv()
 
     def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
-        """A page that needs nothing else; also written to ``path`` when one is given."""
+        """A self-contained HTML page; also written to ``path`` if given."""
         return _written(self._core.html(), path)
 
 
@@ -114,7 +114,7 @@ class Page:
 
     @functools.cached_property
     def reports(self) -> list[Report]:
-        """The judgement and every analysis that answers without being told what to look at, run when they are first asked for."""
+        """The verdict and every analysis that needs no params; run on first access."""
         return [Report(core) for core in self._everything.reports()]
 
     def __repr__(self) -> str:
@@ -131,9 +131,9 @@ class Page:
         return self._first.text(width, rows)
 
     def to_json(self) -> str:
-        """The very bytes of ``stepscope report TRACE --format json``."""
+        """The same bytes as ``stepscope report TRACE --format json``."""
         return self._everything.json()
 
     def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The whole report as a page that needs nothing else; also written to ``path`` when one is given."""
+        """The whole report as a self-contained HTML page; also written to ``path`` if given."""
         return _written(self._everything.html(), path)

@@ -1,4 +1,4 @@
-"""Tables, as they are and as data frames."""
+"""Tables and their columns, and their conversion to data frames."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     import pyarrow
 
 Value = Union[int, float, str, None]
-"""What a cell holds; None is missing."""
+"""The value of a cell; None if missing."""
 
 
 class Column:
-    """A column of a table: its name, what it is measured in and what it is for."""
+    """A column of a table: name, unit, role, type and values."""
 
     def __init__(self, table: _core.Table, index: int, described: tuple[str, str, str, str]) -> None:
         self._table = table
@@ -43,12 +43,15 @@ class Column:
         return f"<stepscope.Column {self.name!r}: {self.type}{', ' + self.unit if self.unit else ''}, {self.role}>"
 
     def to_list(self) -> list[Value]:
-        """The values as Python objects; what is missing is None."""
+        """The values as Python objects; None where missing."""
         return self._table.list(self._index)
 
     def to_numpy(self) -> Any:
-        """The values as a numpy array. Numbers are a read-only view of the column's own memory; whole numbers of which some are
-        missing are a masked array over it; real numbers that are missing are not finite; texts are objects, None when missing."""
+        """The values as a numpy array of shape (rows,).
+
+        Numbers are a read-only view of the column's memory. If integers are missing, the view is a masked array; missing real
+        numbers are not finite. Texts are an object array, None where missing.
+        """
         import numpy
 
         numbers = self._table.numbers(self._index)
@@ -75,7 +78,7 @@ class Column:
 class Table:
     """Named, typed columns with units, and a shape that says how it is drawn.
 
-    Any library that reads Arrow takes it without a copy of its numbers: ``polars.DataFrame(table)``, ``pyarrow.table(table)``,
+    Any library that reads Arrow takes it without copying numbers: ``polars.DataFrame(table)``, ``pyarrow.table(table)``,
     ``duckdb.sql("select * from kernels")`` of a variable of that name, ``pandas.DataFrame.from_arrow(table)``.
     """
 
@@ -94,7 +97,7 @@ class Table:
         return len(self._core)
 
     def __getitem__(self, name: str) -> Column:
-        """The column of that name."""
+        """The column with that name. KeyError where there is none."""
         for column in self.columns:
             if column.name == name:
                 return column
@@ -127,15 +130,15 @@ class Table:
         return self._core.csv()
 
     def to_dicts(self) -> list[dict[str, Value]]:
-        """The rows, each a dictionary by column name; what is missing is None."""
+        """The rows, each a dictionary by column name; None where missing."""
         return list(self)
 
     def to_pandas(self, dtype_backend: Literal["numpy", "pyarrow"] = "numpy") -> pandas.DataFrame:
         """As a data frame that owns its values.
 
-        Whole numbers are ``int64``, and pandas' nullable ``Int64`` where some are missing, so that no nanosecond is rounded; real
-        numbers are ``float64`` with NaN; texts are what pandas makes of strings and None. With ``dtype_backend="pyarrow"`` the
-        columns are Arrow's and keep the memory of this table (needs pyarrow). ``frame.attrs`` has the title and the units.
+        Integers are ``int64``, or pandas' nullable ``Int64`` if some are missing, so that no nanosecond is rounded. Real numbers
+        are ``float64``, NaN where missing; texts are what pandas makes of strings and None. With ``dtype_backend="pyarrow"``
+        the columns share this table's memory (needs pyarrow). ``frame.attrs`` has the title and the units.
         """
         import pandas
 
@@ -149,13 +152,13 @@ class Table:
         return frame
 
     def to_arrow(self) -> pyarrow.Table:
-        """As a table of pyarrow that keeps this table's memory; units and roles are in the fields' metadata."""
+        """As a pyarrow table that shares this table's memory; units and roles are in the fields' metadata."""
         import pyarrow
 
         return pyarrow.table(self)
 
     def to_polars(self) -> polars.DataFrame:
-        """As a data frame of polars."""
+        """As a polars data frame."""
         import polars
 
         return polars.DataFrame(self)

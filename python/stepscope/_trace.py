@@ -1,4 +1,4 @@
-"""Opening traces and asking them."""
+"""Opens traces and asks them questions."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Trace:
         return self._core
 
     def close(self) -> None:
-        """Lets go of the trace's memory; reports stay. ``with stepscope.open(path) as trace`` does it at the end."""
+        """Frees the trace's memory; reports stay valid. ``with stepscope.open(path) as trace`` closes at the end of the block."""
         self._core = None
 
     def __enter__(self) -> Trace:
@@ -80,7 +80,7 @@ class Trace:
 
     @property
     def notes(self) -> list[str]:
-        """About the files together."""
+        """Sentences about the files: missing ranks, what the recorder could not record."""
         return self._opened().notes()
 
     @property
@@ -120,12 +120,14 @@ class Trace:
         """Writes a copy of a rank's file with answers drawn into it, for Perfetto: what ``stepscope overlay`` does.
 
         ``what`` names ``critical_path``, ``queue_length`` and ``memory_bandwidth``; without it, all three are drawn. ``rank``
-        may be left out where there is one. The copy gives the same answers as the file, unless ``only_critical`` left events
-        out. Returns what is to be said of it. ``output`` ends in .json.gz or .json and appears whole or not at all.
+        may be left out if there is only one. The copy gives the same answers as the file, unless ``only_critical`` left events
+        out. Returns notes about the copy. ``output`` ends in .json.gz or .json; it is written whole or not at all.
+
+        Raises :class:`stepscope.UsageError` for an unknown rank, or for several ranks without ``rank``.
         """
         numbers = [of.rank for of in self.ranks]
         if rank is None and len(numbers) > 1:
-            raise UsageError("several ranks were opened: say whose file is to be drawn into with rank=")
+            raise UsageError("several ranks were opened: choose the file to draw into with rank=")
         if rank is not None and rank not in numbers:
             raise UsageError(f"rank {rank} is not among the ranks of this trace: {numbers}")
         at = 0 if rank is None else numbers.index(rank)
@@ -146,7 +148,7 @@ class Trace:
 def diff(a: Trace, b: Trace, *, step: int | str | range | None = None, skip: int | None = None) -> Report:
     """What changed from ``a`` to ``b``, and whether that is more than noise: what ``stepscope diff`` says, with all rows.
 
-    ``skip`` leaves out the first steps of each; without it the first one, when more than four are there.
+    ``skip`` is how many first steps of each are left out; by default one, if a trace has more than four.
     """
     return Report(a._opened().diff(b._opened(), given({"step": step, "skip": skip})))
 
@@ -154,8 +156,8 @@ def diff(a: Trace, b: Trace, *, step: int | str | range | None = None, skip: int
 def open(path: Path | Iterable[Path], *, threads: int = 0) -> Trace:
     """Opens a trace: a ``.json`` or ``.json.gz`` file, a folder or several of either as the ranks of one job.
 
-    ``threads`` limits how many threads reading and analysing take; 0 takes all. What can be read of damaged files is kept;
-    files of which nothing could be read are listed in ``Trace.unread`` and a warning names them.
+    ``threads`` limits the threads that read and analyse; 0 means one per core. Damaged files keep what can be read; files that
+    cannot be read at all are listed in ``Trace.unread`` and named in a warning.
 
     Raises :class:`stepscope.MissingFileError`, a FileNotFoundError, when there is no such file, and
     :class:`stepscope.Error` when nothing could be read.

@@ -89,6 +89,14 @@ std::size_t bytes_of(std::uint32_t segments) {
   return record::kHeaderBytes + std::size_t{segments} * record::kSegmentBytes;
 }
 
+/// Takes the header's space on disk and maps all of the file. 0, or an errno.
+int map_file(int file, std::size_t bytes, void*& mapped) {
+  if (const int error = ::posix_fallocate(file, 0, record::kHeaderBytes); error != 0) return error;
+  if (::ftruncate(file, static_cast<off_t>(bytes)) != 0) return errno;
+  mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  return mapped == MAP_FAILED ? errno : 0;
+}
+
 void fill_header(Header& header, std::uint32_t limit, std::uint32_t flags) {
   std::memcpy(header.magic, record::kMagic, sizeof header.magic);
   header.version = record::kVersion;
@@ -159,20 +167,16 @@ int stepscope_open(const char* path, std::uint32_t megabytes, std::uint32_t flag
   if (opened != nullptr) return EBUSY;
   if (!fork_is_handled) ::pthread_atfork(nullptr, nullptr, forget_in_child);
   fork_is_handled = true;
-  const int file = ::open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (file < 0) return errno;
-  const std::size_t bytes = bytes_of(megabytes);
-  void* mapped = MAP_FAILED;
-  if (::posix_fallocate(file, 0, record::kHeaderBytes) == 0 &&
-      ::ftruncate(file, static_cast<off_t>(bytes)) == 0)
-    mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   void* memory = std::malloc(sizeof(Recorder));
-  if (mapped == MAP_FAILED || memory == nullptr) {
-    const int error = errno;
+  if (memory == nullptr) return ENOMEM;
+  const int file = ::open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  void* mapped = nullptr;
+  const int error = file < 0 ? errno : map_file(file, bytes_of(megabytes), mapped);
+  if (error != 0) {
     std::free(memory);
-    ::close(file);
-    ::unlink(path);
-    return error != 0 ? error : ENOMEM;
+    if (file >= 0) ::close(file);
+    if (file >= 0) ::unlink(path);
+    return error;
   }
   Header& header = *static_cast<Header*>(mapped);
   fill_header(header, megabytes, flags);

@@ -1,13 +1,20 @@
 #include "collect/recorder.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <functional>
 #include <string>
 #include <thread>
 
@@ -180,6 +187,74 @@ TEST_F(Recordings, KeepLongMetadata) {
   stepscope_close();
   EXPECT_EQ(named(read(), "behind"), 1);
 }
+
+/// What stepscope_open() answers in a child that holds itself to `limit`; the child exits with it.
+int open_under(const std::string& path, const std::function<void()>& limit) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    limit();
+    errno = EBADF;  // of an earlier call: it must not be the answer
+    ::_exit(stepscope_open(path.c_str(), 8, 0));
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status));
+  return WEXITSTATUS(status);
+}
+
+void limit_to(__rlimit_resource resource, rlim_t soft) {
+  rlimit limit{};
+  ::getrlimit(resource, &limit);
+  limit.rlim_cur = soft;
+  ::setrlimit(resource, &limit);
+}
+
+TEST_F(Recordings, SayWhyTheirFileHasNoRoom) {
+  EXPECT_EQ(open_under(path_,
+                       [] {
+                         ::signal(SIGXFSZ, SIG_IGN);
+                         limit_to(RLIMIT_FSIZE, record::kHeaderBytes / 2);
+                       }),
+            EFBIG);
+  EXPECT_FALSE(std::filesystem::exists(path_));
+}
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define STEPSCOPE_SANITIZED 1
+#endif
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define STEPSCOPE_SANITIZED 1
+#endif
+#ifndef STEPSCOPE_SANITIZED  // their shadow memory passes any limit
+/// Leaves this process just the address space that a recording's file takes.
+void leave_room_for(std::size_t bytes) {
+  void* room = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  std::size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  limit_to(RLIMIT_AS, pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)));
+  int blocks = 0;
+  while (std::malloc(sizeof(Recorder)) != nullptr)
+    if (++blocks == 20'000'000) ::_exit(100);  // the limit limits nothing here
+  ::munmap(room, bytes);
+}
+
+TEST_F(Recordings, LeaveNoMappingWhereMemoryIsShort) {
+  constexpr std::uint32_t kMegabytes = 8;
+  const int answer = open_under(path_, [this] {
+    const int maps = ::open("/proc/self/maps", O_RDONLY);
+    leave_room_for(record::kHeaderBytes + std::size_t{kMegabytes} * record::kSegmentBytes);
+    if (stepscope_open(path_.c_str(), kMegabytes, 0) != ENOMEM) ::_exit(101);
+    static char text[1 << 20];
+    for (ssize_t used = 0, got = 1; got > 0; used += got)
+      got = ::read(maps, text + used, sizeof text - 1 - static_cast<std::size_t>(used));
+    ::_exit(std::strstr(text, path_.c_str()) == nullptr ? 0 : 102);
+  });
+  if (answer == 100) GTEST_SKIP() << "this kernel does not limit address space";
+  EXPECT_EQ(answer, 0);
+  EXPECT_FALSE(std::filesystem::exists(path_));
+}
+#endif
 
 }  // namespace
 }  // namespace stepscope::collect

@@ -9,6 +9,7 @@
 #include "read/execution_trace/execution_trace.h"
 #include "read/execution_trace/link_execution_trace.h"
 #include "read/files.h"
+#include "read/not_recorded.h"
 #include "read/rank_numbers.h"
 
 namespace stepscope::read {
@@ -81,6 +82,7 @@ Result<trace::Trace> open(std::span<const std::string> paths, const OpenOptions&
   parallel_for(trace.ranks.size(), threads,
                [&](std::size_t i) { derive::fill(trace, trace.ranks[i], each); });
   note_gaps(trace);
+  note_not_recorded(trace);
   return trace;
 }
 

@@ -14,6 +14,7 @@
 #include "derive/derive.h"
 #include "read/execution_trace/execution_trace.h"
 #include "read/files.h"
+#include "read/not_recorded.h"
 #include "read/rank_numbers.h"
 
 namespace stepscope::read {
@@ -47,7 +48,7 @@ trace::Rank head_of(const trace::Rank& rank) {
   head.first_start = rank.first_start;
   head.reading = rank.reading;
   for (const auto& [key, json] : rank.metadata)
-    if (json.size() <= kMax) head.metadata.emplace_back(key, json);
+    if (json.size() <= kMax || key.starts_with(kNotRecorded)) head.metadata.emplace_back(key, json);
   return head;
 }
 
@@ -132,6 +133,7 @@ Result<RankFiles> RankFiles::survey(std::span<const std::string> paths, const Op
   for (const std::string& path : execution_traces) out.heads_.notes.push_back(path + std::string(kLeftOut));
   settle_ranks(out.heads_);
   note_gaps(out.heads_);
+  note_not_recorded(out.heads_);
   for (const trace::Rank& rank : out.heads_.ranks) {
     std::deque<Origin>& of_path = origins[rank.path];
     out.origins_.push_back(of_path.front());

@@ -2,7 +2,7 @@
 who copies it. Usage: check_readme.py PATH_TO_STEPSCOPE FILE...
 In a ```console block commands follow "$ ", and the lines below one must occur in its output, in order: runs of blanks count as
 one, "…" stands for anything. Files that examples name (trace.json.gz, traces/, before/, …) are samples under these names.
-`record`, `run` and `attach` need PyTorch: python/tests/profiler_outside_test.py tries them."""
+`record`, `run` and `attach` need PyTorch: python/tests/profiler/outside_test.py tries them."""
 
 import gzip
 import os

@@ -16,12 +16,13 @@ from stepscope.profiler import itt
 from stepscope.profiler._activities import ProfilerActivity, supported_activities
 from stepscope.profiler._annotations import mark, range_pop, range_push, record_function
 from stepscope.profiler._config import _ExperimentalConfig
+from stepscope.profiler._cycle import _KinetoProfile
 from stepscope.profiler._event_list import EventList
 from stepscope.profiler._events import FunctionEvent, FunctionEventAvg
 from stepscope.profiler._execution_trace import ExecutionTraceObserver
 from stepscope.profiler._handler import tensorboard_trace_handler
 from stepscope.profiler._markers import emit_itt, emit_nvtx
-from stepscope.profiler._profile import _KinetoProfile, profile
+from stepscope.profiler._profile import profile
 from stepscope.profiler._schedule import ProfilerAction, schedule
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""What can be recorded, by the names that torch.profiler gives it."""
+"""What can be recorded, under torch.profiler's names."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def has_nvidia() -> bool:
 
 
 def wait_for_devices() -> None:
-    """Of what still runs no end would be known."""
+    """Work that still runs would have no recorded end."""
     import torch
 
     torch.cuda.synchronize()
 
 
 def chosen(activities: Iterable[Any] | None) -> frozenset[ProfilerActivity]:
-    """The activities of a profiler; those of torch.profiler count too, by their names, and so do dicts of them."""
+    """The activities to record. Members of torch.profiler's enum are matched by name; so are the keys of dicts."""
     if activities is None:
         return frozenset(supported_activities())
     out: set[ProfilerActivity] = set()

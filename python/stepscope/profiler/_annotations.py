@@ -39,7 +39,7 @@ def decorated(self: record_function, function: Function) -> Function:
 
 
 def end_with_future(self: record_function, future: Any) -> Any:
-    """The range goes on until the future is done. Returns a future that is done then, with the same value."""
+    """Keeps the range open until ``future`` is done. Returns a future with the same value."""
     if self.held:
         raise ProfilerError(f"the range {self.name!r} waits for a future already; it can wait for one")
     self.hold()
@@ -51,29 +51,29 @@ def end_with_future(self: record_function, future: Any) -> Any:
     return future.then(done)
 
 
-# A class of Python's on top of the one in C would cost as much as the range itself.
+# A Python subclass of the C class would cost as much as the range itself.
 record_function.__call__ = decorated  # type: ignore[method-assign]
 record_function._call_end_callbacks_on_future = end_with_future  # type: ignore[method-assign]
 
 
 def range_push(name: str) -> None:
-    """A range of the calling thread begins; range_pop() ends it."""
+    """Begins a range on the calling thread; range_pop() ends it."""
     _collect.range_begin(name)
 
 
 def range_pop() -> None:
-    """The range that range_push() began last on the calling thread ends."""
+    """Ends the range that the calling thread pushed last."""
     _collect.range_end()
 
 
 def mark(name: str) -> None:
-    """An instant, as a range of no length."""
+    """Marks an instant: a range of no length."""
     with record_function(name):
         pass
 
 
 @contextlib.contextmanager
 def range(name: str, *args: Any, **kwargs: Any) -> Iterator[None]:  # noqa: A001 (the name that it replaces)
-    """A range of the block; ``args`` and ``kwargs`` are put into the name as ``str.format`` does."""
+    """Marks a block as a range named ``name.format(*args, **kwargs)``."""
     with record_function(name.format(*args, **kwargs) if args or kwargs else name):
         yield

@@ -1,4 +1,4 @@
-"""``_ExperimentalConfig``: what of it makes sense here."""
+"""``_ExperimentalConfig``: which of its options are supported."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class _ExperimentalConfig:
 
 
 def check_switches(**switches: Any) -> None:
-    """What is on or off may be what PyTorch takes for it: a bool, a number, None, not a text or a list."""
+    """A switch is what PyTorch accepts as one: a bool, a number or None; ProfilerError for texts and lists."""
     for name, value in switches.items():
         if value is not None and not hasattr(value, "__bool__"):
             raise ProfilerError(f"{name} is True or False, not {value!r}")
@@ -72,7 +72,7 @@ def captures_overloads(config: Any) -> bool:
 
 
 def pytorchs_captures_overloads(config: Any) -> bool:
-    """PyTorch's own object tells of this option in its pickled state alone."""
+    """PyTorch's own object shows this option only in its pickled state."""
     kind = type(config)
     if not kind.__module__.startswith("torch."):
         return False

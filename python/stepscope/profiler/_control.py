@@ -1,9 +1,9 @@
 """The socket on which a program that `stepscope run` started waits for `stepscope attach`.
 
-It is the user's own (a folder of mode 0700, the socket 0600, and the other end must be the same user). One line of JSON comes
-in; lines go out that begin with what they say: "asked" and the present step, "file" and where the recording will be, "idle" and
-the seconds without a step, and at last one of "recording" and its path, "nothing" and why, or "error" and a sentence. The caller
-that closes its end, or its half of it, ends the recording.
+Only the same user may connect: the folder has mode 0700, the socket 0600, and the peer's user id is checked. The caller sends one
+line of JSON. Each line of the answer begins with a word: "asked" and the present step, "file" and the recording's path, "idle" and
+the seconds without a step; the last line is "recording" and its path, "nothing" and why, or "error" and a sentence. The recording
+ends when the caller closes its end, or half of it.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ import time
 from pathlib import Path
 
 from stepscope._errors import Error
-from stepscope.profiler._outside import Asked, Options, Outside
+from stepscope.profiler._outside import Asked, Options, Outside, say
 from stepscope.profiler._recording import own_file
 
 LONGEST = 65536
-"""Bytes of a request."""
+"""The most bytes of a request."""
 LOOK = 0.1
-"""Seconds between looks at whether the caller is still there."""
+"""Seconds between checks whether the caller is still there."""
 PATIENCE = 5.0
-"""Seconds without a step until the caller is told."""
+"""Seconds without a step before the caller is told."""
 LEAVE = 5.0
-"""Seconds that the end of the program waits for the answer to be told."""
+"""Seconds that the program's exit waits for the answer to be sent."""
 
 answering: set[threading.Thread] = set()
-"""Those that wait for the end of a recording."""
+"""Threads that wait for the end of a recording."""
 
 
 def listen(outside: Outside) -> None:
@@ -51,8 +51,10 @@ def leave(path: Path, outside: Outside) -> None:
     if os.getpid() != outside.pid:
         return
     path.unlink(missing_ok=True)
-    with contextlib.suppress(Exception):  # the caller is told of it
+    try:
         outside.stop()
+    except Exception as error:
+        say(f"{error or type(error).__name__}; what was recorded may lack its end")
     for thread in list(answering):
         thread.join(LEAVE)
 
@@ -68,7 +70,7 @@ def serve(server: socket.socket, outside: Outside) -> None:
 
 def serve_one(caller: socket.socket, outside: Outside) -> None:
     try:
-        with caller, contextlib.suppress(OSError):
+        with caller, contextlib.suppress(OSError):  # the caller has gone, so nobody is there to be told
             answer(caller, outside)
     finally:
         answering.discard(threading.current_thread())
@@ -103,7 +105,7 @@ def answer(caller: socket.socket, outside: Outside) -> None:
 
 
 def wait(caller: socket.socket, asked: Asked, outside: Outside, seconds: float) -> bool:
-    """False where ``seconds`` have passed or the caller has gone before the recording was over."""
+    """False if ``seconds`` passed or the caller left before the recording was over."""
     began = time.monotonic()
     step, is_told = outside.step, not asked.by_steps
     while not asked.over.wait(LOOK):

@@ -1,50 +1,75 @@
-"""Data loading: workers record themselves, and a batch is known where it is made and where it is taken.
+"""Data loading: each worker records itself, and a batch is followed from the worker that makes it to the loop that takes it.
 
-While something is recorded, a link in the user's temporary folder leads to the recording. A worker looks at it before each batch
-and records beside that file; where there is no link it records nothing. Parts of PyTorch's loaders are replaced while a profiler
-is on; what is not as expected there goes its way as if nothing had been replaced.
+While the program is recorded, a link in the user's temporary folder points to the recording. A worker checks the link before
+each batch and records into a file beside that recording; without a link it records nothing. Some functions of PyTorch's loaders
+are replaced while a profiler is on. Where one is missing or fails, the loader works as without a profiler, and the recording
+says what it lacks.
 """
 
 from __future__ import annotations
 
 import atexit
 import contextlib
+import importlib
 import inspect
 import json
 import multiprocessing
 import os
 import sys
 import weakref
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from stepscope import _collect
+from stepscope._errors import Error
+from stepscope.profiler import _batches, _recording
+from stepscope.profiler._batches import Collate, Function, Noted, Ranges, Sink, Source, lacking, not_recorded, reason
 from stepscope.profiler._recording import FLOPS, OVERLOADS, SHAPES, Recording, own_file
 
 VARIABLE = "STEPSCOPE_LOADER"
-"""Of the environment: what workers have to know."""
+"""The environment variable that tells workers what to record, as JSON."""
 INHERITED = os.environ.get(VARIABLE)
-"""As it was before this process became one that is recorded."""
+"""Its value when this process began: set where the process is itself a worker."""
 MEGABYTES = 32
-"""What a worker may record."""
+"""The most that a worker records."""
 
-Function = Callable[..., Any]
+WORKERS = "what DataLoader workers do"
+LINKS = "which DataLoader worker made a batch"
+PINNING = "copies of batches into pinned memory"
+COLLATING = "collating in the main process"
+WAITS = "waits for batches"
+
 users: weakref.WeakSet[Any] = weakref.WeakSet()
 """Profilers that are on."""
 originals: dict[Function, Function] = {}
-"""By what stands in their place, or stood there."""
+"""PyTorch's function by the one that replaces it; kept when the replacement is undone."""
+
+
+class Part(NamedTuple):
+    """A function of PyTorch that is replaced."""
+
+    owner: str
+    """Its module; after a colon, its class."""
+    name: str
+    ours: Function
+    takes: tuple[str, ...]
+    """Arguments that the replacement needs."""
+    shows: str
+    """What is not recorded without it."""
 
 
 def follow(profiler: Any, flags: int) -> None:
-    """Loaders that are made from here on are seen, until unfollow() or the profiler's end."""
+    """Records loaders that are made from here on, until unfollow() or the profiler's end."""
     if profiler not in users:
         weakref.finalize(profiler, undo_if_unused).atexit = False
         users.add(profiler)
-    with contextlib.suppress(Exception):  # a PyTorch that has no such loaders
-        replace()
+    replace()
+    try:
         told = {"parent": os.getpid(), "link": str(link()), "flags": SHAPES * bool(flags & (SHAPES | FLOPS)) | flags & OVERLOADS}
-        os.environ[VARIABLE] = json.dumps(told)
+    except (OSError, Error) as error:
+        not_recorded(WORKERS, reason(error))
+        return
+    os.environ[VARIABLE] = json.dumps(told)
 
 
 def unfollow(profiler: Any) -> None:
@@ -53,17 +78,21 @@ def unfollow(profiler: Any) -> None:
 
 
 def show(recording: Path) -> None:
-    """Workers record beside it from their next batch on."""
-    with contextlib.suppress(OSError):
+    """Lets workers record beside ``recording`` from their next batch on, and tells the open recording what it lacks."""
+    for sentence in lacking:
+        _recording.miss(sentence)
+    try:
         part = link().with_suffix(".part")
         part.unlink(missing_ok=True)
         part.symlink_to(recording.absolute())
         part.replace(link())
+    except (OSError, Error) as error:
+        not_recorded(WORKERS, reason(error))
 
 
 def hide() -> None:
-    """Workers stop before their next batch."""
-    with contextlib.suppress(OSError):
+    """Stops workers before their next batch."""
+    with contextlib.suppress(OSError, Error):  # the link is gone with its folder, or was never made
         link().unlink()
 
 
@@ -72,34 +101,50 @@ def link() -> Path:
 
 
 def parts() -> list[tuple[Any, str, Function]]:
-    """What is replaced: where it is, its name, and by what."""
-    from torch.utils.data import dataloader
-    from torch.utils.data._utils import pin_memory, worker
-
-    several = dataloader._MultiProcessingDataLoaderIter
-    out: list[tuple[Any, str, Function]] = [
-        (worker, "_worker_loop", worker_loop),
-        (pin_memory, "_pin_memory_loop", pin_loop),
-        (several, "_reset", reset),
-        (several, "_next_data", next_data),
-        (dataloader._SingleProcessDataLoaderIter, "__init__", single_init),
-    ]
-    base = dataloader._BaseDataLoaderIter
-    if base.__next__ is marked_next or not marks_itself(base.__next__):
-        out.append((base, "__next__", marked_next))
-    return out
+    """Each part that is replaced: its module or class, its name, and its replacement."""
+    found = [(owner_of(part), part) for part in PARTS]
+    return [(owner, part.name, part.ours) for owner, part in found if is_as_expected(owner, part) and needs_ours(owner, part)]
 
 
-def marks_itself(step: Function) -> bool:
-    """Whether PyTorch makes a range of each ``__next__``, also when its own profiler is off."""
+def owner_of(part: Part) -> Any:
+    """The module or class; None where this PyTorch does not have it."""
+    module, _, kind = part.owner.partition(":")
+    try:
+        owner = importlib.import_module(module)
+    except ImportError:
+        return None
+    return getattr(owner, kind, None) if kind else owner
+
+
+def is_as_expected(owner: Any, part: Part) -> bool:
+    if owner is None or not hasattr(owner, part.name):
+        return False
+    present = getattr(owner, part.name)
+    if present is part.ours:
+        return True
+    try:
+        return set(part.takes) <= set(inspect.signature(present).parameters)
+    except (TypeError, ValueError):  # a function in C that names no arguments
+        return not part.takes
+
+
+def needs_ours(owner: Any, part: Part) -> bool:
+    """False where PyTorch itself makes a range of each ``__next__``, even while its own profiler is off."""
+    step = getattr(owner, part.name)
+    if part.ours is not marked_next or step is marked_next:
+        return True
     names = getattr(getattr(step, "__code__", None), "co_names", ())
-    return "record_function" in names and not any("enabled" in name for name in names)
+    return "record_function" not in names or any("enabled" in name for name in names)
 
 
 def replace() -> None:
+    for part in PARTS:
+        if not is_as_expected(owner_of(part), part):
+            arguments = f" with the arguments {', '.join(part.takes)}" if part.takes else ""
+            not_recorded(part.shows, f"this PyTorch has no {part.owner.replace(':', '.')}.{part.name}{arguments}")
     for owner, name, ours in parts():
-        present = getattr(owner, name, None)
-        if present is not None and present is not ours:
+        present = getattr(owner, name)
+        if present is not ours:
             originals[ours] = present
             setattr(owner, name, ours)
 
@@ -107,88 +152,26 @@ def replace() -> None:
 def undo_if_unused() -> None:
     if not users:
         undo()
+        lacking.clear()
 
 
 def undo() -> None:
-    """What somebody else has put in a place of ours stays, with ours below it, which then does nothing."""
+    """Puts PyTorch's functions back. A function that somebody else has put over ours stays; ours then does nothing."""
     if not originals:
         return
     hide()
     os.environ.pop(VARIABLE, None)
     for owner, name, ours in parts():
-        if getattr(owner, name, None) is ours:
+        if getattr(owner, name) is ours:
             setattr(owner, name, originals[ours])
 
 
 atexit.register(undo)
-os.register_at_fork(after_in_child=users.clear)  # its parent's are not on in a child
-
-
-class Source:
-    """A queue; what comes out of it is told."""
-
-    def __init__(self, queue: Any, got: Callable[[Any], None]) -> None:
-        self.queue, self.got = queue, got
-
-    def get(self, *args: Any, **named: Any) -> Any:
-        task = self.queue.get(*args, **named)
-        with contextlib.suppress(Exception):
-            self.got(task)
-        return task
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.queue, name)
-
-
-class Sink:
-    """A queue; that something goes into it is told."""
-
-    def __init__(self, queue: Any, end: Callable[[], None]) -> None:
-        self.queue, self.end = queue, end
-
-    def put(self, *args: Any, **named: Any) -> Any:
-        with contextlib.suppress(Exception):
-            self.end()
-        return self.queue.put(*args, **named)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.queue, name)
-
-
-class Ranges:
-    """A range from what comes out of a queue to what goes into the next one."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.range: _collect.record_function | None = None
-
-    def begin(self, task: Any = None) -> None:
-        """One that was begun before and never ended is given up: its task was not worked on."""
-        self.range = _collect.record_function(self.name)
-        self.range.__enter__()
-
-    def end(self) -> None:
-        if self.range is not None:
-            self.range.__exit__(None, None, None)
-            self.range = None
-
-
-class Collate:
-    """A loader's ``collate_fn``, as a range."""
-
-    def __init__(self, function: Function) -> None:
-        self.function = function
-
-    def __call__(self, *args: Any, **named: Any) -> Any:
-        with _collect.record_function("DataLoader.collate"):
-            return self.function(*args, **named)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.function, name)
+os.register_at_fork(after_in_child=users.clear)  # the parent's profilers are not on in a child
 
 
 class Worker:
-    """This process, which is a worker, and its present recording."""
+    """This process as a worker, and its present recording."""
 
     def __init__(self, told: dict[str, Any], number: int) -> None:
         self.link = str(told["link"])
@@ -201,7 +184,7 @@ class Worker:
         self.recording: Recording | None = None
 
     def look(self) -> None:
-        """Records what the parent records now."""
+        """Starts and stops with the parent's recording."""
         try:
             target = os.readlink(self.link)
         except OSError:
@@ -233,17 +216,18 @@ class Worker:
 
 
 def batch_id(worker: int, epoch: int, index: int) -> int:
-    """Of a batch by the worker that makes it; loaders count from 0 again in each epoch."""
+    """The id of a batch: unique per process, although loaders count from 0 in each epoch."""
     return (worker & 0x3FFFFF) << 42 | (epoch & 0xFFF) << 30 | (index & 0x3FFFFFFF)
 
 
 def worker_loop(*args: Any, **named: Any) -> Any:
-    """In the place of PyTorch's; a process that was spawned finds it by its name."""
+    """Replaces PyTorch's. A spawned process finds it by its name."""
     from torch.utils.data._utils import worker as module
 
+    _batches.in_worker = True
     original = originals.get(worker_loop, module._worker_loop)
     worker = None
-    with contextlib.suppress(Exception):
+    with Noted(WORKERS):
         given = inspect.signature(original).bind(*args, **named)
         worker = watched(given.arguments)
     if worker is None:
@@ -251,12 +235,14 @@ def worker_loop(*args: Any, **named: Any) -> Any:
     try:
         return original(*given.args, **given.kwargs)
     finally:
-        with contextlib.suppress(Exception):
+        with Noted(WORKERS):
             worker.stop()
 
 
 def watched(given: dict[str, Any]) -> Worker | None:
-    """The arguments become such that the worker sees its batches; None, and nothing changes, where it is not to record."""
+    """Wraps the queues and ``collate_fn`` of a worker's arguments; None, and no change, where it is not to record."""
+    if VARIABLE not in os.environ:
+        return None
     told = json.loads(os.environ[VARIABLE])
     if told["parent"] == os.getpid() and INHERITED is not None:
         told = json.loads(INHERITED)
@@ -265,15 +251,15 @@ def watched(given: dict[str, Any]) -> Worker | None:
         return None
     worker = Worker(told, int(given["worker_id"]))
     wrapped = {
-        "index_queue": Source(given["index_queue"], worker.got),
-        "data_queue": Sink(given["data_queue"], worker.fetch.end),
+        "index_queue": Source(given["index_queue"], worker.got, WORKERS),
+        "data_queue": Sink(given["data_queue"], worker.fetch.end, WORKERS),
         "collate_fn": Collate(given["collate_fn"]),
     }
     outside = sys.modules.get("stepscope.profiler._outside")
     if outside is not None and outside.outside is not None:
         outside.outside.withdraw()
-    _collect.python_stop()  # a forked process has its parent's hook
-    with contextlib.suppress(Exception):
+    _collect.python_stop()  # a forked process inherits its parent's hook
+    with Noted(WORKERS):
         worker.look()
     given.update(wrapped)
     return worker
@@ -283,17 +269,18 @@ def pin_loop(*args: Any, **named: Any) -> Any:
     """The thread that copies batches into pinned memory."""
     original = originals[pin_loop]
     given = None
-    with contextlib.suppress(Exception):
+    with Noted(PINNING):
         bound = inspect.signature(original).bind(*args, **named)
         pins = Ranges("DataLoader.pin_memory")
-        queues = Source(bound.arguments["in_queue"], pins.begin), Sink(bound.arguments["out_queue"], pins.end)
-        bound.arguments["in_queue"], bound.arguments["out_queue"] = queues
+        source = Source(bound.arguments["in_queue"], pins.begin, PINNING)
+        bound.arguments["out_queue"] = Sink(bound.arguments["out_queue"], pins.end, PINNING)
+        bound.arguments["in_queue"] = source
         given = bound
     return original(*args, **named) if given is None else original(*given.args, **given.kwargs)
 
 
 class Tasks(dict[int, Any]):
-    """Of an iterator: the batches that are not taken yet. Remembers which was taken last, and of which worker it is."""
+    """An iterator's batches that are not taken yet. Remembers the last one taken: its index and its worker."""
 
     epoch = 0
     last: tuple[int, int] | None = None
@@ -312,10 +299,10 @@ class Tasks(dict[int, Any]):
 
 
 def reset(self: Any, *args: Any, **named: Any) -> Any:
-    """An epoch begins. An iterator that was made before the profiler was on stays as it is."""
+    """Begins an epoch. An iterator made before the profiler was on stays as it is."""
     before = vars(self).get("_task_info")
     done = originals[reset](self, *args, **named)
-    with contextlib.suppress(Exception):
+    with Noted(LINKS):
         if before is None or isinstance(before, Tasks):
             tasks = Tasks(self._task_info)
             tasks.epoch = 0 if before is None else before.epoch + 1
@@ -325,7 +312,7 @@ def reset(self: Any, *args: Any, **named: Any) -> Any:
 
 def next_data(self: Any) -> Any:
     data = originals[next_data](self)
-    with contextlib.suppress(Exception):
+    with Noted(LINKS):
         tasks = self._task_info
         if isinstance(tasks, Tasks) and tasks.last is not None:
             index, worker = tasks.last
@@ -335,7 +322,7 @@ def next_data(self: Any) -> Any:
 
 def single_init(self: Any, *args: Any, **named: Any) -> None:
     originals[single_init](self, *args, **named)
-    with contextlib.suppress(Exception):
+    with Noted(COLLATING):
         fetcher = self._dataset_fetcher
         fetcher.collate_fn = Collate(fetcher.collate_fn)
 
@@ -343,3 +330,14 @@ def single_init(self: Any, *args: Any, **named: Any) -> None:
 def marked_next(self: Any) -> Any:
     with _collect.record_function(f"enumerate(DataLoader)#{type(self).__name__}.__next__"):
         return originals[marked_next](self)
+
+
+DATALOADER = "torch.utils.data.dataloader"
+PARTS = (
+    Part("torch.utils.data._utils.worker", "_worker_loop", worker_loop, ("index_queue", "data_queue", "collate_fn", "worker_id"), WORKERS),
+    Part("torch.utils.data._utils.pin_memory", "_pin_memory_loop", pin_loop, ("in_queue", "out_queue"), PINNING),
+    Part(f"{DATALOADER}:_MultiProcessingDataLoaderIter", "_reset", reset, (), LINKS),
+    Part(f"{DATALOADER}:_MultiProcessingDataLoaderIter", "_next_data", next_data, (), LINKS),
+    Part(f"{DATALOADER}:_SingleProcessDataLoaderIter", "__init__", single_init, (), COLLATING),
+    Part(f"{DATALOADER}:_BaseDataLoaderIter", "__next__", marked_next, (), WAITS),
+)

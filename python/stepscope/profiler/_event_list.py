@@ -16,7 +16,7 @@ METRICS = ("self_cpu_time_total", "self_cuda_time_total", "self_xpu_time_total",
 
 
 class EventList(list[Any]):
-    """``FunctionEvent`` or ``FunctionEventAvg`` objects of one reading."""
+    """A list of ``FunctionEvent`` or ``FunctionEventAvg``."""
 
     supported_export_stacks_metrics = METRICS
 
@@ -43,7 +43,7 @@ class EventList(list[Any]):
         top_level_events_only: bool = False,
         time_unit: str | None = None,
     ) -> str:
-        """The text of a table; ``sort_by`` is an attribute, largest first; ``row_limit`` -1 is all."""
+        """A table as text. ``sort_by`` names an attribute, largest first; ``row_limit=-1`` prints all rows."""
         return table_text(
             self,
             sort_by,
@@ -68,14 +68,14 @@ class EventList(list[Any]):
         return total
 
     def export_chrome_trace(self, path: str | os.PathLike[str]) -> None:
-        """Kineto's JSON of the recording that the events are of."""
+        """Writes the events' recording as Kineto's JSON. ProfilerError where the recording is gone."""
         last = self._rows.paths[-1]
         if not last.exists():
             raise ProfilerError("the recording of these events is gone; export it before the next cycle, or keep it by path=")
         _core.export_recording(os.fsencode(last), os.fsencode(path), [])
 
     def export_stacks(self, path: str | os.PathLike[str], metric: str = "self_cpu_time_total") -> None:
-        """A line per event for flame graphs: frames from the outermost on, then the metric in µs."""
+        """Writes a line per event for flame graphs: frames from the outermost inwards, then the metric in µs."""
         if metric not in METRICS:
             raise ValueError(f"there is no metric {metric!r} of stacks; there are {', '.join(METRICS)}")
         attribute = metric.replace("cuda", "device").replace("xpu", "device").replace("privateuse1", "device")
@@ -89,7 +89,7 @@ class EventList(list[Any]):
 
 
 def all_events(rows: Rows) -> EventList:
-    """All in the order of their begin; they know their parents and children by place in one list."""
+    """All events by begin. Parents and children are found by their index in this list."""
     events: list[FunctionEvent] = []
     events.extend(FunctionEvent(rows, row, events) for row in range(len(rows)))
     return EventList(events, rows)
@@ -131,7 +131,7 @@ def key_averages(rows: Rows, by_shapes: bool, stack_depth: int, by_overload: boo
 
 
 class LazyEvents(list[FunctionEvent]):
-    """Events by their place, made when they are asked for."""
+    """Events by index, made on access."""
 
     def __init__(self, rows: Rows) -> None:
         super().__init__()

@@ -43,7 +43,7 @@ class Kernel(NamedTuple):
 
 
 class Measured:
-    """What follows from an event's count, times and sizes, and the older names of those."""
+    """Means and texts derived from an event's count, times and sizes, and their deprecated names."""
 
     __slots__ = ()
 
@@ -78,7 +78,7 @@ class Measured:
 
 
 class FunctionEvent(Measured):
-    """One op, range, call of CUDA or piece of a device's work. Nothing is worked out before it is asked for."""
+    """One op, range, CUDA call or piece of device work. Attributes are computed on access."""
 
     __slots__ = ("_events", "_row", "_rows", "self_cpu_percent", "total_cpu_percent", "total_device_percent")
 
@@ -144,7 +144,7 @@ class FunctionEvent(Measured):
 
     @property
     def kernels(self) -> list[Kernel]:
-        """What the op started on devices, copies and fills too."""
+        """The device work that the op launched, including copies and fills."""
         work = (self._events[row] for row in self._rows.launched.get(self._row, ()))
         return [Kernel(event.name, event.device_index, event.device_time_total) for event in work]
 
@@ -250,7 +250,7 @@ SUMS = (
 
 
 class FunctionEventAvg(Measured):
-    """All events of one kind, summed up; what is no sum is that of the first of them."""
+    """All events of one kind: sums; what has no sum is taken from the first event."""
 
     def __init__(self, key: str = "") -> None:
         self.key = key

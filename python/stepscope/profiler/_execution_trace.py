@@ -1,8 +1,7 @@
-"""``ExecutionTraceObserver``: PyTorch's execution trace, written from a recording when it is over."""
+"""``ExecutionTraceObserver``: writes PyTorch's execution trace from a finished recording."""
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import sys
@@ -20,8 +19,8 @@ VARIABLE = "ENABLE_PYTORCH_EXECUTION_TRACE"
 class ExecutionTraceObserver:
     """Writes which op called which, and with what inputs, as PyTorch's JSON.
 
-    Handed to ``profile(execution_trace_observer=…)`` it tells of that profiler's last cycle: a node's ``rf_id`` is the
-    ``Record function id`` of the trace. By itself it records between ``start()`` and ``stop()``. The file is written by
+    Passed as ``profile(execution_trace_observer=…)``, it covers that profiler's last cycle: a node's ``rf_id`` is the
+    ``Record function id`` of the trace. Alone, it records between ``start()`` and ``stop()``. The file is written by
     ``unregister_callback()``, which ``cleanup()`` and the end of the profiler's block call.
     """
 
@@ -34,12 +33,14 @@ class ExecutionTraceObserver:
         self._process_groups = ""
 
     def __del__(self) -> None:
-        with contextlib.suppress(Exception):
+        try:
             self.unregister_callback()
+        except Exception as error:
+            print(f"stepscope: the execution trace {self.output_file_path} was not written: {error}", file=sys.stderr)
 
     @staticmethod
     def build_execution_trace_obs_from_env() -> ExecutionTraceObserver | None:
-        """One that writes to a temporary file, where ``ENABLE_PYTORCH_EXECUTION_TRACE`` is 1."""
+        """An observer that writes to a temporary file, if ``ENABLE_PYTORCH_EXECUTION_TRACE`` is 1; else None."""
         if os.environ.get(VARIABLE, "0") != "1":
             return None
         descriptor, path = tempfile.mkstemp(suffix=".et.json")
@@ -55,7 +56,7 @@ class ExecutionTraceObserver:
         return None
 
     def register_callback(self, output_file_path: str | os.PathLike[str]) -> ExecutionTraceObserver:
-        """What is recorded from here on goes to that file, compressed where its name ends in .gz."""
+        """Sets the file to write, compressed if its name ends in .gz. ProfilerError if its folder does not exist."""
         if self._is_registered:
             return self
         path = Path(output_file_path)
@@ -66,7 +67,7 @@ class ExecutionTraceObserver:
         return self
 
     def unregister_callback(self) -> None:
-        """Writes the file; nothing without register_callback(), or if nothing was recorded."""
+        """Writes the file. Does nothing without register_callback() or if nothing was recorded."""
         if not self._is_registered:
             return
         self.stop()
@@ -91,11 +92,11 @@ class ExecutionTraceObserver:
         return self.output_file_path or None
 
     def borrow(self, recording: Recording) -> None:
-        """A profiler's recording is the one to tell of."""
+        """Uses a profiler's recording."""
         self._recording, self._is_borrowed = recording, True
 
     def start(self) -> None:
-        """Nothing without register_callback()."""
+        """Records from here on. Does nothing without register_callback()."""
         if not self._is_registered or self._is_running:
             return
         if self._recording is None:

@@ -1,4 +1,4 @@
-"""``backend="kineto"``: torch.profiler itself, with the arguments that it knows."""
+"""``backend="kineto"``: torch.profiler itself, given the arguments that it accepts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def kineto_profile(name: str, arguments: dict[str, Any]) -> Any:
     if given.get("with_stack") == "sampled":
         refused.append('with_stack="sampled"')
     if refused:
-        raise ProfilerError(f'backend="kineto" does not know {" and ".join(refused)}; leave out the one or the other')
+        raise ProfilerError(f'backend="kineto" does not know {" and ".join(refused)}; remove one of them')
     if "activities" in given:
         given["activities"] = [theirs(kineto, activity) for activity in given["activities"]]
     if "schedule" in given:

@@ -9,7 +9,7 @@ from stepscope._errors import ProfilerError
 
 
 class Markers:
-    """A block in which PyTorch tells another tool of each op; with ``record_shapes``, of its inputs' sizes too."""
+    """A block in which PyTorch reports each op to another tool; with ``record_shapes``, its input shapes too."""
 
     name = ""
 

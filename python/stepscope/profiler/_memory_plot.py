@@ -1,4 +1,4 @@
-"""A page with memory over time, as an area per use: one file that asks nobody for anything."""
+"""A self-contained page that shows memory over time, an area per use."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ WIDTH, HEIGHT, POINTS = 1200, 420, 1200
 
 
 def thinned(times: Sequence[int], sizes: Sequence[Sequence[int]]) -> list[int]:
-    """Of each piece of time the place of its largest sum, so that the peak stays."""
+    """The index of the largest sum in each time bin, so that the peak stays."""
     length = max(times[-1] - times[0], 1)
     largest: dict[int, int] = {}
     for place, time in enumerate(times):
@@ -24,7 +24,7 @@ def thinned(times: Sequence[int], sizes: Sequence[Sequence[int]]) -> list[int]:
 
 
 def area(xs: Sequence[float], below: Sequence[float], above: Sequence[float], colour: str) -> str:
-    """Between two lines of steps."""
+    """The area between two step lines."""
 
     def steps(ys: Sequence[float]) -> list[str]:
         out = []

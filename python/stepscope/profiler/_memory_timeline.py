@@ -1,13 +1,13 @@
-"""What memory was for, over time: torch.profiler's memory timeline, out of allocations and where they were made."""
+"""torch.profiler's memory timeline: what memory was used for over time, derived from allocations and their call sites."""
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import gzip
 import json
 import os
 import sys
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,14 +17,14 @@ from stepscope._errors import ProfilerError
 from stepscope.profiler._memory_plot import memory_page
 
 USES = ("parameter", "optimizer state", "input", "temporary", "activation", "gradient", "autograd detail", "unknown")
-"""By torch.profiler's numbers in the files."""
+"""Indexed by torch.profiler's numbers."""
 PARAMETER, OPTIMIZER_STATE, GRADIENT, UNKNOWN = 0, 1, 5, 7
 PREEXISTING, CREATE, DESTROY = 1, 2, 4
 DEVICE_TYPES = {0: "cpu", 1: "cuda"}
 
 
 class MemoryEvent(NamedTuple):
-    """``ns`` is since 1970, -1 for what was there before; ``size`` is below 0 when it goes."""
+    """``ns`` is since 1970, or -1 for memory from before the recording; ``size`` is in bytes, negative when freed."""
 
     ns: int
     action: int
@@ -33,14 +33,14 @@ class MemoryEvent(NamedTuple):
 
 
 class Held(NamedTuple):
-    """Memory that a tensor of the program has now."""
+    """A tensor's memory now: bytes and use."""
 
     size: int
     use: int
 
 
 class MemoryTimeline:
-    """The memory of one device, in the order in which it came and went."""
+    """Allocations and frees of one device, by time."""
 
     def __init__(self, recording: Path, device: str | None = None) -> None:
         blocks = dict(_core.memory_blocks(os.fsencode(recording)))
@@ -65,7 +65,7 @@ class MemoryTimeline:
         self.events.sort(key=lambda event: event.ns)
 
     def sums(self) -> tuple[list[int], list[list[int]]]:
-        """Per µs in which something changed: the time in µs, and 0 and the bytes of each use."""
+        """Per µs with a change: its time in µs, and a row of 0 followed by the bytes of each use."""
         times: list[int] = []
         sizes: list[list[int]] = []
         for event in self.events:
@@ -78,7 +78,7 @@ class MemoryTimeline:
         return [first if time < 0 else time for time in times], sizes
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Its form is that of the name's ending."""
+        """Writes a page (.html), changes (raw.json.gz) or sums, by the name's ending."""
         name = os.fspath(path)
         if name.endswith(".html"):
             write_whole(path, memory_page(*self.sums(), self.device).encode())
@@ -94,7 +94,7 @@ def write_json(path: str | os.PathLike[str], value: Any) -> None:
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
-    """The file, or an error and no part of it."""
+    """Writes all of the file, or raises ProfilerError and leaves none of it."""
     part = Path(f"{os.fspath(path)}.part-{os.getpid()}")
     try:
         part.write_bytes(content)
@@ -119,16 +119,24 @@ def chosen_device(device: str | None, known: list[str]) -> str:
 
 
 def held_memory(device: str) -> dict[int, Held]:
-    """By address: parameters, gradients and optimizers' states that are alive now, of whatever the program holds."""
+    """By address: all parameters, gradients and optimizer states that are alive now."""
     torch = sys.modules.get("torch")
     out: dict[int, Held] = {}
+    unplaced = 0
     for tensor, use in tensors_of_models(torch) if torch is not None else ():
-        with contextlib.suppress(Exception):  # one without memory of its own
+        try:
             if tensor.device.type + (f":{tensor.device.index or 0}" if tensor.device.type != "cpu" else "") != device:
                 continue
             storage = tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor.storage().untyped()
             if storage.nbytes() > 0:
                 out.setdefault(storage.data_ptr(), Held(storage.nbytes(), use))
+        except RuntimeError:  # a tensor without storage of its own: sparse, fake or wrapped
+            unplaced += 1
+    if unplaced > 0:
+        warnings.warn(
+            f"tensors of models and optimizers on {device} that have no storage of their own: {unplaced}; their memory counts as unknown",
+            stacklevel=2,
+        )
     return out
 
 

@@ -1,4 +1,4 @@
-"""What a trace says of itself at its top."""
+"""Metadata at the top of a trace."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from stepscope._errors import ProfilerError
 
 
 def checked_json(key: str, value: str) -> str:
-    """``value``, which goes into the trace as it stands."""
+    """``value`` on one line; ProfilerError if it is not JSON."""
     try:
         json.loads(value, parse_constant=refuse)
     except (ValueError, TypeError) as error:

@@ -1,6 +1,6 @@
 """The observer of the installed PyTorch: one C++ file, compiled against that PyTorch's headers and kept.
 
-What RecordFunction hands to its callbacks has no stable layout, so there is one build per version.
+The layout of what RecordFunction gives its callbacks is not stable, so there is one build per PyTorch version.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SOURCES = PACKAGE / "observer"
 
 
 def observer(torch: Any) -> Path:
-    """The observer's shared object, compiled now (about ten seconds, once) unless it was before."""
+    """The observer's shared object; compiled on first use, in about ten seconds."""
     command = compilation(torch)
     output = cache() / f"torch-{torch.__version__}-{fingerprint(torch, command)}.so"
     if output.exists():
@@ -45,7 +45,7 @@ def cache() -> Path:
 
 
 def compilation(torch: Any) -> list[str]:
-    """The compiler's command line but for the output."""
+    """The compiler's command line, without the output."""
     compiler = os.environ.get("CXX") or shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
     if not compiler:
         raise Error("recording needs a C++20 compiler once per version of PyTorch, and none was found; install g++, or name one by CXX")
@@ -74,7 +74,7 @@ def fingerprint(torch: Any, command: list[str]) -> str:
 
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """One process of a job compiles, the others wait."""
+    """Lets one process of a job compile while the others wait."""
     with open(path, "w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield

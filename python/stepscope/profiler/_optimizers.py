@@ -1,4 +1,4 @@
-"""Where a training step ends, seen from outside the program."""
+"""Detects the end of a training step without the program's help."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 
 
 def watch_optimizers(torch: Any, after: Callable[[Any], None]) -> None:
-    """Calls ``after(optimizer)`` behind each ``step()`` of any optimizer that is made from here on."""
+    """Calls ``after(optimizer)`` after each ``step()`` of every optimizer made from here on."""
     optimizer = torch.optim.Optimizer
     make = optimizer.__init__
-    stepping: set[int] = set()  # a class may call the step() of the one above, which is the same step
+    stepping: set[int] = set()  # a class may call step() of its base class: that is the same step
 
     @functools.wraps(make)
     def made(self: Any, *arguments: Any, **named: Any) -> None:

@@ -1,7 +1,7 @@
-"""Recording as `stepscope record`, or `run` and `attach`, ask for it, in a program that knows nothing of it.
+"""Recording for `stepscope record`, `run` and `attach`, in a program that knows nothing of it.
 
-It begins when PyTorch has been imported. Steps are told apart by the optimizer: a step ends when the optimizer that made the
-first step makes its next one. Nothing here may end or change the program: what goes wrong is said, and the program runs on.
+It begins when PyTorch has been imported. A step ends with each step() of the first optimizer that makes one. Nothing here may end
+or change the program: errors are printed, and the program runs on.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ def say(what: str) -> None:
 
 
 class Asked:
-    """What is recorded of this process on request: from step ``first`` up to, not including, ``end``."""
+    """A request to record this process from step ``first`` up to, not including, ``end``."""
 
     def __init__(self, options: Options, step: int) -> None:
-        """``steps`` is FIRST:END, or the number of steps from the next one on; without it all is kept."""
+        """``steps`` is FIRST:END, or the number of steps from the next one on; without it everything is recorded."""
         self.by_steps = "steps" in options
         first, colon, end = options.get("steps", "0:").partition(":")
         self.first = int(first) if colon else step + 1
@@ -66,9 +66,9 @@ class Asked:
 
 
 class Outside:
-    """This process, as somebody outside of it has it recorded.
+    """The recording of this process at the request of another.
 
-    A step ends with the optimizer's step(); the first one has begun with the program, so only who asks for step 0 gets it as one.
+    A step ends with the optimizer's step(). Step 0 begins with the program, so it is a whole step only if it was asked for.
     """
 
     def __init__(self) -> None:
@@ -122,9 +122,9 @@ class Outside:
         self.in_step = False
 
     def stop(self, only: Asked | None = None) -> None:
-        """Ends what was asked for, begun or not; ``only`` that, where something else may have been asked for since.
+        """Ends the request, begun or not. With ``only``, does nothing if another request has come since.
 
-        A step that has not ended is none.
+        A step that has not ended is not counted.
         """
         with self.lock:
             asked = self.asked
@@ -150,14 +150,14 @@ class Outside:
         return self.profile._on is not None and not self.profile._on.is_open
 
     def withdraw(self) -> None:
-        """This process is a worker of a data loader, which is recorded with the process that it works for."""
+        """Gives up the recording: this process is a data loader's worker and is recorded beside its parent."""
         asked = self.asked
         if os.getpid() == self.pid and asked is not None:
             self.stop()
             asked.path.unlink(missing_ok=True)
 
     def after_optimizer(self, optimizer: Any) -> None:
-        """A step has ended: of several optimizers the first one counts."""
+        """Called when an optimizer has made a step; only the first optimizer counts."""
         if os.getpid() != self.pid:
             return
         if self.stepper is None:

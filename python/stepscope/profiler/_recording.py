@@ -1,4 +1,4 @@
-"""One recording: from the file being made, over start and stop, to what is read from it."""
+"""One recording, from making its file through start and stop to exporting it."""
 
 from __future__ import annotations
 
@@ -25,43 +25,45 @@ from stepscope._errors import Error, NoResultsError, ProfilerError
 from stepscope.profiler._observer import PACKAGE, observer
 
 SHAPES, MEMORY, STACKS, FLOPS, MODULES, OVERLOADS = 1, 2, 4, 8, 16, 32
-"""What a recording was asked for; the numbers of record/format.h."""
+"""Flags of a recording; the numbers of record/format.h."""
 ALL_CALLS, MODULE_CALLS, SAMPLED_STACKS = 1, 2, 4
-"""What ``_collect.python_start`` is asked for."""
+"""Flags of ``_collect.python_start``."""
 
 MAGIC = b"STEPREC\n"
 
 
 @dataclasses.dataclass
 class File:
-    """What is known of a recording when nobody holds it any more."""
+    """What outlives a Recording object."""
 
     path: Path
     is_temporary: bool
     identity: bytes = b""
-    """What tells it from others, once it is stopped."""
+    """Tells this recording from a later one at the same path; set by stop()."""
     pid: int = dataclasses.field(default_factory=os.getpid)
     open: bool = True
     begun: bool = False
     stopped: bool = False
     left: bool = False
     gives_way: bool = False
-    """To a profiler that the program makes: it did not ask for this recording."""
+    """Whether a profiler that the program makes takes over: the program did not ask for this recording."""
     dropped: int = 0
-    """Records that found no room, once it is closed."""
+    """Records that found no room; counted by close()."""
+    missing: list[str] = dataclasses.field(default_factory=list)
+    """Sentences: what is not recorded, and why."""
 
     @property
     def yields(self) -> bool:
-        """Whether the next recording takes its place, be it that its own end was interrupted."""
+        """Whether the next recording may take over: this one was not asked for, or its end was interrupted."""
         return self.open and (self.gives_way or self.stopped or self.left)
 
 
 class Recording:
     """Ops, ranges and what else ``flags`` name, of all threads of this process, in a file that survives a kill.
 
-    A file without a ``path`` of the user's goes when nobody holds the recording any more, unless it was never stopped.
-    ``missing``, once started, says what of it is not recorded, as sentences. ``sampled``: STACKS are samples, not calls.
-    ``worker_of``: this process is a worker of a data loader: of which process, and its number.
+    Without ``path`` the file is temporary: it is removed with this object, unless the recording was never stopped.
+    ``missing`` says in sentences what is not recorded; the file says it too. ``sampled``: STACKS are samples, not calls.
+    ``worker_of``: this process is a data loader's worker; the parent's process id and the worker's number.
     """
 
     def __init__(
@@ -87,7 +89,6 @@ class Recording:
         self._file.gives_way = gives_way or worker_of is not None
         if path is not None:
             make_way(path)
-        self.missing: list[str] = []
         stacks = SAMPLED_STACKS if sampled else ALL_CALLS
         self._python = stacks * bool(flags & STACKS) | MODULE_CALLS * bool(flags & MODULES)
         weakref.finalize(self, leave, self._file).atexit = False
@@ -99,16 +100,16 @@ class Recording:
                 _collect.worker_of(*worker_of)
             if plugin is not None:
                 _collect.detach_torch()
-                self._miss(_collect.attach_torch(plugin, bool(flags & (SHAPES | FLOPS)), bool(flags & MEMORY)))
+                miss(_collect.attach_torch(plugin, bool(flags & (SHAPES | FLOPS)), bool(flags & MEMORY)))
             if with_devices:
-                self._miss(_collect.attach_devices(PACKAGE / "libstepscope_cupti.so"))
+                miss(_collect.attach_devices(PACKAGE / "libstepscope_cupti.so"))
         except BaseException:
             self.stop()
             raise
 
     @property
     def path(self) -> Path:
-        """An error where a later recording has taken its place."""
+        """NoResultsError if a later recording has replaced the file."""
         if self._file.identity and identity(self._file.path) not in (b"", self._file.identity):
             raise NoResultsError(f"{self._file.path} was replaced by a later recording; give each profiler a path of its own")
         return self._file.path
@@ -120,6 +121,10 @@ class Recording:
     @property
     def dropped(self) -> int:
         return self._file.dropped
+
+    @property
+    def missing(self) -> list[str]:
+        return self._file.missing
 
     @property
     def begun(self) -> bool:
@@ -135,18 +140,12 @@ class Recording:
         return self._file.pid != os.getpid()
 
     def start(self) -> None:
-        """Events are kept from here on; also behind a pause()."""
+        """Records events from here on; also resumes after pause()."""
         self._file.begun = True
         tell_torch(True)
         _collect.start()
         if self._python:
-            self._miss(_collect.python_start(self._python))
-        if self.missing:
-            self.metadata("stepscope.not_recorded", json.dumps(self.missing))
-
-    def _miss(self, what: str) -> None:
-        if what and what not in self.missing:
-            self.missing.append(what)
+            miss(_collect.python_start(self._python))
 
     def pause(self) -> None:
         _collect.python_stop()
@@ -161,14 +160,14 @@ class Recording:
             raise ProfilerError(f"the metadata {key!r} was not added: {error}") from None
 
     def stop(self) -> None:
-        """Sets a flag and lets go of the file: nothing is worked out."""
+        """Closes the file; nothing is computed."""
         self._file.stopped = True
         close(self._file)
         self._file.identity = identity(self._file.path)
 
     def export(self, output: str | os.PathLike[str], metadata: Sequence[str] = ()) -> list[str]:
-        """Kineto's JSON, with ``key=JSON`` on top of what the recording holds; returns what was lost, as sentences."""
-        return list(_core.export_recording(os.fsencode(self.path), os.fsencode(output), list(metadata)))
+        """Writes Kineto's JSON with extra ``key=JSON`` metadata; returns sentences on what was lost or not recorded."""
+        return list(_core.export_recording(os.fsencode(self.path), os.fsencode(output), list(metadata))) + self.missing
 
 
 def make(file: File, megabytes: int, flags: int) -> None:
@@ -186,8 +185,19 @@ being_made: File | None = None
 """The recording that is open in this process."""
 
 
+def miss(sentence: str) -> None:
+    """Says in the recording that is open, once, what it lacks; "" says nothing."""
+    file = being_made
+    if not sentence or file is None or not file.open or file.pid != os.getpid() or sentence in file.missing:
+        return
+    file.missing.append(sentence)
+    number = len(file.missing)
+    with contextlib.suppress(_collect.Failed, ValueError):  # no room in the file: events() and exports say it
+        _collect.metadata(f"stepscope.not_recorded{f'.{number}' * (number > 1)}={json.dumps([sentence])}")
+
+
 def identity(path: Path) -> bytes:
-    """Process and begin of a recording, as record/format.h has them; nothing where there is none."""
+    """Bytes of the header that identify a recording: its process and begin; empty where there is none."""
     try:
         with open(path, "rb") as file:
             head = file.read(96)
@@ -197,12 +207,12 @@ def identity(path: Path) -> bytes:
 
 
 def is_recorded() -> bool:
-    """Whether somebody who was asked to by the program records this process."""
+    """Whether this process is recorded at the program's own request."""
     return being_made is not None and being_made.open and not being_made.yields
 
 
 def close(file: File) -> None:
-    """Handlers of signals may raise between any two lines: a second call does what the first did not."""
+    """May be called again where a signal handler raised in the middle: the second call finishes."""
     if not file.open:
         return
     tell_torch(False)
@@ -215,7 +225,7 @@ torchs_range: Any = None
 
 
 def tell_torch(recording: bool) -> None:
-    """Dynamo, Inductor and others mark what they compile and run only where PyTorch says that a profiler is there."""
+    """Dynamo, Inductor and others mark their work only while PyTorch says that a profiler is on."""
     global torchs_range
     torch = sys.modules.get("torch")
     tell = getattr(sys.modules.get("torch.autograd.profiler"), "_set_is_profiler_enabled", None)  # from PyTorch 2.1 on
@@ -234,12 +244,12 @@ def tell_torch(recording: bool) -> None:
 
 
 def fast_range(name: str, input_values: object = None, keyword_values: object = None) -> _collect.record_function:
-    """In place of PyTorch's, whose ranges reach its own profiler alone."""
+    """Replaces PyTorch's, whose ranges reach only its own profiler."""
     return _collect.record_function(name).as_op()
 
 
 def leave(file: File) -> None:
-    """What becomes of a recording that nobody holds."""
+    """Closes a recording that nobody holds, and removes its file if it is temporary."""
     if file.pid != os.getpid() or file.left:
         return
     file.left = True
@@ -261,7 +271,7 @@ def leave_all() -> None:
         leave(recording._file)
 
 
-# Not by weakref's own handler: what stops a profiler at the program's end was registered later than this, so it comes first.
+# Registered here and not by weakref: handlers that stop profilers at exit register later, so they run first.
 atexit.register(leave_all)
 
 
@@ -285,7 +295,7 @@ def torch_observer() -> Any:
 
 
 def make_way(path: Path) -> None:
-    """An earlier recording at the path goes, with its later cycles; anything else stays."""
+    """Removes an earlier recording at the path and its later cycles. Error if anything else is there."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -324,7 +334,7 @@ def beside(path: Path) -> list[Path]:
 
 
 def scratch() -> Path:
-    """Where recordings are that were given no path: what a killed program leaves is found there."""
+    """The folder of recordings without a path; what a killed program leaves is there."""
     folder = Path(tempfile.gettempdir()) / f"stepscope-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
     about = folder.lstat()
@@ -341,16 +351,16 @@ def own_file(kind: str, ending: str = "") -> Path:
 
 @functools.cache
 def machine() -> str:
-    """Tells apart where ids of processes mean others: other hosts, and containers with ids of their own."""
+    """Tells apart hosts and containers: the same process id means another process there."""
     ids = 0
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError):  # no /proc: the host's name alone has to do
         ids = os.stat("/proc/self/ns/pid").st_ino
     return f"{zlib.crc32(f'{socket.gethostname()} {ids}'.encode()):08x}"
 
 
 @functools.cache
 def sweep(folder: Path) -> None:
-    """Once per process: what processes of this machine had here that were killed; their recordings stay."""
+    """Removes sockets and links of killed processes of this machine, once per process; recordings stay."""
     for path in folder.glob(f"*-{machine()}*"):
         own = re.fullmatch(r"(?:control|loader)-(\d{1,9})-[0-9a-f]{8}(?:\.sock|\.part)?", path.name)
         if own is None:

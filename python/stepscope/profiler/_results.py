@@ -1,4 +1,4 @@
-"""What is asked of a profiler's finished cycles."""
+"""The results of a profiler's finished cycles."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from stepscope.profiler._rows import Rows
 
 @dataclasses.dataclass
 class ProfilerStats:
-    """What the profiler itself took in the last cycle."""
+    """What the last cycle cost the profiler itself."""
 
     profiling_window_duration_sec: float = 0.0
     number_of_events: int = 0
@@ -28,7 +28,7 @@ class ProfilerStats:
 
 
 class Results:
-    """Recordings that are finished; read when somebody asks, and once."""
+    """Finished recordings; read once, on first access."""
 
     with_stack: Any
 
@@ -59,17 +59,18 @@ class Results:
         if self._rows is None:
             paths = [recording.path for recording in self._finished]
             self._rows = Rows(paths, bool(self._flags & MEMORY), bool(self._flags & FLOPS))
-            for note in self._rows.recorded.notes:
+            lacking = [sentence for recording in self._finished for sentence in recording.missing]
+            for note in (*self._rows.recorded.notes, *dict.fromkeys(lacking)):
                 warnings.warn(note, stacklevel=3)
         return self._rows
 
     @property
     def recording_path(self) -> Path:
-        """The file of the last cycle: temporary, unless ``path`` was given. The command ``stepscope`` reads it too."""
+        """The last cycle's file; temporary unless ``path`` was given. The command ``stepscope`` reads it too."""
         return self._last("recording_path").path
 
     def events(self) -> EventList:
-        """All ops and ranges, in the order of their begin."""
+        """All ops and ranges, by begin."""
         rows = self._read("events")
         if self._events is None:
             self._events = all_events(rows)
@@ -78,7 +79,7 @@ class Results:
     def key_averages(
         self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False
     ) -> EventList:
-        """Ops and ranges summed up by name, and by shapes of their inputs, entries of their stacks or overloads where asked."""
+        """Sums of ops and ranges by name and, if asked, by input shapes, the top ``group_by_stack_n`` stack entries or overload."""
         return key_averages(self._read("key_averages"), group_by_input_shape, group_by_stack_n, group_by_overload_name)
 
     def total_average(self) -> FunctionEventAvg:
@@ -98,11 +99,11 @@ class Results:
 
     @property
     def profiler(self) -> Results:
-        """What torch.profiler has another object for."""
+        """This object: torch.profiler has a separate one."""
         return self
 
     def export_chrome_trace(self, path: str | os.PathLike[str]) -> None:
-        """The last cycle as Kineto's JSON, compressed where the path ends in .gz; as often as one likes."""
+        """Writes the last cycle as Kineto's JSON, compressed if the path ends in .gz. May be called again."""
         if not os.fspath(path):
             raise ProfilerError(f"export_chrome_trace({path!r}) names no file; give it a path, e.g. trace.json")
         last = self._last("export_chrome_trace")
@@ -110,7 +111,7 @@ class Results:
             warnings.warn(note, stacklevel=2)
 
     def export_stacks(self, path: str | os.PathLike[str], metric: str = "self_cpu_time_total") -> None:
-        """Stacks for flame graphs, a line per event; needs ``with_stack``."""
+        """Writes stacks for flame graphs, a line per event. ProfilerError without ``with_stack=True``."""
         if not self._flags & STACKS:
             raise ProfilerError("export_stacks() needs stacks; record with with_stack=True")
         if self.with_stack == "sampled":
@@ -118,7 +119,7 @@ class Results:
         self.events().export_stacks(path, metric)
 
     def export_memory_timeline(self, path: str | os.PathLike[str], device: str | None = None) -> None:
-        """What the memory of a device was for, over time: a page (.html), sums (.json, .json.gz) or changes (raw.json.gz)."""
+        """Writes what a device's memory was used for over time: a page (.html), sums (.json, .json.gz) or changes (raw.json.gz)."""
         self._memory_timeline("export_memory_timeline", device).write(path)
 
     def _memory_profile(self) -> MemoryTimeline:

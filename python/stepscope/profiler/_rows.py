@@ -1,4 +1,4 @@
-"""What the engine reads out of recordings, as columns; Python objects are made of them when they are asked for."""
+"""The columns that the engine reads from recordings. Python objects are made of them on access."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ USER_SCOPE = 7
 
 
 class Rows:
-    """The events of some recordings. Times are in ns from the begin of their recording, sizes in bytes."""
+    """The events of several recordings. Times are in ns since their recording began, sizes in bytes."""
 
     def __init__(self, paths: Sequence[Path], with_memory: bool = False, with_flops: bool = False) -> None:
         self.paths = list(paths)
@@ -30,7 +30,7 @@ class Rows:
         return len(self.recorded) if "recorded" in self.__dict__ else len(self.columns["name"])
 
     def __getstate__(self) -> dict[str, Any]:
-        """As plain values: what the engine holds stays in this process."""
+        """Plain values only: the engine's objects cannot be copied or pickled."""
         for name in ("columns", "texts", "shapes", "concrete_inputs", "stacks", "use_device"):
             getattr(self, name)
         return {key: value for key, value in self.__dict__.items() if key != "recorded"}
@@ -50,7 +50,7 @@ class Rows:
 
     @cached_property
     def concrete_inputs(self) -> list[list[Any]]:
-        """Per set of inputs, the value of each that is no tensor."""
+        """Per set of inputs, the value of each input that is not a tensor."""
         return [[value_of(one) for one in json.loads(text)] if text else [] for text in self.recorded.concrete_inputs()]
 
     @cached_property
@@ -64,7 +64,7 @@ class Rows:
 
     @cached_property
     def launched(self) -> dict[int, list[int]]:
-        """Per op, the work of devices that it started."""
+        """The rows of device work that each op launched."""
         out: dict[int, list[int]] = {}
         for row, launcher in enumerate(self.columns["launcher"]):
             if launcher >= 0:
@@ -86,7 +86,7 @@ class Rows:
 
 
 def value_of(text: str) -> Any:
-    """Of ``Concrete Inputs``: ``"[1, 2]"`` is a list; what is no value is None."""
+    """The value of a text in ``Concrete Inputs``: ``"[1, 2]"`` is a list; None where it is no value."""
     if not text:
         return None
     try:

@@ -21,16 +21,16 @@ def schedule(
 ) -> Callable[[int], ProfilerAction]:
     """Cycles of ``wait`` idle steps, ``warmup`` steps that are not kept and ``active`` steps that are.
 
-    ``repeat`` cycles, 0 being endless, begin behind ``skip_first`` steps; ``skip_first_wait`` leaves out the first cycle's
-    idle steps.
+    The first cycle begins after ``skip_first`` steps; ``skip_first_wait`` skips its idle steps. ``repeat`` is the number of
+    cycles, 0 for no end. Raises ValueError for negative counts and for ``active`` below 1.
     """
     if min(wait, warmup, repeat, skip_first) < 0 or active <= 0:
         raise ValueError(
-            f"wait, warmup, repeat and skip_first may not be below 0 and active must be above it; given were wait={wait}, "
+            f"wait, warmup, repeat and skip_first must be at least 0 and active at least 1, not wait={wait}, "
             f"warmup={warmup}, active={active}, repeat={repeat}, skip_first={skip_first}"
         )
     if warmup == 0:
-        warnings.warn("a schedule without warmup records what starting costs; give it warmup=1 or more", stacklevel=2)
+        warnings.warn("a schedule without warmup also records start-up costs; use warmup=1 or more", stacklevel=2)
     cycle = wait + warmup + active
 
     def action(step: int) -> ProfilerAction:

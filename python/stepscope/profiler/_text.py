@@ -28,7 +28,7 @@ class Widths(NamedTuple):
 
 
 def sorted_by(events: Sequence[Any], sort_by: str | None) -> list[Any]:
-    """By an attribute, largest first; the names of devices stand for ``device``."""
+    """Sorted by an attribute, largest first; cuda, xpu and privateuse1 in its name mean device."""
     if sort_by is None:
         return list(events)
     attribute = sort_by.replace("cuda", "device").replace("xpu", "device").replace("privateuse1", "device")
@@ -46,13 +46,13 @@ def source_text(place: str, most: int) -> str:
 
 
 def flops_scale(events: Sequence[Any]) -> int:
-    """The power of 1000 of the smallest that is above 0."""
+    """The power of 1000 that suits the smallest FLOPs above 0."""
     least = min((event.flops for event in events if event.flops > 0), default=0)
     return min(max(int(math.log10(least) / 3), 0), len(FLOPS_UNITS) - 1) if least else 0
 
 
 def time_of_devices(events: Sequence[Any]) -> float:
-    """Of work alone: ops have the time of what they started, and ranges of streams that of what is in them."""
+    """The time of device work alone: that of ops and of ranges on streams repeats it."""
     return float(sum(e.self_device_time_total for e in events if int(e.device_type) != 0 and not e.is_user_annotation))
 
 
@@ -72,7 +72,7 @@ def time_columns(events: Sequence[Any], unit: str | None, device: str) -> list[C
     ]
     if any(event.self_device_time_total > 0 for event in events):
         if not device:
-            raise ProfilerError("the events have device time and say of no device; this recording is not whole")
+            raise ProfilerError("the events have device time but name no device: the recording is incomplete")
         out += [
             Column(f"Self {device}", lambda e: time_text(e.self_device_time_total, unit)),
             Column(f"Self {device} %", lambda e: share_text(e.self_device_time_total, dev)),

@@ -1,4 +1,4 @@
-"""A profiler over a training loop that somebody else runs: what the callbacks of trainers have in common."""
+"""A profiler for training loops that a trainer runs: what the trainers' callbacks share."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class TrainingProfiler:
         self.end()
 
     def prepare(self, rank: int) -> None:
-        """Loaders that begin from here on are seen."""
+        """Makes the profiler; data loaders are followed from here on."""
         self.end()
         arguments = {"schedule": schedule(wait=1, warmup=1, active=3, repeat=1), **self.arguments}
         if arguments.get("backend") != "kineto":
@@ -54,7 +54,7 @@ class TrainingProfiler:
             self.profiler.step()
 
     def end(self) -> None:
-        """Also when nothing is on."""
+        """Ends the recording, if there is one."""
         if self._is_on:
             self._is_on = False
             self.profiler.__exit__(None, None, None)

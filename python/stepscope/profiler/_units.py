@@ -1,4 +1,4 @@
-"""Times, sizes and shares as torch.profiler's tables have them."""
+"""Times, sizes and shares as torch.profiler's tables print them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ US_PER = {"s": 1e6, "ms": 1e3, "us": 1.0}
 
 
 def time_text(us: float, unit: str | None = None) -> str:
-    """Three decimals, in the largest unit that is not larger than the time, or in ``unit``."""
+    """Three decimals in ``unit``; by default in the largest unit in which the time is at least 1."""
     if unit is None:
         unit = next((name for name in ("s", "ms") if us >= US_PER[name]), "us")
     return f"{us / US_PER[unit]:.3f}{unit}"

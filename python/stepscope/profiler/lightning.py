@@ -17,7 +17,7 @@ PACKAGES = ("lightning.pytorch", "pytorch_lightning")
 
 
 def callback_classes() -> tuple[type, ...]:
-    """Of the packages that the program uses; of the one that is installed where it has loaded none yet."""
+    """``Callback`` of the Lightning packages that are loaded, or else of the first that is installed."""
     loaded = [sys.modules[name].Callback for name in PACKAGES if hasattr(sys.modules.get(name), "Callback")]
     if loaded:
         return tuple(loaded)

@@ -5,7 +5,7 @@
     with StepscopeCallback("runs", record_shapes=True) as callback:
         Trainer(..., callbacks=[callback]).train()
 
-The trainer tells its callbacks of no exception, so the block ends the recording then.
+The trainer does not tell its callbacks of exceptions, so the block ends the recording.
 """
 
 from __future__ import annotations

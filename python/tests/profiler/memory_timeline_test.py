@@ -165,3 +165,14 @@ def test_a_training_beside_pytorchs(tmp_path):
     ours, theirs = (sums_of(tmp_path, whose)[1][-1] for whose in ("ours", "theirs"))
     lasting = [1 + PARAMETER, 1 + STATE, 1 + GRADIENT]
     assert [ours[use] for use in lasting] == [theirs[use] for use in lasting] == [PARAMETERS] * 3
+
+
+def test_tensors_without_storage_are_counted(recwarn):
+    torch = pytest.importorskip("torch", reason="needs PyTorch")
+    model = torch.nn.Linear(3, 3)
+    model.sparse = torch.nn.Parameter(torch.eye(3).to_sparse())
+    recwarn.clear()
+    held = _memory_timeline.held_memory("cpu")
+    assert held[model.weight.data_ptr()] == (36, PARAMETER)
+    messages = [str(warning.message) for warning in recwarn]
+    assert messages == ["tensors of models and optimizers on cpu that have no storage of their own: 1; their memory counts as unknown"]

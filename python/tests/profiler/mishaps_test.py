@@ -11,7 +11,7 @@ import pytest
 from collecting import Late, late_at
 
 import stepscope
-from stepscope.profiler import ProfilerAction, ProfilerError, _recording, profile, record_function, schedule, tensorboard_trace_handler
+from stepscope.profiler import ProfilerAction, ProfilerError, _control, _recording, profile, record_function, schedule, tensorboard_trace_handler
 
 MEGABYTE = 1 << 20
 
@@ -239,3 +239,14 @@ def test_what_killed_processes_left_goes_but_for_their_recordings(tmp_path):
         (tmp_path / name).symlink_to("/no/such/file")
     _recording.sweep(tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(kept)
+
+
+def test_an_end_that_fails_at_exit_is_said(tmp_path, capsys):
+    class Failing:
+        pid = os.getpid()
+
+        def stop(self):
+            raise ProfilerError("the disk went away")
+
+    _control.leave(tmp_path / "socket", Failing())
+    assert capsys.readouterr().err == "stepscope: the disk went away; what was recorded may lack its end\n"

@@ -1,6 +1,7 @@
 """The execution trace: of a recording made by hand, of a program beside its trace, and beside PyTorch's own of the same program."""
 
 import collections
+import gc
 import gzip
 import inspect
 import json
@@ -241,3 +242,16 @@ def test_flops_by_pytorchs_execution_trace(torch, tmp_path):
     imports = "from torch.profiler import ExecutionTraceObserver, profile, ProfilerActivity"
     run(PRODUCT.format(imports=imports, activities="activities=[ProfilerActivity.CPU], ", after="observer.unregister_callback()\n"), tmp_path / "et.json", tmp_path / "trace.json")
     check_pair(tmp_path / "trace.json", tmp_path / "et.json")
+
+
+def test_a_file_that_is_lost_with_its_observer_is_said(tmp_path, capsys):
+    pytest.importorskip("torch", reason="needs PyTorch")
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    observer = ExecutionTraceObserver().register_callback(folder / "trace.json")
+    observer.start()
+    observer.stop()
+    folder.rmdir()
+    del observer
+    gc.collect()
+    assert f"stepscope: the execution trace {folder / 'trace.json'} was not written: " in capsys.readouterr().err

@@ -1,0 +1,110 @@
+"""HTA's comparison of two traces by operator name."""
+
+from __future__ import annotations
+
+import enum
+from typing import Dict, List, Optional, Sequence, Union
+
+import numpy as np
+import pandas as pd
+
+from ._hta_analysis import TraceAnalysis
+from ._hta_frames import TraceFiles, shorten_name
+
+
+class DeviceType(enum.Enum):
+    """Which side's events a TraceDiff compares."""
+
+    CPU = "CPU"
+    GPU = "GPU"
+    ALL = "ALL"
+
+
+class LabeledTrace:
+    """A trace and the name that its columns carry in a TraceDiff. `t`: a TraceAnalysis; else `trace_dir` or files are
+    opened. All steps are kept."""
+
+    def __init__(self, label: str = "trace", t: Optional[TraceAnalysis] = None, trace_dir: str = "",
+                 trace_files: TraceFiles = None) -> None:
+        self.label = label
+        self.t = t if t is not None else TraceAnalysis(trace_files, trace_dir or "/tmp/trace")
+        events = self.t._tables("hta_trace", everything=True)[1]
+        events["dur"] = events["dur"] // 1000
+        self._events = events
+
+    def ranks(self) -> List[int]:
+        """All ranks."""
+        return self.t.get_ranks()
+
+    def iterations(self) -> List[int]:
+        """All profiler steps."""
+        return sorted(int(i) for i in self._events["iteration"].dropna().unique() if i >= 0)
+
+    def extract_ops(self, rank: int, iteration: Union[int, Sequence[int], None] = None,
+                    device_type: DeviceType = DeviceType.ALL) -> pd.DataFrame:
+        """A rank's events of the given steps (None: of all), on the host, on the device, or both."""
+        rows = self._events[self._events["rank"] == rank]
+        if iteration is not None:
+            wanted = [iteration] if isinstance(iteration, (int, np.integer)) else list(iteration)
+            rows = rows[rows["iteration"].isin(wanted)]
+        if device_type is not DeviceType.ALL:
+            rows = rows[(rows["stream"] == -1) == (device_type is DeviceType.CPU)]
+        return rows
+
+    @staticmethod
+    def get_ops_summary(ops: pd.DataFrame, use_short_name: bool = False) -> pd.DataFrame:
+        """Count and total duration (us) by name."""
+        names = ops["name"].map(shorten_name) if use_short_name else ops["name"]
+        summary = ops.groupby(names.rename("name"))["dur"].agg(counts="count", total_duration="sum")
+        return summary.reset_index()
+
+
+class TraceDiff:
+    """Differences of two traces by operator name."""
+
+    @staticmethod
+    def _labeled(trace: Union[LabeledTrace, TraceAnalysis, str], label: str) -> LabeledTrace:
+        if isinstance(trace, LabeledTrace):
+            return trace
+        return LabeledTrace(label, t=trace) if isinstance(trace, TraceAnalysis) else LabeledTrace(label, trace_dir=trace)
+
+    @classmethod
+    def compare_traces(cls, control: Union[LabeledTrace, TraceAnalysis, str],
+                       test: Union[LabeledTrace, TraceAnalysis, str], control_rank: Optional[int] = None,
+                       test_rank: Optional[int] = None, control_iteration: Union[int, Sequence[int], None] = None,
+                       test_iteration: Union[int, Sequence[int], None] = None,
+                       device_type: DeviceType = DeviceType.ALL, use_short_name: bool = False) -> pd.DataFrame:
+        """Counts and total durations (us) by name in both, and their differences, test - control. Default: each side's
+        first rank and first step."""
+        sides = []
+        for trace, label, rank, iteration in ((control, "Control", control_rank, control_iteration),
+                                              (test, "Test", test_rank, test_iteration)):
+            side = cls._labeled(trace, label)
+            rank = side.ranks()[0] if rank is None else rank
+            if iteration is None and side.iterations():
+                iteration = side.iterations()[0]
+            ops = side.extract_ops(rank, iteration, device_type)
+            sides.append((side.label if isinstance(trace, LabeledTrace) else label,
+                          side.get_ops_summary(ops, use_short_name).set_index("name")))
+        (label_a, a), (label_b, b) = sides
+        out = a.add_prefix(f"{label_a}_").join(b.add_prefix(f"{label_b}_"), how="outer").fillna(0).astype("int64")
+        out["diff_counts"] = out[f"{label_b}_counts"] - out[f"{label_a}_counts"]
+        out["diff_duration"] = out[f"{label_b}_total_duration"] - out[f"{label_a}_total_duration"]
+        out["counts_change_categories"] = np.select([out["diff_counts"] > 0, out["diff_counts"] < 0], ["+", "-"], "=")
+        out = out.sort_values("diff_duration", ascending=False, kind="stable").rename_axis(
+            "short_name" if use_short_name else "name")
+        return out.reset_index()
+
+    @classmethod
+    def ops_diff(cls, control: Union[LabeledTrace, TraceAnalysis, str], test: Union[LabeledTrace, TraceAnalysis, str],
+                 control_rank: Optional[int] = None, test_rank: Optional[int] = None,
+                 control_iteration: Union[int, Sequence[int], None] = None,
+                 test_iteration: Union[int, Sequence[int], None] = None,
+                 device_type: DeviceType = DeviceType.ALL) -> Dict[str, List[str]]:
+        """Names by what became of their counts: added, deleted, increased, decreased, unchanged."""
+        frame = cls.compare_traces(control, test, control_rank, test_rank, control_iteration, test_iteration, device_type)
+        before, after = frame.iloc[:, 1], frame.iloc[:, 3]
+        named = {"added": (before == 0) & (after > 0), "deleted": (before > 0) & (after == 0),
+                 "increased": (before > 0) & (after > before), "decreased": (after > 0) & (after < before),
+                 "unchanged": before == after}
+        return {what: sorted(frame.loc[rows].iloc[:, 0]) for what, rows in named.items()}
