@@ -95,9 +95,9 @@ std::string most_or_part(const Evidence& e, std::optional<IdleCause> cause) {
 
 /// A collective that runs also waits: for ranks that are late, for another stage of a pipeline.
 std::string what_communication_is(const Evidence& e) {
-  if (const auto stage = pipeline_stage(e); stage && stage->waiting * 2 > stage->bubble)
+  if (const auto* stage = pipeline_stage(e); stage != nullptr && stage->waiting * 2 > stage->bubble)
     return fmt::format("nearly all of it waiting for other stages of the pipeline ({} of the step is bubble)",
-                       percent(stage->share));
+                       percent(stage->bubble_share));
   const std::optional<double> waiting = waiting_share(e);
   if (waiting && *waiting > 0.5)
     return fmt::format("and {} of the time in collectives is waiting for other ranks", percent(*waiting));

@@ -45,8 +45,8 @@ Result<RankAnswers> ask(RankByRank ranks, std::span<const analyze::Analysis* con
   const std::size_t count = ranks.heads.ranks.size();
   RankAnswers answers;
   const report::Params whole = uncut(params);
-  const Report stragglers = judged ? analyze::find("stragglers")->run(job, whole) : Report{};
-  const Report pipeline = judged ? analyze::find("pipeline")->run(job, whole) : Report{};
+  const analyze::Stragglers stragglers = judged ? analyze::stragglers_of(job) : analyze::Stragglers{};
+  const analyze::Pipeline pipeline = judged ? analyze::pipeline_of(job) : analyze::Pipeline{};
   std::vector<std::vector<Report>> of_ranks(analyses.size(), std::vector<Report>(count));
   std::vector<Report> steps(judged ? count : 0), overviews(steps.size());
   std::vector<RankVerdict> verdicts(steps.size());

@@ -12,6 +12,9 @@
 #include "analyze/idle/idle.h"
 #include "analyze/idle/ledger.h"
 #include "analyze/overview.h"
+#include "analyze/ranks/collectives.h"
+#include "analyze/ranks/pipeline.h"
+#include "analyze/ranks/stragglers.h"
 #include "analyze/replay/replayed_rank.h"
 #include "report/table.h"
 
@@ -26,10 +29,12 @@ struct Reports {
   analyze::Idle idle;
   analyze::Ledger ledger;
   analyze::HostTime host_time;  ///< only where some rank has no device
-  report::Report steps, devices, kernels, products, copies, collectives, input_wait, memory_events,
-      synchronizations, launches,
-      operators,                                         // only where some rank has no device
-      stragglers, pipeline;                              // these two: only of several ranks
+  analyze::Collectives collectives;
+  report::Report steps, devices, kernels, products, copies, input_wait, memory_events, synchronizations,
+      launches,
+      operators;                                         // only where some rank has no device
+  analyze::Stragglers stragglers;                        ///< only of several ranks
+  analyze::Pipeline pipeline;                            ///< likewise
   std::vector<std::vector<analyze::Launched>> launched;  ///< by rank's place in the trace and kAskedRanges
 };
 
@@ -96,7 +101,8 @@ class Evidence {
   /// The rank's elements of an answer.
   template <class Row>
   std::vector<const Row*> mine(const std::vector<Row>& rows, std::string_view name) const {
-    note("rows of " + std::string(name), "", static_cast<double>(rows.size()), report::Unit::count);
+    if (!rows.empty())
+      note("rows of " + std::string(name), "", static_cast<double>(rows.size()), report::Unit::count);
     std::vector<const Row*> own;
     for (const Row& row : rows)
       if (row.rank == rank_) own.push_back(&row);

@@ -223,7 +223,7 @@ Reports gather(const analyze::Derived& derived, const report::Params& params, un
   table(reports.launches, "launches");
   table(reports.products, "products");
   table(reports.copies, "copies");
-  table(reports.collectives, "collectives");
+  answer(reports.collectives, analyze::collectives_of);
   table(reports.steps, "steps");
   answer(reports.overview, analyze::overview_of);
   table(reports.devices, "devices");
@@ -235,8 +235,8 @@ Reports gather(const analyze::Derived& derived, const report::Params& params, un
     answer(reports.host_time, analyze::host_time_of);
   }
   if (ranks.size() > 1) {
-    table(reports.stragglers, "stragglers");
-    table(reports.pipeline, "pipeline");
+    answer(reports.stragglers, analyze::stragglers_of);
+    answer(reports.pipeline, analyze::pipeline_of);
   }
   parallel_for(tasks.size(), thread_count(threads), [&](std::size_t i) { tasks[i](); });
   return reports;
@@ -265,10 +265,10 @@ namespace {
 
 /// Of several ranks, as far as it is worth a sentence.
 std::string who_holds_up(const Evidence& evidence) {
-  const std::optional<SlowRank> slow = slowest_rank(evidence);
-  if (!slow || evidence.share(slow->cost * evidence.steps()) < kWaitingShare) return "";
+  const analyze::SlowRank* slow = slowest_rank(evidence);
+  if (slow == nullptr || evidence.share(slow->cost * evidence.steps()) < kWaitingShare) return "";
   return fmt::format(" Rank {} holds the others up: it takes {} longer in every step, for {}.", slow->rank,
-                     report::format_value(slow->excess, Unit::ns), slow->what);
+                     report::format_value(slow->excess, Unit::ns), work_of(slow->part));
 }
 
 /// Of a step that the device limits: what the host needs, ns per step, where that is nearly as much; else 0.

@@ -64,7 +64,7 @@ Derived::Derived(const trace::Trace& heads, const report::Params& params, std::v
     ranks_[r].steps.get([&] { return std::move(digests[r].steps); });
     ranks_[r].communication.get([&] { return std::move(digests[r].communication); });
   }
-  all_->collectives.get([&] { return collectives_of(digests, derive::numbers_of(heads)); });
+  all_->collectives.get([&] { return match_digests(digests, derive::numbers_of(heads)); });
 }
 
 Derived::~Derived() = default;

@@ -68,11 +68,11 @@ std::optional<Finding> buffer_broadcast(const Evidence& e, Bound) {
 /// Exposed time of all-gathers that the step waits for, ns in the window; 0 when they hide well.
 std::int64_t waited_gathers(const Evidence& e) {
   std::int64_t count = 0, total = 0, exposed = 0;
-  for (const CollectiveRow& row : collectives_of(e)) {
-    if (row.what != "all-gather") continue;
-    count += row.count;
-    total += row.total;
-    exposed += row.exposed;
+  for (const analyze::CollectiveSize* row : collective_sizes(e)) {
+    if (row->exchange != derive::Exchange::all_gather) continue;
+    count += row->count;
+    total += row->total;
+    exposed += row->exposed;
   }
   const bool waits = count >= kMinGathers * e.steps() &&
                      static_cast<double>(exposed) >= kWaitedGathers * static_cast<double>(total) &&
@@ -144,7 +144,7 @@ void say_links(Finding& f, const SlowLinks& slow) {
       "topology without fabric (<<nvidia-smi topo -m||rocm-smi --showtopo||nvidia-smi topo -m; rocm-smi "
       "--showtopo>>).";
   if (slow.waits) {
-    f.confidence = slow.dearest.ranks <= 8 ? Confidence::medium : Confidence::low;
+    f.confidence = slow.dearest->group_size <= 8 ? Confidence::medium : Confidence::low;
     f.because = fmt::format(
         "waiting for other ranks, {} of this rank's time in collectives, is left out; how the devices are "
         "connected is not in the file",
@@ -154,10 +154,10 @@ void say_links(Finding& f, const SlowLinks& slow) {
   }
   f.title += ": slow links, or a rank that is late in every step";
   f.confidence = Confidence::low;
-  const bool all = slow.open >= slow.dearest.ranks;
+  const bool all = slow.open >= slow.dearest->group_size;
   const std::string known = all ? "the collectives of these ranks could not be matched"
                                 : fmt::format("only {} of the {} ranks {} open", slow.open,
-                                              slow.dearest.ranks, slow.open == 1 ? "is" : "are");
+                                              slow.dearest->group_size, slow.open == 1 ? "is" : "are");
   f.because =
       known + ": where a rank is late in every step, the others wait for it even in their fastest one";
   f.remedy = fmt::format("{}If no rank holds the others up: {}",
@@ -168,13 +168,14 @@ void say_links(Finding& f, const SlowLinks& slow) {
 std::optional<Finding> slow_transfers(const Evidence& e, Bound bound) {
   const std::optional<SlowLinks> slow = slow_links(e);
   if (!slow || bound == Bound::host) return std::nullopt;
-  const CollectiveRow& row = slow->dearest;
-  Finding f = finding(
-      e, "N03", "communication",
-      fmt::format("{} of {} among {} ranks has a bus rate of {} at its fastest, {} expected",
-                  row.what == "all-reduce" ? "All-reduce" : row.what, format_value(row.bytes, Unit::bytes),
-                  format_value(row.ranks, Unit::count), format_value(row.bus_rate, Unit::bytes_per_s),
-                  format_value(slow->expected, Unit::bytes_per_s)));
+  const analyze::CollectiveSize& row = *slow->dearest;
+  Finding f =
+      finding(e, "N03", "communication",
+              fmt::format("{} of {} among {} ranks has a bus rate of {} at its fastest, {} expected",
+                          row.exchange == derive::Exchange::all_reduce ? "All-reduce" : name_of(row.exchange),
+                          format_value(row.bytes, Unit::bytes), format_value(row.group_size, Unit::count),
+                          format_value(row.bus_rate, Unit::bytes_per_s),
+                          format_value(slow->expected, Unit::bytes_per_s)));
   save(f, slow->beyond / e.steps(), kSlowLinkPessimism, 1.0);
   const double mild = 1 - kSlowLinkPessimism * (1 - slow->factor);
   if (slow->open == 1)
@@ -256,10 +257,10 @@ std::optional<Finding> reduce_every_time(const Evidence& e, Bound bound) {
   if (updates == 0 || forwards < 2 * updates) return std::nullopt;
   const std::int64_t times = forwards / updates;
   std::int64_t exposed = 0;
-  for (const CollectiveRow& row : collectives_of(e))
-    if (row.what == "all-reduce" && row.bytes >= kSmallMessage &&
-        static_cast<double>(row.count) >= kFullSet * static_cast<double>(times * e.steps()))
-      exposed += row.exposed;
+  for (const analyze::CollectiveSize* row : collective_sizes(e))
+    if (row->exchange == derive::Exchange::all_reduce && row->bytes >= kSmallMessage &&
+        static_cast<double>(row->count) >= kFullSet * static_cast<double>(times * e.steps()))
+      exposed += row->exposed;
   if (exposed == 0) return std::nullopt;
   Finding f = finding(e, "N11", "communication",
                       fmt::format("Gradients are reduced {} times per optimizer step", times));
@@ -286,9 +287,10 @@ job: all ranks replayed together with transfers of 0.2 to 0.8 of their length; w
 
 std::optional<Finding> exposed_communication(const Evidence& e, Bound bound) {
   const std::optional<double> waits = waiting_share(e);
-  const std::optional<PipelineStage> stage = pipeline_stage(e);
+  const analyze::PipelineStage* stage = pipeline_stage(e);
   const double transfer = 1 - waits.value_or(0);
-  const std::int64_t alone = e.fact(&Facts::exposed_communication) - (stage ? stage->waiting * e.steps() : 0);
+  const std::int64_t alone =
+      e.fact(&Facts::exposed_communication) - (stage != nullptr ? stage->waiting * e.steps() : 0);
   const auto exposed =
       static_cast<std::int64_t>(transfer * static_cast<double>(std::max<std::int64_t>(0, alone)));
   const std::optional<LateReduction> late = late_reduction(e);
@@ -303,7 +305,7 @@ std::optional<Finding> exposed_communication(const Evidence& e, Bound bound) {
       finding(e, "N01", "communication",
               fmt::format("{} of {} per step only communication runs ({} of it is hidden behind compute)",
                           ns(exposed / e.steps()), ns(e.step_length()), percent(hidden)));
-  if (const std::optional<ShorterTransfers> job = shorter_transfers(e)) {
+  if (const std::optional<TransferSavings> job = transfer_savings(e)) {
     f.saving_low = job->least;
     f.saving_high = job->most;
   } else {

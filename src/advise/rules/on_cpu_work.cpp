@@ -80,37 +80,36 @@ std::optional<Finding> double_precision_on_cpu(const Evidence& e) {
 namespace {
 
 /// What a rank's collectives on the CPU come to, ns in the window.
-struct HostCollectives {
+struct CollectivesOnCpu {
   std::int64_t steps = 0, count = 0, total = 0, exposed = 0, before = 0;
   double median_before = 0;  ///< share of the backward pass that is over when the first one begins
 };
-HostCollectives collectives_on_cpu(const Evidence& e) {
-  HostCollectives sum;
-  const Table* table = computes_on_cpu(e) ? &e.reports().host_time.collectives : nullptr;
+CollectivesOnCpu collectives_on_cpu(const Evidence& e) {
+  CollectivesOnCpu sum;
+  if (!computes_on_cpu(e)) return sum;
   std::vector<double> shares;
-  for (std::size_t row = 0; table != nullptr && row < table->rows(); ++row) {
-    if (!e.mine(*table, row)) continue;
-    const auto number = [&](const char* column) { return (*ints_of(*table, column))[row]; };
+  for (const analyze::HostCollectives* step :
+       e.mine(e.reports().host_time.collectives, "Collectives on the CPU")) {
     ++sum.steps;
-    sum.count += number("collectives");
-    report::add_to(sum.total, number("total"));
-    report::add_to(sum.exposed, number("exposed"));
-    report::add_to(sum.before, number("before_first"));
-    if (number("backward") > 0) shares.push_back(report::ratio(number("before_first"), number("backward")));
+    sum.count += step->collectives;
+    report::add_to(sum.total, step->total);
+    report::add_to(sum.exposed, step->exposed);
+    report::add_to(sum.before, step->before_first);
+    if (step->backward > 0) shares.push_back(report::ratio(step->before_first, step->backward));
   }
   std::sort(shares.begin(), shares.end());
   if (!shares.empty()) sum.median_before = shares[shares.size() / 2];
   return sum;
 }
 
-bool too_many(const Evidence& e, const HostCollectives& all) {
+bool too_many(const Evidence& e, const CollectivesOnCpu& all) {
   return all.count >= kManyCollectives * e.steps() && e.share(all.exposed) >= kCollectiveShare;
 }
 
 }  // namespace
 
 std::optional<Finding> many_collectives_on_cpu(const Evidence& e) {
-  const HostCollectives all = collectives_on_cpu(e);
+  const CollectivesOnCpu all = collectives_on_cpu(e);
   if (!too_many(e, all)) return std::nullopt;
   Finding f =
       finding(e, "N02", "communication",
@@ -129,27 +128,24 @@ std::optional<Finding> many_collectives_on_cpu(const Evidence& e) {
 }
 
 std::optional<Finding> waiting_for_rank_on_cpu(const Evidence& e) {
-  const Table* waits = table_of(e.reports().stragglers, "Waiting in collectives");
-  if (waits == nullptr || waits->rows() < 2) return std::nullopt;
-  const auto number = [&](const char* column, std::size_t row) { return (*ints_of(*waits, column))[row]; };
-  std::size_t latest = 0;
-  for (std::size_t row = 1; row < waits->rows(); ++row)
-    if (number("last", row) > number("last", latest)) latest = row;
-  if (e.mine(*waits, latest) || static_cast<double>(number("last", latest)) <
-                                    kMostlyLast * static_cast<double>(number("collectives", latest)))
+  const std::vector<analyze::RankWaits>& waits = e.reports().stragglers.waits;
+  if (waits.size() < 2) return std::nullopt;
+  const analyze::RankWaits& latest = *std::max_element(
+      waits.begin(), waits.end(), [](const auto& a, const auto& b) { return a.last < b.last; });
+  const auto own = e.mine(waits, "Waiting in collectives");
+  if (latest.rank == e.rank() ||
+      static_cast<double>(latest.last) < kMostlyLast * static_cast<double>(latest.collectives))
     return std::nullopt;
-  std::int64_t mine = 0, least = std::numeric_limits<std::int64_t>::max();  // ns in the recording
-  for (std::size_t row = 0; row < waits->rows(); ++row) {
-    if (e.mine(*waits, row)) mine = number("waited", row);
-    if (row != latest) least = std::min(least, number("waited", row));
-  }
+  const std::int64_t mine = own.empty() ? 0 : own.back()->waited;  // ns in the recording
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  for (const analyze::RankWaits& of : waits)
+    if (&of != &latest) least = std::min(least, of.waited);
   if (e.share(least) < kWaitingShare) return std::nullopt;
-  const std::int64_t late = number("rank", latest);
   Finding f =
       finding(e, "N05", "communication",
               fmt::format("Rank {} comes last to {} of {} collectives, and the others wait for it: {} "
                           "per step here",
-                          late, number("last", latest), number("collectives", latest), ns(mine / e.steps())));
+                          latest.rank, latest.last, latest.collectives, ns(mine / e.steps())));
   save(f, least / e.steps(), kWaitingPessimism, 1);
   f.confidence = Confidence::medium;
   f.because = "the saving is what the rank that waits least would wait less";
@@ -157,14 +153,14 @@ std::optional<Finding> waiting_for_rank_on_cpu(const Evidence& e) {
   f.remedy = fmt::format(
       "Look at rank {}'s own findings: its loader and storage, cores that it shares with other jobs, longer "
       "samples than others get, work that it alone does.",
-      late);
+      latest.rank);
   f.verify = "stragglers: ranks come last about equally often.";
   f.effort = Effort::code;
   return f;
 }
 
 std::optional<Finding> late_reduction_on_cpu(const Evidence& e) {
-  const HostCollectives all = collectives_on_cpu(e);
+  const CollectivesOnCpu all = collectives_on_cpu(e);
   if (all.steps == 0 || too_many(e, all) || all.median_before <= kLateReduction ||
       e.share(all.exposed) < kInformedShare)
     return std::nullopt;

@@ -15,9 +15,9 @@
 namespace stepscope::advise {
 namespace {
 
-using report::Ints;
-using report::Table;
-using report::Texts;
+using analyze::SlowKernels;
+using analyze::SlowRank;
+using derive::StepPart;
 
 constexpr std::string_view kWaitingDoc =
     R"(Looks at `stragglers`: a rank that in every step takes longer for its own work than the median rank, so that the others wait for it in collectives. Fires on
@@ -35,15 +35,15 @@ Without a device: the rank that comes last to most collectives (`kMostlyLast`), 
 Silent on: one rank, ranks that differ by chance, a single slow step (listed by `stragglers`), and ranks that are slower than the median and hold nobody up because another one is
 slower still.)";
 
-std::string look_at(std::string_view part, std::int64_t rank) {
+std::string look_at(StepPart part, std::int64_t rank) {
   const std::string own = fmt::format("Look at rank {}'s own findings", rank);
-  if (part == "input")
+  if (part == StepPart::input)
     return own +
            ": its loader, its storage, workers that share cores with other jobs, more or longer samples than "
            "others get.";
-  if (part == "copy")
+  if (part == StepPart::copy)
     return own + ": pinned memory, the device's PCIe link (nvidia-smi -q -d PCI), NUMA placement.";
-  if (part == "alloc") return own + ": calls that allocate or free device memory inside the step.";
+  if (part == StepPart::alloc) return own + ": calls that allocate or free device memory inside the step.";
   return own +
          ": processor clock and load (other jobs, NUMA placement, numactl or taskset), garbage collection, "
          "logging "
@@ -85,26 +85,28 @@ Cause cause_of(const SlowRank& slow, const SlowKernels& kernels) {
 
 std::optional<Finding> waiting_for_rank(const Evidence& e, Bound bound) {
   if (bound == Bound::host_only) return waiting_for_rank_on_cpu(e);
-  const std::optional<SlowRank> slow = slow_rank(e);
-  if (!slow || e.share(slow->cost * e.steps()) < kWaitingShare) return std::nullopt;
-  const std::optional<SlowKernels> kernels = slow_kernels(e, *slow);
-  const Cause cause =
-      kernels ? cause_of(*slow, *kernels) : Cause{std::string(slow->what), look_at(slow->part, slow->rank)};
+  const SlowRank* slow = slow_rank(e);
+  if (slow == nullptr || e.share(slow->cost * e.steps()) < kWaitingShare) return std::nullopt;
+  const SlowKernels* kernels = slow_kernels(e, *slow);
+  const Cause cause = kernels != nullptr
+                          ? cause_of(*slow, *kernels)
+                          : Cause{std::string(work_of(slow->part)), look_at(slow->part, slow->rank)};
   Finding f =
       finding(e, "N05", "communication",
               fmt::format("Rank {} takes {} longer than the others in every step, and they wait for it: {}",
                           slow->rank, ns(slow->excess), cause.what));
-  if (slow->replayed) {
-    f.saving_low = static_cast<std::int64_t>(kPacePessimism * static_cast<double>(slow->low));
-    f.saving_high = std::min(slow->high, std::max(slow->excess, slow->cost));
+  if (slow->by == analyze::CostBy::replay) {
+    f.saving_low = static_cast<std::int64_t>(kPacePessimism * static_cast<double>(slow->cost_low));
+    f.saving_high = std::min(slow->cost_high, std::max(slow->excess, slow->cost));
   } else {
     save(f, slow->cost, kWaitingPessimism, 1.0);
   }
   f.confidence = Confidence::high;
   f.because = fmt::format("{} of {} per step against {} on the other ranks, which differ by at most {}",
-                          ns(slow->time), slow->part, ns(slow->others), ns(slow->apart));
+                          ns(slow->of_part.own), name_of(slow->part), ns(slow->of_part.others),
+                          ns(slow->of_part.apart));
   f.evidence = fmt::format("stragglers: rank {}, {}; this rank waits in {} of its time in collectives",
-                           slow->rank, slow->part, percent(waiting_share(e).value_or(0)));
+                           slow->rank, name_of(slow->part), percent(waiting_share(e).value_or(0)));
   f.remedy = cause.remedy;
   f.verify = "stragglers: no rank is listed, and ranks wait about equally long.";
   f.effort = Effort::code;
@@ -127,23 +129,24 @@ std::string range_of(double least, double most) {
 }
 
 std::optional<Finding> pipeline_bubble(const Evidence& e, Bound) {
-  const std::optional<PipelineStage> stage = pipeline_stage(e);
-  if (!stage || stage->share < kBubbleShare ||
-      std::abs(stage->share - stage->ideal) > kBubbleFit * stage->ideal)
+  const analyze::PipelineStage* stage = pipeline_stage(e);
+  if (stage == nullptr || stage->bubble_share < kBubbleShare ||
+      std::abs(stage->bubble_share - stage->ideal_share) > kBubbleFit * stage->ideal_share)
     return std::nullopt;
+  const auto [least, most] = bubble_shares(e, stage->pipeline);
   const std::int64_t now = stage->micro_batches, twice = 2 * now, many = kMicroBatches * stage->stages;
   Finding f =
       finding(e, "N08", "communication",
               fmt::format("The {} stages wait {} of the step for each other; {} micro-batches instead of "
                           "{} would halve it",
-                          stage->stages, range_of(stage->least, stage->most), twice, now));
+                          stage->stages, range_of(least, most), twice, now));
   const auto filling =
-      std::min(static_cast<double>(stage->bubble), stage->ideal * static_cast<double>(stage->length));
+      std::min(static_cast<double>(stage->bubble), stage->ideal_share * static_cast<double>(stage->length));
   save(f, static_cast<std::int64_t>(filling / 2), kHalvedLeast, 1);
   f.confidence = Confidence::medium;
-  f.because =
-      fmt::format("filling and draining takes ({0}-1)/({1}{2}+{0}-1) = {3} of the step", stage->stages,
-                  stage->chunks > 1 ? fmt::format("{}×", stage->chunks) : "", now, percent(stage->ideal));
+  f.because = fmt::format("filling and draining takes ({0}-1)/({1}{2}+{0}-1) = {3} of the step",
+                          stage->stages, stage->chunks > 1 ? fmt::format("{}×", stage->chunks) : "", now,
+                          percent(stage->ideal_share));
   f.evidence = fmt::format("pipeline: bubble {} per step, {} of it in sends and receives", ns(stage->bubble),
                            ns(stage->waiting));
   f.remedy = fmt::format("Cut the batch into {} micro-batches, for which the saving is given", twice);

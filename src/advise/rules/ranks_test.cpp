@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <utility>
 #include <vector>
 
 #include "advise/collective_facts.h"
@@ -14,22 +13,18 @@ namespace {
 /// One rank's step of 8 ms as stage 1 of 4, with `bubble` of it lost and 4 micro-batches: 3/7 would be.
 std::optional<Finding> bubble(std::int64_t bubble) {
   Reports reports;
-  report::Table stages{"Stages", report::Shape::table, {}};
-  const auto add = [&](const char* name, std::int64_t value) {
-    stages.ints(name, report::Unit::none).push_back(value);
-  };
-  add("rank", 1);
-  add("stage", 1);
-  add("stages", 4);
-  add("pipeline", 0);
-  add("micro_batches", 4);
-  add("chunks", 1);
-  add("length", 8'000'000);
-  add("bubble", bubble);
-  add("waiting", bubble / 2);
-  stages.reals("bubble_share", report::Unit::share).push_back(static_cast<double>(bubble) / 8e6);
-  stages.reals("ideal_share", report::Unit::share).push_back(3.0 / 7);
-  reports.pipeline.tables.push_back(std::move(stages));
+  analyze::PipelineStage stage{};
+  stage.rank = 1;
+  stage.stage = 1;
+  stage.stages = 4;
+  stage.micro_batches = 4;
+  stage.chunks = 1;
+  stage.length = 8'000'000;
+  stage.bubble = bubble;
+  stage.waiting = bubble / 2;
+  stage.bubble_share = static_cast<double>(bubble) / 8e6;
+  stage.ideal_share = 3.0 / 7;
+  reports.pipeline.stages.push_back(stage);
   const auto rules = rank_rules();
   const auto rule = std::find_if(rules.begin(), rules.end(), [](const Rule& r) { return r.id == "N08"; });
   return rule->find(Evidence(reports, 1, true), Bound::communication);
@@ -59,31 +54,19 @@ TEST(RankRules, ABubbleOfOtherCauses) {
 }
 
 /// What rank 0 says of rank 2, whose compute takes 18 ms of each step of 20 ms and that of the others 10.
-Finding slow_rank_with(const SlowKernels& kernels) {
+Finding slow_rank_with(const analyze::SlowKernels& kernels) {
   Reports reports;
-  report::Table slow{"Stragglers", report::Shape::table, {}};
-  slow.texts("when").push_back("every step");
-  slow.texts("part").push_back("compute");
-  slow.texts("cost_by").push_back("replay");
-  for (const auto& [name, value] :
-       std::vector<std::pair<const char*, std::int64_t>>{{"rank", 2},
-                                                         {"time", 18'000'000},
-                                                         {"others_time", 10'000'000},
-                                                         {"apart", 30'000},
-                                                         {"excess", 8'000'000},
-                                                         {"cost", 7'900'000},
-                                                         {"cost_low", 7'500'000},
-                                                         {"cost_high", 8'500'000}})
-    slow.ints(name, report::Unit::ns).push_back(value);
-  report::Table of_kernels{"Kernels of stragglers", report::Shape::table, {}};
-  of_kernels.ints("rank", report::Unit::none).push_back(2);
-  of_kernels.ints("against", report::Unit::none).push_back(kernels.against);
-  of_kernels.reals("calls", report::Unit::none).push_back(kernels.calls);
-  of_kernels.reals("others_calls", report::Unit::none).push_back(kernels.others_calls);
-  of_kernels.reals("same_share", report::Unit::share).push_back(kernels.same);
-  of_kernels.reals("pace", report::Unit::none).push_back(kernels.pace);
-  of_kernels.reals("even_share", report::Unit::share).push_back(kernels.even);
-  reports.stragglers.tables = {std::move(slow), std::move(of_kernels)};
+  analyze::SlowRank slow;
+  slow.rank = 2;
+  slow.part = slow.also = derive::StepPart::compute;
+  slow.of_part = {18'000'000, 10'000'000, 30'000};
+  slow.excess = 8'000'000;
+  slow.cost = 7'900'000;
+  slow.cost_low = 7'500'000;
+  slow.cost_high = 8'500'000;
+  slow.by = analyze::CostBy::replay;
+  reports.stragglers.slow.push_back(slow);
+  reports.stragglers.kernels.push_back(kernels);
   Facts facts;
   facts.rank = 0;
   facts.window = 20'000'000;
@@ -95,7 +78,7 @@ Finding slow_rank_with(const SlowKernels& kernels) {
 
 // The replay's range is 7.5 to 8.5 ms, of which no more than the 8 ms are to be had.
 TEST(RankRules, ASlowDeviceOrMoreWork) {
-  const Finding device = slow_rank_with({1, 100, 100, 0.98, 1.8, 0.95});
+  const Finding device = slow_rank_with({2, 1, 100, 100, 0.98, 1.8, 0.95});
   EXPECT_EQ(
       device.title,
       "Rank 2 takes 8.00 ms longer than the others in every step, and they wait for it: the same compute "
@@ -106,12 +89,12 @@ TEST(RankRules, ASlowDeviceOrMoreWork) {
   EXPECT_TRUE(device.remedy.starts_with("Not more work: a lower clock")) << device.remedy;
   EXPECT_EQ(device.saving_low, 6'000'000);
   EXPECT_EQ(device.saving_high, 8'000'000);
-  const Finding more = slow_rank_with({1, 120, 100, 0.4, 1, 1});
+  const Finding more = slow_rank_with({2, 1, 120, 100, 0.4, 1, 1});
   EXPECT_TRUE(more.title.ends_with(": 120 compute kernels per step, 100 on rank 1")) << more.title;
   EXPECT_TRUE(more.remedy.starts_with("Rank 2 has more or other work")) << more.remedy;
-  EXPECT_TRUE(slow_rank_with({1, 100, 100, 0.4, 1, 1})
+  EXPECT_TRUE(slow_rank_with({2, 1, 100, 100, 0.4, 1, 1})
                   .title.ends_with(": compute kernels of other names or grids than on rank 1"));
-  EXPECT_TRUE(slow_rank_with({1, 100, 100, 0.98, 1.8, 0.5})
+  EXPECT_TRUE(slow_rank_with({2, 1, 100, 100, 0.98, 1.8, 0.5})
                   .title.ends_with(": the same compute kernels, some of them longer"));
 }
 
@@ -119,32 +102,23 @@ TEST(RankRules, ASlowDeviceOrMoreWork) {
 /// the share of its time in collectives that is waiting.
 std::optional<Finding> slow_links_among(std::int64_t group, const std::vector<double>& waits) {
   Reports reports;
-  const auto add = [](report::Table& table, const char* name, std::int64_t value) {
-    table.ints(name, report::Unit::none).push_back(value);
-  };
-  report::Table sizes{"Collectives by size", report::Shape::table, {}};
-  add(sizes, "rank", 0);
-  sizes.texts("collective").push_back("all-reduce");
-  add(sizes, "group_size", group);
-  add(sizes, "bytes", 10'000'000);
-  add(sizes, "count", 6);
-  for (const char* name : {"total", "exposed"}) add(sizes, name, 6'000'000);
-  add(sizes, "p50", 1'000'000);
-  add(sizes, "brief", 0);
-  add(sizes, "host", 0);
-  sizes.reals("bus_rate", report::Unit::bytes_per_s).push_back(1e9);
-  reports.collectives.tables.push_back(std::move(sizes));
-  report::Table waiting{"Waiting in collectives", report::Shape::table, {}};
-  report::Ints ranks, totals;
-  for (std::size_t rank = 0; rank < waits.size(); ++rank) {
-    ranks.push_back(static_cast<std::int64_t>(rank));
-    totals.push_back(6'000'000);
+  analyze::CollectiveSize size;
+  size.rank = 0;
+  size.exchange = derive::Exchange::all_reduce;
+  size.group_size = group;
+  size.bytes = 10'000'000;
+  size.count = 6;
+  size.total = size.exposed = 6'000'000;
+  size.p50 = 1'000'000;
+  size.bus_rate = 1e9;
+  reports.collectives.sizes.push_back(size);
+  for (const double share : waits) {
+    analyze::RankWaits of;
+    of.rank = std::ssize(reports.stragglers.waits);
+    of.total = 6'000'000;
+    of.wait_share = share;
+    reports.stragglers.waits.push_back(of);
   }
-  waiting.ints("rank", report::Unit::none) = ranks;
-  waiting.ints("total", report::Unit::ns) = totals;
-  for (auto& share = waiting.reals("wait_share", report::Unit::share); const double wait : waits)
-    share.push_back(wait);
-  reports.stragglers.tables.push_back(std::move(waiting));
   Facts facts;
   facts.rank = 0;
   facts.window = 10'000'000;
@@ -180,18 +154,14 @@ TEST(RankRules, ALateRankLooksLikeSlowLinks) {
 /// ms and one step, and rank 2 comes last to `last` of them.
 std::optional<Finding> late_rank_among(const report::Ints& waits, std::int64_t last) {
   Reports reports;
-  report::Table waiting{"Waiting in collectives", report::Shape::table, {}};
-  report::Ints ranks, collectives, lasts;
   for (std::int64_t rank = 0; rank < std::ssize(waits); ++rank) {
-    ranks.push_back(rank);
-    collectives.push_back(10);
-    lasts.push_back(rank == 2 ? last : rank == 1 ? 10 - last : 0);
+    analyze::RankWaits of;
+    of.rank = rank;
+    of.collectives = 10;
+    of.last = rank == 2 ? last : rank == 1 ? 10 - last : 0;
+    of.waited = waits[static_cast<std::size_t>(rank)];
+    reports.stragglers.waits.push_back(of);
   }
-  waiting.ints("rank", report::Unit::none) = ranks;
-  waiting.ints("collectives", report::Unit::count) = collectives;
-  waiting.ints("last", report::Unit::count) = lasts;
-  waiting.ints("waited", report::Unit::ns) = waits;
-  reports.stragglers.tables.push_back(std::move(waiting));
   Facts facts;
   facts.rank = 0;
   facts.window = 10'000'000;

@@ -1,11 +1,9 @@
-// Collectives that run on the CPU: what the main thread waits for them, and when the first one began.
-#include <algorithm>
+#include "analyze/host/host_collectives.h"
+
 #include <map>
 
-#include "analyze/host/host_work.h"
 #include "derive/idle/host_pieces.h"
 #include "derive/kernel_class.h"
-#include "report/statistics.h"
 #include "trace/asked_once.h"
 
 namespace stepscope::analyze {
@@ -37,17 +35,22 @@ std::int32_t step_at(const Rank& rank, const StepChoice& choice, std::int64_t ti
 
 }  // namespace
 
-report::Table host_collective_table(const trace::Trace& trace) {
-  report::Table table{"Collectives on the CPU", report::Shape::table, {}};
-  const RankColumn rank(table, trace);
-  table.ints("step", report::Unit::none, report::Role::key);
-  table.ints("collectives", report::Unit::count);
-  for (const char* column : {"total", "exposed", "backward", "before_first"})
-    table.ints(column, report::Unit::ns);
-  return table;
+const report::Sheet<HostCollectives>& host_collective_sheet() {
+  using C = HostCollectives;
+  using report::Unit;
+  static const report::Sheet<C> kSheet{"Collectives on the CPU",
+                                       report::Shape::table,
+                                       {report::rank_field<C>(&C::rank),
+                                        {"step", &C::step, Unit::none, report::Role::key},
+                                        {"collectives", &C::collectives, Unit::count},
+                                        {"total", &C::total, Unit::ns},
+                                        {"exposed", &C::exposed, Unit::ns},
+                                        {"backward", &C::backward, Unit::ns},
+                                        {"before_first", &C::before_first, Unit::ns}}};
+  return kSheet;
 }
 
-void add_host_collectives(report::Table& table, const Derived& derived, const Rank& rank) {
+void add_host_collectives(std::vector<HostCollectives>& steps, const Derived& derived, const Rank& rank) {
   const trace::Trace& trace = derived.trace();
   const auto main = derive::main_thread(trace, rank);
   if (!main || !trace.strings.any(derive::is_host_collective)) return;
@@ -67,17 +70,9 @@ void add_host_collectives(report::Table& table, const Derived& derived, const Ra
     const IntervalSet whole = IntervalSet::of({{step.start, step.end}});
     const IntervalSet before = IntervalSet::of({{step.start, running.parts().front().begin}});
     const IntervalSet backward = intersect(all_backward, whole);
-    std::size_t column = 0;
-    const auto number = [&](std::int64_t value) {
-      std::get<report::Ints>(table.columns[column++].values).push_back(value);
-    };
-    if (trace.several()) number(rank.rank);
-    number(step.number);
-    number(count);
-    number(running.length());
-    number(subtract(intersect(running, whole), computing).length());
-    number(backward.length());
-    number(intersect(backward, before).length());
+    steps.push_back({rank.rank, step.number, count, running.length(),
+                     subtract(intersect(running, whole), computing).length(), backward.length(),
+                     intersect(backward, before).length()});
   }
 }
 

@@ -9,7 +9,7 @@ using trace::Rank;
 
 HostTime host_time_of(const Derived& derived) {
   const trace::Trace& trace = derived.trace();
-  HostTime of{{}, host_work_table(trace), host_collective_table(trace), {}};
+  HostTime of{{}, host_work_table(trace), {}, {}};
   for (const Rank& rank : trace.ranks) {
     if (!derived.busy(rank).empty()) continue;
     std::int64_t steps = 0;
@@ -28,9 +28,10 @@ constinit const About host_time_about = {};
 
 report::Report host_time(const Derived& derived, const report::Params&) {
   HostTime of = host_time_of(derived);
+  const bool several = derived.trace().several();
   return {"host_time",
-          {tabulate(place_sheet(), of.places, derived.trace().several(), "Host time by place"),
-           std::move(of.work), std::move(of.collectives)},
+          {tabulate(place_sheet(), of.places, several, "Host time by place"), std::move(of.work),
+           tabulate(host_collective_sheet(), of.collectives, several)},
           std::move(of.notes)};
 }
 

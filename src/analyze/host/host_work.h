@@ -1,4 +1,4 @@
-// What operators and collectives of a program without a device take of its main thread.
+// What operators of a program without a device take of its main thread.
 #pragma once
 
 #include "analyze/derived.h"
@@ -10,10 +10,5 @@ namespace stepscope::analyze {
 report::Table host_work_table(const trace::Trace& trace);
 /// Adds a rank's operators that compute, by kind and type, most time first.
 void add_host_work(report::Table& table, const Derived& derived, const trace::Rank& rank);
-
-/// Columns: step, collectives, total, exposed, backward, before_first.
-report::Table host_collective_table(const trace::Trace& trace);
-/// Adds the steps of a rank in which a collective ran on the CPU.
-void add_host_collectives(report::Table& table, const Derived& derived, const trace::Rank& rank);
 
 }  // namespace stepscope::analyze

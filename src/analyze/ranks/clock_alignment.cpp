@@ -8,7 +8,7 @@
 
 #include "analyze/derived.h"
 #include "analyze/list.h"
-#include "report/statistics.h"
+#include "report/sheet.h"
 #include "report/units.h"
 
 namespace stepscope::analyze {
@@ -18,7 +18,6 @@ using derive::Alignment;
 using derive::ClockState;
 using derive::RankClock;
 using report::kNoInt;
-using report::kNoReal;
 using report::Role;
 using report::Shape;
 using report::Table;
@@ -26,105 +25,113 @@ using report::Unit;
 
 std::int64_t whole(double ns) { return std::isfinite(ns) ? std::llround(ns) : kNoInt; }
 
-Table clocks_of(const trace::Trace& trace, const Alignment& alignment) {
-  Table table{"Clocks", Shape::table, {}};
-  auto& rank = table.ints("rank", Unit::none, Role::key);
-  auto& host = table.texts("host", Role::detail);
-  auto& state = table.texts("state", Role::value);
-  auto& offset = table.ints("offset", Unit::ns);
-  auto& drift = table.reals("drift_ppm", Unit::none);
-  auto& middle = table.ints("error_middle", Unit::ns);
-  auto& edge = table.ints("error_edge", Unit::ns);
-  auto& component = table.ints("component", Unit::none, Role::detail);
-  auto& collectives = table.ints("collectives", Unit::count);
-  auto& rejected = table.ints("rejected", Unit::count);
-  auto& residual = table.ints("residual_p50", Unit::ns);
-  auto& residual_95 = table.ints("residual_p95", Unit::ns, Role::detail);
-  auto& low = table.ints("shift_low", Unit::ns, Role::detail);
-  auto& high = table.ints("shift_high", Unit::ns, Role::detail);
-  auto& why = table.texts("why", Role::value);
-  for (std::size_t q = 0; q < alignment.clocks.size(); ++q) {
-    const RankClock& clock = alignment.clocks[q];
-    const bool fitted = clock.state != ClockState::apart;
-    rank.push_back(trace.ranks[q].rank);
-    host.push_back(host_of(trace.ranks[q]));
-    state.emplace_back(derive::name_of(clock.state));
-    offset.push_back(fitted ? clock.fit.map.shift + std::llround(clock.fit.map.offset) : kNoInt);
-    drift.push_back(fitted ? clock.fit.map.drift * 1e6 : kNoReal);
-    middle.push_back(fitted ? whole(clock.fit.uncertainty_middle) : kNoInt);
-    edge.push_back(fitted ? whole(clock.fit.uncertainty_edge) : kNoInt);
-    component.push_back(clock.fit.component);
-    collectives.push_back(clock.collectives);
-    rejected.push_back(clock.fit.rejected);
-    residual.push_back(clock.collectives > 0 ? whole(clock.fit.residual_median) : kNoInt);
-    residual_95.push_back(clock.collectives > 0 ? whole(clock.fit.residual_p95) : kNoInt);
-    const bool bounded = clock.low <= clock.high;
-    low.push_back(bounded ? clock.low : kNoInt);
-    high.push_back(bounded ? clock.high : kNoInt);
-    why.push_back(clock.why);
+struct ClockRow {
+  const trace::Rank& rank;
+  const RankClock& clock;
+  bool fitted() const { return clock.state != ClockState::apart; }
+  std::int64_t offset() const {
+    return fitted() ? clock.fit.map.shift + std::llround(clock.fit.map.offset) : kNoInt;
   }
-  return table;
+  std::int64_t if_fitted(double error) const { return fitted() ? whole(error) : kNoInt; }
+  std::int64_t if_shared(double residual) const { return clock.collectives > 0 ? whole(residual) : kNoInt; }
+  std::int64_t if_bounded(std::int64_t shift) const { return clock.low <= clock.high ? shift : kNoInt; }
+};
+
+Table clocks_of(const trace::Trace& trace, const Alignment& alignment) {
+  using C = ClockRow;
+  static const report::Sheet<C> kClocks{
+      "Clocks",
+      Shape::table,
+      {{"rank", +[](const C& c) { return c.rank.rank; }, Unit::none, Role::key},
+       {"host", +[](const C& c) { return host_of(c.rank); }, Role::detail},
+       {"state", +[](const C& c) { return std::string(name_of(c.clock.state)); }, Role::value},
+       {"offset", +[](const C& c) { return c.offset(); }, Unit::ns},
+       {"drift_ppm", +[](const C& c) { return c.fitted() ? c.clock.fit.map.drift * 1e6 : report::kNoReal; },
+        Unit::none},
+       {"error_middle", +[](const C& c) { return c.if_fitted(c.clock.fit.uncertainty_middle); }, Unit::ns},
+       {"error_edge", +[](const C& c) { return c.if_fitted(c.clock.fit.uncertainty_edge); }, Unit::ns},
+       {"component", +[](const C& c) { return std::int64_t{c.clock.fit.component}; }, Unit::none,
+        Role::detail},
+       {"collectives", +[](const C& c) { return std::int64_t{c.clock.collectives}; }, Unit::count},
+       {"rejected", +[](const C& c) { return std::int64_t{c.clock.fit.rejected}; }, Unit::count},
+       {"residual_p50", +[](const C& c) { return c.if_shared(c.clock.fit.residual_median); }, Unit::ns},
+       {"residual_p95", +[](const C& c) { return c.if_shared(c.clock.fit.residual_p95); }, Unit::ns,
+        Role::detail},
+       {"shift_low", +[](const C& c) { return c.if_bounded(c.clock.low); }, Unit::ns, Role::detail},
+       {"shift_high", +[](const C& c) { return c.if_bounded(c.clock.high); }, Unit::ns, Role::detail},
+       {"why", +[](const C& c) { return std::string(c.clock.why); }, Role::value}}};
+  std::vector<C> rows;
+  for (std::size_t q = 0; q < alignment.clocks.size(); ++q)
+    rows.push_back({trace.ranks[q], alignment.clocks[q]});
+  return tabulate(kClocks, rows, true);
 }
 
+/// Collectives of one process group.
+struct GroupMatches {
+  std::string ranks, group;
+  std::int64_t certain = 0, by_order = 0, partial = 0, mismatched = 0, contradicting = 0;
+};
+
 Table matches_of(const Alignment& alignment) {
-  struct Count {
-    std::int64_t certain = 0, by_order = 0, partial = 0, mismatched = 0, contradicting = 0;
-  };
-  std::vector<Count> counts(alignment.groups.size());
+  using G = GroupMatches;
+  static const report::Sheet<G> kMatches{"Collectives matched across ranks",
+                                         Shape::table,
+                                         {{"ranks", &G::ranks},
+                                          {"group", &G::group},
+                                          {"by_sequence", &G::certain, Unit::count},
+                                          {"by_order", &G::by_order, Unit::count},
+                                          {"by_similarity", &G::partial, Unit::count},
+                                          {"mismatched", &G::mismatched, Unit::count},
+                                          {"contradicting", &G::contradicting, Unit::count}}};
+  std::vector<G> groups;
+  for (std::uint32_t group = 0; group < alignment.groups.size(); ++group)
+    groups.push_back({alignment.groups.members(group), alignment.groups.name(group)});
   for (const derive::Instance& instance : alignment.matches.instances) {
-    Count& count = counts[instance.group];
-    ++(instance.match == derive::Match::certain    ? count.certain
-       : instance.match == derive::Match::by_order ? count.by_order
-                                                   : count.partial);
+    G& of = groups[instance.group];
+    ++(instance.match == derive::Match::certain    ? of.certain
+       : instance.match == derive::Match::by_order ? of.by_order
+                                                   : of.partial);
   }
-  for (const derive::Mismatch& mismatch : alignment.matches.mismatches) ++counts[mismatch.group].mismatched;
+  for (const derive::Mismatch& mismatch : alignment.matches.mismatches) ++groups[mismatch.group].mismatched;
   for (const std::uint32_t i : alignment.contradicting)
-    ++counts[alignment.matches.instances[i].group].contradicting;
-  Table table{"Collectives matched across ranks", Shape::table, {}};
-  auto& members = table.texts("ranks");
-  auto& name = table.texts("group");
-  auto& certain = table.ints("by_sequence", Unit::count);
-  auto& by_order = table.ints("by_order", Unit::count);
-  auto& partial = table.ints("by_similarity", Unit::count);
-  auto& mismatched = table.ints("mismatched", Unit::count);
-  auto& contradicting = table.ints("contradicting", Unit::count);
-  for (std::uint32_t group = 0; group < counts.size(); ++group) {
-    members.push_back(alignment.groups.members(group));
-    name.push_back(alignment.groups.name(group));
-    certain.push_back(counts[group].certain);
-    by_order.push_back(counts[group].by_order);
-    partial.push_back(counts[group].partial);
-    mismatched.push_back(counts[group].mismatched);
-    contradicting.push_back(counts[group].contradicting);
-  }
-  return table;
+    ++groups[alignment.matches.instances[i].group].contradicting;
+  return tabulate(kMatches, groups, true);
+}
+
+struct DifferRow {
+  std::string group;
+  std::int64_t sequence;
+  derive::Mismatch::What what;
+  std::int64_t rank_a, rank_b;
+  std::string a_does, b_does;
+};
+
+std::string what_differs(const DifferRow& row) {
+  constexpr std::string_view kWhat[] = {"another collective", "another size", "missing"};
+  return std::string(kWhat[static_cast<std::size_t>(row.what)]);
 }
 
 Table mismatches_of(const trace::Trace& trace, const Alignment& alignment) {
-  constexpr std::string_view kWhat[] = {"another collective", "another size", "missing"};
-  Table table{"Collectives that differ", Shape::table, {}};
-  auto& group = table.texts("group");
-  auto& sequence = table.ints("sequence", Unit::none, Role::key);
-  auto& what = table.texts("what");
-  auto& rank_a = table.ints("rank_a", Unit::none, Role::key);
-  auto& rank_b = table.ints("rank_b", Unit::none, Role::key);
-  auto& does_a = table.texts("a_does", Role::value);
-  auto& does_b = table.texts("b_does", Role::value);
+  using D = DifferRow;
+  static const report::Sheet<D> kDiffer{"Collectives that differ",
+                                        Shape::table,
+                                        {{"group", &D::group},
+                                         {"sequence", &D::sequence, Unit::none, Role::key},
+                                         {"what", what_differs},
+                                         {"rank_a", &D::rank_a, Unit::none, Role::key},
+                                         {"rank_b", &D::rank_b, Unit::none, Role::key},
+                                         {"a_does", &D::a_does, Role::value},
+                                         {"b_does", &D::b_does, Role::value}}};
   const auto does = [&](const derive::Member& m) {
     const derive::CollectiveRow& row = alignment.rows[m.rank][m.row];
     return fmt::format("{} of {} bytes", derive::name_of(row.exchange), row.bytes);
   };
-  for (const derive::Mismatch& m : alignment.matches.mismatches) {
-    const bool missing = m.what == derive::Mismatch::What::missing;
-    group.push_back(alignment.groups.name(m.group));
-    sequence.push_back(m.sequence < 0 ? kNoInt : m.sequence);
-    what.emplace_back(kWhat[static_cast<std::size_t>(m.what)]);
-    rank_a.push_back(trace.ranks[m.a.rank].rank);
-    rank_b.push_back(trace.ranks[m.b.rank].rank);
-    does_a.push_back(does(m.a));
-    does_b.push_back(missing ? "" : does(m.b));
-  }
-  return table;
+  std::vector<D> rows;
+  for (const derive::Mismatch& m : alignment.matches.mismatches)
+    rows.push_back({alignment.groups.name(m.group), m.sequence < 0 ? kNoInt : m.sequence, m.what,
+                    trace.ranks[m.a.rank].rank, trace.ranks[m.b.rank].rank, does(m.a),
+                    m.what == derive::Mismatch::What::missing ? "" : does(m.b)});
+  return tabulate(kDiffer, rows, true);
 }
 
 /// "62 of 64 clocks are aligned, the worst within 7 µs (rank 13); …"

@@ -59,25 +59,17 @@ std::vector<Point> points_of(Family& family, double factor) {
 
 }  // namespace
 
-report::Table latency_table(const std::vector<MatchedCollective>& collectives) {
-  std::map<std::tuple<derive::Exchange, std::int64_t, std::string_view>, Family> families;
+std::vector<LinkLine> link_lines(const std::vector<MatchedCollective>& collectives) {
+  std::map<std::tuple<derive::Exchange, std::int64_t, Span>, Family> families;
   for (const MatchedCollective& c : collectives) {
     if (c.bytes <= 0 || c.time.transfer == trace::kNoTime || c.time.transfer <= 0) continue;
     Family& family = families[{c.exchange, c.ranks, c.span}];
     family.transfers[c.bytes].push_back(static_cast<double>(c.time.transfer));
     ++family.count;
   }
-  report::Table table{"Latency and rate of links", report::Shape::table, {}};
-  auto& what = table.texts("collective");
-  auto& ranks = table.ints("group_size", Unit::count, Role::key);
-  auto& span = table.texts("span");
-  auto& sizes = table.ints("sizes", Unit::count);
-  auto& count = table.ints("count", Unit::count);
-  auto& latency = table.ints("latency", Unit::ns);
-  auto& rate = table.reals("bus_rate", Unit::bytes_per_s);
-  auto& error = table.reals("off_p50", Unit::share);
+  std::vector<LinkLine> lines;
   for (auto& [key, family] : families) {
-    const auto& [exchange, group, of_span] = key;
+    const auto& [exchange, group, span] = key;
     const auto factor = derive::bus_factor(exchange, group);
     if (!factor || family.transfers.size() < kMinSizes ||
         static_cast<double>(family.transfers.rbegin()->first) <
@@ -85,16 +77,25 @@ report::Table latency_table(const std::vector<MatchedCollective>& collectives) {
       continue;
     const Line line = line_through(points_of(family, *factor));
     if (line.slope <= 0) continue;
-    what.emplace_back(derive::name_of(exchange));
-    ranks.push_back(group);
-    span.emplace_back(of_span);
-    sizes.push_back(std::ssize(family.transfers));
-    count.push_back(family.count);
-    latency.push_back(line.latency >= 0 ? std::llround(line.latency) : kNoInt);
-    rate.push_back(1e9 / line.slope);
-    error.push_back(line.error);
+    lines.push_back({exchange, group, span, std::ssize(family.transfers), family.count,
+                     line.latency >= 0 ? std::llround(line.latency) : kNoInt, 1e9 / line.slope, line.error});
   }
-  return table;
+  return lines;
+}
+
+const report::Sheet<LinkLine>& link_sheet() {
+  using L = LinkLine;
+  static const report::Sheet<L> kLines{"Latency and rate of links",
+                                       report::Shape::table,
+                                       {{"collective", report::named<&L::exchange>},
+                                        {"group_size", &L::group_size, Unit::count, Role::key},
+                                        {"span", report::named<&L::span>},
+                                        {"sizes", &L::sizes, Unit::count},
+                                        {"count", &L::count, Unit::count},
+                                        {"latency", &L::latency, Unit::ns},
+                                        {"bus_rate", &L::bus_rate, Unit::bytes_per_s},
+                                        {"off_p50", &L::off_p50, Unit::share}}};
+  return kLines;
 }
 
 }  // namespace stepscope::analyze

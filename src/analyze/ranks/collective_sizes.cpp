@@ -30,13 +30,13 @@ std::optional<double> rate_of(const MatchedCollective& c) {
   return derive::bus_rate({c.exchange, trace::kEmptyString, c.ranks, c.bytes}, c.time.transfer);
 }
 
-std::string_view why_no_rate(const MatchedCollective& c) {
-  if (c.exchange == derive::Exchange::barrier) return "moves no data";
-  if (c.ranks == 1) return "one rank";
-  if (c.time.transfer == kNoTime) return "transfer not known";
-  if (c.ranks < 1) return "group not recorded";
-  if (c.bytes <= 0) return "size not recorded";
-  return "latency bound";
+NoRate why_no_rate(const MatchedCollective& c) {
+  if (c.exchange == derive::Exchange::barrier) return NoRate::no_data;
+  if (c.ranks == 1) return NoRate::one_rank;
+  if (c.time.transfer == kNoTime) return NoRate::no_transfer;
+  if (c.ranks < 1) return NoRate::no_group;
+  if (c.bytes <= 0) return NoRate::no_size;
+  return NoRate::latency_bound;
 }
 
 double quantile(std::vector<double> values, double q) {
@@ -46,7 +46,7 @@ double quantile(std::vector<double> values, double q) {
   return values[std::max<std::size_t>(1, rank) - 1];
 }
 
-using Kind = std::tuple<std::string, std::int64_t, std::string_view, derive::Exchange, std::string_view>;
+using Kind = std::tuple<std::string, std::int64_t, Span, derive::Exchange, std::string_view>;
 Kind kind_of(const MatchedCollective& c) { return {c.group, c.ranks, c.span, c.exchange, c.dtype}; }
 
 /// One row: collectives of a kind and a size, or of sizes between two powers of 4.
@@ -75,124 +75,141 @@ std::vector<Bucket> buckets_of(const std::vector<MatchedCollective>& collectives
 }
 
 /// By span: the rate that 95 % of the large messages do not exceed.
-std::map<std::string_view, double> best_rates(const std::vector<MatchedCollective>& collectives) {
-  std::map<std::string_view, std::vector<double>> rates;
+std::map<Span, double> best_rates(const std::vector<MatchedCollective>& collectives) {
+  std::map<Span, std::vector<double>> rates;
   for (const MatchedCollective& c : collectives)
     if (const auto rate = rate_of(c); rate && c.bytes >= kLarge) rates[c.span].push_back(*rate);
-  std::map<std::string_view, double> best;
+  std::map<Span, double> best;
   for (auto& [span, of_span] : rates) best[span] = quantile(std::move(of_span), 0.95);
   return best;
 }
 
-struct SizeTable {
-  void add(const Bucket& bucket, const std::map<std::string_view, double>& best) {
-    const MatchedCollective& one = *bucket.collectives.front();
-    group.push_back(one.group);
-    ranks.push_back(one.ranks > 0 ? one.ranks : kNoInt);
-    span.emplace_back(one.span);
-    what.emplace_back(derive::name_of(one.exchange));
-    dtype.emplace_back(one.dtype);
-    count.push_back(std::ssize(bucket.collectives));
-    total.push_back(bucket.total);
-    add_times(bucket);
-    add_rates(bucket, best);
-  }
-
-  report::Table table{"Collectives across ranks", report::Shape::table, {}};
-
- private:
-  void add_times(const Bucket& bucket) {
-    report::Ints skews, transfers;
-    Time waited = 0, moved = 0, most_error = kNoInt;
-    std::size_t by_clocks = 0;
-    bool waits_known = true;
-    for (const MatchedCollective* c : bucket.collectives) {
-      if (c->time.skew != kNoTime) skews.push_back(c->time.skew);
-      if (c->time.transfer != kNoTime) {
-        transfers.push_back(c->time.transfer);
-        report::add_to(moved, c->time.transfer);
-      }
-      waits_known = waits_known && c->wait != kNoTime;
-      if (waits_known) report::add_to(waited, c->wait);
-      if (c->time.error == kNoTime) continue;
-      ++by_clocks;
-      most_error = std::max(most_error, c->time.error);
+void measure_times(MatchedSize& size, const Bucket& bucket) {
+  std::vector<Time> skews, transfers;
+  Time waited = 0, moved = 0;
+  std::size_t by_clocks = 0;
+  bool waits_known = true;
+  size.skew_error = kNoInt;
+  for (const MatchedCollective* c : bucket.collectives) {
+    if (c->time.skew != kNoTime) skews.push_back(c->time.skew);
+    if (c->time.transfer != kNoTime) {
+      transfers.push_back(c->time.transfer);
+      report::add_to(moved, c->time.transfer);
     }
-    skew_p50.push_back(report::quantile(skews, 0.5));
-    skew_p95.push_back(report::quantile(skews, 0.95));
-    skew_max.push_back(report::quantile(skews, 1));
-    skew_by.emplace_back(skews.empty()               ? ""
-                         : by_clocks == 0            ? "durations"
-                         : by_clocks == skews.size() ? "clocks"
-                                                     : "both");
-    error.push_back(most_error);
-    wait.push_back(waits_known ? waited : kNoInt);
-    transfer.push_back(transfers.empty() ? kNoInt : moved);
-    transfer_p50.push_back(report::quantile(transfers, 0.5));
+    waits_known = waits_known && c->wait != kNoTime;
+    if (waits_known) report::add_to(waited, c->wait);
+    if (c->time.error == kNoTime) continue;
+    ++by_clocks;
+    size.skew_error = std::max(size.skew_error, c->time.error);
   }
+  size.skew_p50 = report::quantile(skews, 0.5);
+  size.skew_p95 = report::quantile(skews, 0.95);
+  size.skew_max = report::quantile(skews, 1);
+  size.skew_by = skews.empty()               ? SkewBy::unknown
+                 : by_clocks == 0            ? SkewBy::durations
+                 : by_clocks == skews.size() ? SkewBy::clocks
+                                             : SkewBy::both;
+  size.wait = waits_known ? waited : kNoInt;
+  size.transfer = transfers.empty() ? kNoInt : moved;
+  size.transfer_p50 = report::quantile(transfers, 0.5);
+}
 
-  void add_rates(const Bucket& bucket, const std::map<std::string_view, double>& best) {
-    std::int64_t least = std::numeric_limits<std::int64_t>::max(), most = 0, all = 0, moved = 0;
-    std::vector<double> rates;
-    Time time = 0;
-    for (const MatchedCollective* c : bucket.collectives) {
-      least = std::min(least, c->bytes);
-      most = std::max(most, c->bytes);
-      report::add_to(all, c->bytes);
-      const std::optional<double> rate = rate_of(*c);
-      if (!rate) continue;
-      rates.push_back(*rate);
-      report::add_to(moved, c->bytes);
-      report::add_to(time, c->time.transfer);
-    }
-    const MatchedCollective& one = *bucket.collectives.front();
-    bytes.push_back(least > 0 ? least : kNoInt);
-    bytes_max.push_back(most > 0 ? most : kNoInt);
-    total_bytes.push_back(least > 0 ? all : kNoInt);
-    const bool rated = !rates.empty();
-    const double per_second =
-        rated ? static_cast<double>(moved) / (static_cast<double>(time) * 1e-9) : kNoReal;
-    const double on_links = per_second * derive::bus_factor(one.exchange, one.ranks).value_or(kNoReal);
-    algorithm.push_back(per_second);
-    bus.push_back(on_links);
-    bus_p50.push_back(quantile(std::move(rates), 0.5));
-    const auto found = best.find(one.span);
-    of_best.push_back(found == best.end() ? kNoReal : on_links / found->second);
-    why.emplace_back(rated ? "" : why_no_rate(one));
+void measure_rates(MatchedSize& size, const Bucket& bucket, const std::map<Span, double>& best) {
+  std::int64_t least = std::numeric_limits<std::int64_t>::max(), most = 0, all = 0, moved = 0;
+  std::vector<double> rates;
+  Time time = 0;
+  for (const MatchedCollective* c : bucket.collectives) {
+    least = std::min(least, c->bytes);
+    most = std::max(most, c->bytes);
+    report::add_to(all, c->bytes);
+    const std::optional<double> rate = rate_of(*c);
+    if (!rate) continue;
+    rates.push_back(*rate);
+    report::add_to(moved, c->bytes);
+    report::add_to(time, c->time.transfer);
   }
-
-  report::Texts& group = table.texts("group");
-  report::Ints& ranks = table.ints("group_size", Unit::count, Role::detail);
-  report::Texts& span = table.texts("span", Role::detail);
-  report::Texts& what = table.texts("collective");
-  report::Texts& dtype = table.texts("dtype", Role::detail);
-  report::Ints& bytes = table.ints("bytes", Unit::bytes, Role::key);
-  report::Ints& bytes_max = table.ints("bytes_max", Unit::bytes, Role::detail);
-  report::Ints& count = table.ints("count", Unit::count);
-  report::Ints& total_bytes = table.ints("total_bytes", Unit::bytes, Role::detail);
-  report::Ints& total = table.ints("total", Unit::ns, Role::detail);
-  report::Ints& skew_max = table.ints("skew_max", Unit::ns);
-  report::Ints& wait = table.ints("wait", Unit::ns);
-  report::Ints& transfer = table.ints("transfer", Unit::ns);
-  report::Reals& bus = table.reals("bus_rate", Unit::bytes_per_s);
-  report::Reals& of_best = table.reals("of_best", Unit::share);
-  report::Ints& skew_p50 = table.ints("skew_p50", Unit::ns);
-  report::Ints& skew_p95 = table.ints("skew_p95", Unit::ns);
-  report::Texts& skew_by = table.texts("skew_by", Role::detail);
-  report::Ints& error = table.ints("skew_error", Unit::ns, Role::detail);
-  report::Ints& transfer_p50 = table.ints("transfer_p50", Unit::ns);
-  report::Reals& bus_p50 = table.reals("bus_rate_p50", Unit::bytes_per_s, Role::detail);
-  report::Reals& algorithm = table.reals("alg_rate", Unit::bytes_per_s, Role::detail);
-  report::Texts& why = table.texts("no_rate", Role::detail);
-};
+  const MatchedCollective& one = *bucket.collectives.front();
+  size.bytes = least > 0 ? least : kNoInt;
+  size.bytes_max = most > 0 ? most : kNoInt;
+  size.total_bytes = least > 0 ? all : kNoInt;
+  size.no_rate = rates.empty() ? why_no_rate(one) : NoRate::known;
+  size.alg_rate = rates.empty() ? kNoReal : static_cast<double>(moved) / (static_cast<double>(time) * 1e-9);
+  size.bus_rate = size.alg_rate * derive::bus_factor(one.exchange, one.ranks).value_or(kNoReal);
+  size.bus_rate_p50 = quantile(std::move(rates), 0.5);
+  const auto found = best.find(one.span);
+  size.of_best = found == best.end() ? kNoReal : size.bus_rate / found->second;
+}
 
 }  // namespace
 
-report::Table size_table(const std::vector<MatchedCollective>& collectives) {
-  const std::map<std::string_view, double> best = best_rates(collectives);
-  SizeTable out;
-  for (const Bucket& bucket : buckets_of(collectives)) out.add(bucket, best);
-  return std::move(out.table);
+std::string_view name_of(Span span) {
+  constexpr std::string_view kNames[] = {"", "one host", "several hosts"};
+  return kNames[static_cast<std::size_t>(span)];
+}
+
+std::string_view name_of(SkewBy by) {
+  constexpr std::string_view kNames[] = {"", "durations", "clocks", "both"};
+  return kNames[static_cast<std::size_t>(by)];
+}
+
+std::string_view name_of(NoRate why) {
+  constexpr std::string_view kNames[] = {"",
+                                         "moves no data",
+                                         "one rank",
+                                         "transfer not known",
+                                         "group not recorded",
+                                         "size not recorded",
+                                         "latency bound"};
+  return kNames[static_cast<std::size_t>(why)];
+}
+
+std::vector<MatchedSize> matched_sizes(const std::vector<MatchedCollective>& collectives) {
+  const std::map<Span, double> best = best_rates(collectives);
+  std::vector<MatchedSize> sizes;
+  for (const Bucket& bucket : buckets_of(collectives)) {
+    const MatchedCollective& one = *bucket.collectives.front();
+    MatchedSize& size = sizes.emplace_back();
+    size.group = one.group;
+    size.ranks = one.ranks > 0 ? one.ranks : kNoInt;
+    size.span = one.span;
+    size.exchange = one.exchange;
+    size.dtype = one.dtype;
+    size.count = std::ssize(bucket.collectives);
+    size.total = bucket.total;
+    measure_times(size, bucket);
+    measure_rates(size, bucket, best);
+  }
+  return sizes;
+}
+
+const report::Sheet<MatchedSize>& matched_size_sheet() {
+  using M = MatchedSize;
+  static const report::Sheet<M> kSizes{"Collectives across ranks",
+                                       report::Shape::table,
+                                       {{"group", &M::group},
+                                        {"group_size", &M::ranks, Unit::count, Role::detail},
+                                        {"span", report::named<&M::span>, Role::detail},
+                                        {"collective", report::named<&M::exchange>},
+                                        {"dtype", &M::dtype, Role::detail},
+                                        {"bytes", &M::bytes, Unit::bytes, Role::key},
+                                        {"bytes_max", &M::bytes_max, Unit::bytes, Role::detail},
+                                        {"count", &M::count, Unit::count},
+                                        {"total_bytes", &M::total_bytes, Unit::bytes, Role::detail},
+                                        {"total", &M::total, Unit::ns, Role::detail},
+                                        {"skew_max", &M::skew_max, Unit::ns},
+                                        {"wait", &M::wait, Unit::ns},
+                                        {"transfer", &M::transfer, Unit::ns},
+                                        {"bus_rate", &M::bus_rate, Unit::bytes_per_s},
+                                        {"of_best", &M::of_best, Unit::share},
+                                        {"skew_p50", &M::skew_p50, Unit::ns},
+                                        {"skew_p95", &M::skew_p95, Unit::ns},
+                                        {"skew_by", report::named<&M::skew_by>, Role::detail},
+                                        {"skew_error", &M::skew_error, Unit::ns, Role::detail},
+                                        {"transfer_p50", &M::transfer_p50, Unit::ns},
+                                        {"bus_rate_p50", &M::bus_rate_p50, Unit::bytes_per_s, Role::detail},
+                                        {"alg_rate", &M::alg_rate, Unit::bytes_per_s, Role::detail},
+                                        {"no_rate", report::named<&M::no_rate>, Role::detail}}};
+  return kSizes;
 }
 
 }  // namespace stepscope::analyze

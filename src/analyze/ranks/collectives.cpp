@@ -1,13 +1,13 @@
-// Which collectives ran, how large and how fast, which of them nothing hid, and when gradients were reduced.
+#include "analyze/ranks/collectives.h"
+
 #include <algorithm>
 #include <map>
 #include <tuple>
 #include <unordered_map>
 
-#include "analyze/derived.h"
 #include "analyze/list.h"
 #include "derive/kernel_class.h"
-#include "derive/ranks/collective.h"
+#include "report/sheet.h"
 #include "report/statistics.h"
 #include "trace/asked_once.h"
 
@@ -16,7 +16,6 @@ namespace {
 
 using derive::Collective;
 using derive::Exchange;
-using report::kNoInt;
 using report::kNoReal;
 using report::Role;
 using report::Shape;
@@ -121,110 +120,98 @@ class Gatherer {
 
 constexpr std::int64_t kBrief = 50'000;  // ns: latency rather than transfer
 
-struct CollectiveTable {
-  explicit CollectiveTable(const trace::Trace& trace)
-      : rank(table, trace),
-        what(table.texts("collective")),
-        dtype(table.texts("dtype")),
-        size(table.ints("group_size", Unit::count, Role::key)),
-        bytes(table.ints("bytes", Unit::bytes, Role::key)),
-        count(table.ints("count", Unit::count)),
-        total(table.ints("total", Unit::ns)),
-        exposed(table.ints("exposed", Unit::ns)),
-        p50(table.ints("p50", Unit::ns)),
-        min(table.ints("min", Unit::ns)),
-        max(table.ints("max", Unit::ns)),
-        rate(table.reals("bus_rate", Unit::bytes_per_s)),
-        host(table.ints("host", Unit::ns, Role::detail)),
-        brief(table.ints("brief", Unit::ns, Role::detail)) {}
+CollectiveSize size_of(const Rank& rank, const Key& key, Group& group) {
+  const auto& [exchange, dtype, ranks, bytes] = key;
+  CollectiveSize of{rank.rank, exchange, std::string(dtype)};
+  if (ranks > 0) of.group_size = ranks;
+  if (bytes > 0) of.bytes = bytes;
+  of.count = std::ssize(group.durations);
+  of.total = group.total;
+  of.exposed = group.exposed;
+  of.p50 = report::quantile(group.durations, 0.5);
+  of.min = *std::min_element(group.durations.begin(), group.durations.end());
+  of.max = *std::max_element(group.durations.begin(), group.durations.end());
+  of.bus_rate = derive::bus_rate({exchange, trace::kEmptyString, ranks, bytes}, of.min).value_or(kNoReal);
+  of.host = group.host;
+  for (const std::int64_t duration : group.durations)
+    if (duration < kBrief) report::add_to(of.brief, duration);
+  return of;
+}
 
-  void add(const Rank& of, const Key& key, Group& group) {
-    const auto& [exchange, type, ranks, size_in_bytes] = key;
-    rank.add(of);
-    what.emplace_back(derive::name_of(exchange));
-    dtype.emplace_back(type);
-    size.push_back(ranks > 0 ? ranks : kNoInt);
-    bytes.push_back(size_in_bytes > 0 ? size_in_bytes : kNoInt);
-    count.push_back(static_cast<std::int64_t>(group.durations.size()));
-    total.push_back(group.total);
-    exposed.push_back(group.exposed);
-    p50.push_back(report::quantile(group.durations, 0.5));
-    min.push_back(*std::min_element(group.durations.begin(), group.durations.end()));
-    max.push_back(*std::max_element(group.durations.begin(), group.durations.end()));
-    rate.push_back(derive::bus_rate({exchange, trace::kEmptyString, ranks, size_in_bytes}, min.back())
-                       .value_or(kNoReal));
-    host.push_back(group.host);
-    std::int64_t sum = 0;
-    for (const std::int64_t duration : group.durations)
-      if (duration < kBrief) report::add_to(sum, duration);
-    brief.push_back(sum);
-  }
-
-  report::Table table{"Collectives by size", Shape::table, {}};
-  RankColumn rank;
-  report::Texts &what, &dtype;
-  report::Ints &size, &bytes, &count, &total, &exposed, &p50, &min, &max;
-  report::Reals& rate;
-  report::Ints &host, &brief;
-};
-
-struct ReductionTable {
-  explicit ReductionTable(const trace::Trace& trace)
-      : rank(table, trace),
-        step(table.ints("step", Unit::none, Role::key)),
-        backward(table.ints("backward", Unit::ns)),
-        before(table.ints("before_first", Unit::ns)),
-        share(table.reals("before_share", Unit::share, Role::share)),
-        exposed(table.ints("exposed", Unit::ns)) {}
-
-  void add(const Rank& of, std::int32_t index, const Reduction& r) {
-    if (r.first == trace::kNoTime || r.backward.empty()) return;
+void add_reductions(std::vector<StepReduction>& out, const Rank& rank,
+                    const std::map<std::int32_t, Reduction>& steps) {
+  for (const auto& [index, r] : steps) {
+    if (r.first == trace::kNoTime || r.backward.empty()) continue;
     std::int64_t all = 0, over = 0;
     for (const Interval& kernel : r.backward) {
       report::add_to(all, kernel.length());
       report::add_to(over, timeline::overlap(kernel, {kernel.begin, r.first}));
     }
-    rank.add(of);
-    step.push_back(of.steps[static_cast<std::size_t>(index)].number);
-    backward.push_back(all);
-    before.push_back(over);
-    share.push_back(report::ratio(over, all));
-    exposed.push_back(r.exposed);
+    out.push_back({rank.rank, rank.steps[static_cast<std::size_t>(index)].number, all, over,
+                   report::ratio(over, all), r.exposed});
   }
+}
 
-  report::Table table{"Reductions in the backward pass", Shape::table, {}};
-  RankColumn rank;
-  report::Ints &step, &backward, &before;
-  report::Reals& share;
-  report::Ints& exposed;
-};
+report::Table size_table(const std::vector<CollectiveSize>& sizes, bool several) {
+  using C = CollectiveSize;
+  static const report::Sheet<C> kSizes{"Collectives by size",
+                                       Shape::table,
+                                       {report::rank_field<C>(&C::rank),
+                                        {"collective", report::named<&C::exchange>},
+                                        {"dtype", &C::dtype},
+                                        {"group_size", &C::group_size, Unit::count, Role::key},
+                                        {"bytes", &C::bytes, Unit::bytes, Role::key},
+                                        {"count", &C::count, Unit::count},
+                                        {"total", &C::total, Unit::ns},
+                                        {"exposed", &C::exposed, Unit::ns},
+                                        {"p50", &C::p50, Unit::ns},
+                                        {"min", &C::min, Unit::ns},
+                                        {"max", &C::max, Unit::ns},
+                                        {"bus_rate", &C::bus_rate, Unit::bytes_per_s},
+                                        {"host", &C::host, Unit::ns, Role::detail},
+                                        {"brief", &C::brief, Unit::ns, Role::detail}}};
+  return tabulate(kSizes, sizes, several);
+}
 
-constexpr std::string_view kNoCollective = "No collective runs on a device in this recording.";
+report::Table reduction_table(const std::vector<StepReduction>& reductions, bool several) {
+  using R = StepReduction;
+  static const report::Sheet<R> kReductions{"Reductions in the backward pass",
+                                            Shape::table,
+                                            {report::rank_field<R>(&R::rank),
+                                             {"step", &R::step, Unit::none, Role::key},
+                                             {"backward", &R::backward, Unit::ns},
+                                             {"before_first", &R::before_first, Unit::ns},
+                                             {"before_share", &R::before_share, Unit::share, Role::share},
+                                             {"exposed", &R::exposed, Unit::ns}}};
+  return tabulate(kReductions, reductions, several);
+}
 
 }  // namespace
 
-constinit const About collectives_about = {
-    {}, true, Needs::one_rank, [](report::Report& report) { take_back(report, kNoCollective); }};
-
-report::Report collectives(const Derived& derived, const report::Params&) {
+Collectives collectives_of(const Derived& derived) {
   const trace::Trace& trace = derived.trace();
-  CollectiveTable out(trace);
-  ReductionTable reductions(trace);
-  report::Report report{"collectives", {}, {}};
+  Collectives all;
   for (const Rank& rank : trace.ranks) {
     Gatherer gatherer(trace, rank, derived.busy(rank));
     gatherer.run(window_of(rank, derived.choice()));
-    std::vector<std::pair<const Key, Group>*> order;
-    for (auto& group : gatherer.groups()) order.push_back(&group);
-    std::stable_sort(order.begin(), order.end(),
-                     [](const auto* a, const auto* b) { return a->second.total > b->second.total; });
-    for (auto* group : order) out.add(rank, group->first, group->second);
-    for (const auto& [step, reduction] : gatherer.steps()) reductions.add(rank, step, reduction);
+    const auto first = std::ssize(all.sizes);
+    for (auto& [key, group] : gatherer.groups()) all.sizes.push_back(size_of(rank, key, group));
+    std::stable_sort(all.sizes.begin() + first, all.sizes.end(),
+                     [](const CollectiveSize& a, const CollectiveSize& b) { return a.total > b.total; });
+    add_reductions(all.reductions, rank, gatherer.steps());
   }
-  if (out.table.rows() == 0) report.notes.emplace_back(kNoCollective);
-  report.tables.push_back(std::move(out.table));
-  report.tables.push_back(std::move(reductions.table));
-  return report;
+  if (all.sizes.empty()) all.notes.emplace_back("No collective runs on a device in this recording.");
+  return all;
+}
+
+constinit const About collectives_about = {};
+
+report::Report collectives(const Derived& derived, const report::Params&) {
+  const bool several = derived.trace().several();
+  Collectives of = collectives_of(derived);
+  return {"collectives",
+          {size_table(of.sizes, several), reduction_table(of.reductions, several)},
+          std::move(of.notes)};
 }
 
 }  // namespace stepscope::analyze

@@ -1,13 +1,13 @@
-// How long ranks wait for each other in collectives, how fast data moves, and which modules wait for either.
+#include "analyze/ranks/communication.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 
-#include "analyze/derived.h"
 #include "analyze/list.h"
-#include "analyze/ranks/collective_sizes.h"
 #include "analyze/ranks/exposed_communication.h"
+#include "report/sheet.h"
 #include "report/statistics.h"
 #include "report/units.h"
 
@@ -17,7 +17,6 @@ namespace {
 using report::kNoInt;
 using report::Role;
 using report::Shape;
-using report::Table;
 using report::Unit;
 using timeline::Time;
 
@@ -29,37 +28,18 @@ std::string_view name_of(IssuePlace::Kind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
-struct RankTable {
-  explicit RankTable(const trace::Trace& trace) : rank(table, trace) {}
+ExposedTimes times_of(const Exposed& sum) {
+  return {sum.collectives, sum.all(), sum.known > 0 ? sum.wait : kNoInt,
+          sum.known > 0 ? sum.transfer : kNoInt, sum.unknown};
+}
 
-  void add(const trace::Rank& of, const RankCommunication& communication, const Exposed& sum) {
-    Time running = 0;
-    for (const RankCommunication::Device& device : communication.devices)
-      report::add_to(running, device.running.length());
-    const bool known = sum.known > 0;
-    rank.add(of);
-    collectives.push_back(sum.collectives);
-    total.push_back(running);
-    exposed.push_back(sum.all());
-    wait.push_back(known ? sum.wait : kNoInt);
-    transfer.push_back(known ? sum.transfer : kNoInt);
-    unknown.push_back(sum.unknown);
-    overlap.push_back(report::ratio(running - sum.all(), running));
-    transfer_overlap.push_back(known ? report::ratio(sum.moving - sum.transfer, sum.moving)
-                                     : report::kNoReal);
-  }
-
-  Table table{"Exposed communication", Shape::table, {}};
-  RankColumn rank;
-  report::Ints& collectives = table.ints("collectives", Unit::count);
-  report::Ints& total = table.ints("communication", Unit::ns);
-  report::Ints& exposed = table.ints("exposed", Unit::ns);
-  report::Ints& wait = table.ints("exposed_wait", Unit::ns);
-  report::Ints& transfer = table.ints("exposed_transfer", Unit::ns);
-  report::Ints& unknown = table.ints("unknown", Unit::ns, Role::detail);
-  report::Reals& overlap = table.reals("overlap", Unit::share);
-  report::Reals& transfer_overlap = table.reals("transfer_overlap", Unit::share);
-};
+RankExposed exposed_on(const trace::Rank& rank, const RankCommunication& communication, const Exposed& sum) {
+  Time running = 0;
+  for (const RankCommunication::Device& device : communication.devices)
+    report::add_to(running, device.running.length());
+  return {times_of(sum), rank.rank, running, report::ratio(running - sum.all(), running),
+          sum.known > 0 ? report::ratio(sum.moving - sum.transfer, sum.moving) : report::kNoReal};
+}
 
 struct OfPlace {
   Exposed sum;
@@ -67,46 +47,25 @@ struct OfPlace {
 };
 using Places = std::map<IssuePlace, OfPlace>;
 
-Table place_table(const Places& places) {
-  Table table{"Exposed communication by module", Shape::table, {}};
-  auto& name = table.texts("issued_by");
-  auto& kind = table.texts("kind");
-  auto& ranks = table.ints("ranks", Unit::count, Role::detail);
-  auto& collectives = table.ints("collectives", Unit::count);
-  auto& exposed = table.ints("exposed", Unit::ns);
-  auto& wait = table.ints("exposed_wait", Unit::ns);
-  auto& transfer = table.ints("exposed_transfer", Unit::ns);
-  auto& unknown = table.ints("unknown", Unit::ns, Role::detail);
-  auto& share = table.reals("share", Unit::share, Role::share);
-  std::vector<const Places::value_type*> order;
+std::vector<PlaceExposed> most_exposed_first(const Places& places) {
+  std::vector<PlaceExposed> out;
   Time all = 0;
-  for (const auto& place : places) {
-    order.push_back(&place);
-    report::add_to(all, place.second.sum.all());
+  for (const auto& [place, of] : places) {
+    out.push_back({times_of(of.sum), place, of.ranks, 0});
+    report::add_to(all, of.sum.all());
   }
-  std::stable_sort(order.begin(), order.end(),
-                   [](const auto* a, const auto* b) { return a->second.sum.all() > b->second.sum.all(); });
-  for (const auto* place : order) {
-    const Exposed& sum = place->second.sum;
-    name.push_back(place->first.name);
-    kind.emplace_back(name_of(place->first.kind));
-    ranks.push_back(place->second.ranks);
-    collectives.push_back(sum.collectives);
-    exposed.push_back(sum.all());
-    wait.push_back(sum.known > 0 ? sum.wait : kNoInt);
-    transfer.push_back(sum.known > 0 ? sum.transfer : kNoInt);
-    unknown.push_back(sum.unknown);
-    share.push_back(report::ratio(sum.all(), all));
-  }
-  return table;
+  for (PlaceExposed& place : out) place.share = report::ratio(place.exposed, all);
+  std::stable_sort(out.begin(), out.end(),
+                   [](const PlaceExposed& a, const PlaceExposed& b) { return a.exposed > b.exposed; });
+  return out;
 }
 
-void note_what_is_known(report::Report& report, const std::vector<MatchedCollective>& matched,
+void note_what_is_known(std::vector<std::string>& notes, const std::vector<MatchedCollective>& matched,
                         const Exposed& all, bool alone) {
   const auto count = [](std::int64_t n) { return report::format_value(n, Unit::count); };
   const auto number = [&](auto is) { return std::count_if(matched.begin(), matched.end(), is); };
   if (alone) {
-    report.notes.emplace_back(
+    notes.emplace_back(
         "Only one rank is open, so waiting for others cannot be told from moving data: name several files, "
         "or the folder that holds them.");
     return;
@@ -115,33 +74,63 @@ void note_what_is_known(report::Report& report, const std::vector<MatchedCollect
     return c.time.skew != trace::kNoTime && c.time.error == trace::kNoTime;
   });
   if (by_durations > 0)
-    report.notes.push_back(fmt::format(
+    notes.push_back(fmt::format(
         "Clocks are not known well enough in {} of {} matched collectives (`clock_alignment`): their skew is "
         "the longest minus the shortest duration, right as far as ranks leave together.",
         count(by_durations), count(std::ssize(matched))));
   if (const auto partly = number([](const MatchedCollective& c) { return !c.whole; }); partly > 0)
-    report.notes.push_back(fmt::format(
+    notes.push_back(fmt::format(
         "{} matched collectives have ranks that are not open: those who wait for them seem to move data, so "
         "waits are at least, transfers at most, what is shown.",
         count(partly)));
   if (all.known < all.collectives)
-    report.notes.push_back(fmt::format(
+    notes.push_back(fmt::format(
         "Of {} of {} collectives nobody knows how long they waited (no match on another rank, sends and "
         "receives, or a root that is not recorded): all their time counts as transfer, column `unknown`.",
         count(all.collectives - all.known), count(all.collectives)));
 }
 
+const report::Sheet<RankExposed>& rank_sheet() {
+  using R = RankExposed;
+  static const report::Sheet<R> kRanks{"Exposed communication",
+                                       Shape::table,
+                                       {report::rank_field<R>(&R::rank),
+                                        {"collectives", &R::collectives, Unit::count},
+                                        {"communication", &R::communication, Unit::ns},
+                                        {"exposed", &R::exposed, Unit::ns},
+                                        {"exposed_wait", &R::exposed_wait, Unit::ns},
+                                        {"exposed_transfer", &R::exposed_transfer, Unit::ns},
+                                        {"unknown", &R::unknown, Unit::ns, Role::detail},
+                                        {"overlap", &R::overlap, Unit::share},
+                                        {"transfer_overlap", &R::transfer_overlap, Unit::share}}};
+  return kRanks;
+}
+
+const report::Sheet<PlaceExposed>& issuer_sheet() {
+  using P = PlaceExposed;
+  static const report::Sheet<P> kPlaces{
+      "Exposed communication by module",
+      Shape::table,
+      {{"issued_by", +[](const P& p) { return p.place.name; }},
+       {"kind", +[](const P& p) { return std::string(name_of(p.place.kind)); }},
+       {"ranks", &P::ranks, Unit::count, Role::detail},
+       {"collectives", &P::collectives, Unit::count},
+       {"exposed", &P::exposed, Unit::ns},
+       {"exposed_wait", &P::exposed_wait, Unit::ns},
+       {"exposed_transfer", &P::exposed_transfer, Unit::ns},
+       {"unknown", &P::unknown, Unit::ns, Role::detail},
+       {"share", &P::share, Unit::share, Role::share}}};
+  return kPlaces;
+}
+
 }  // namespace
 
-constinit const About communication_about = {{}, true, Needs::digests};
-
-report::Report communication(const Derived& derived, const report::Params&) {
+Communication communication_of(const Derived& derived) {
   const trace::Trace& trace = derived.trace();
-  report::Report report{"communication", {}, {}};
+  Communication out;
   const bool alone = trace.ranks.size() < 2;
-  if (!alone) report.notes = trace.doubts;
+  if (!alone) out.notes = trace.doubts;
   const derive::CollectiveTimes times = derive::collective_times(trace, derived.alignment());
-  RankTable ranks(trace);
   Places places;
   Exposed all;
   bool modules = false;
@@ -158,27 +147,39 @@ report::Report communication(const Derived& derived, const report::Params&) {
       ++place.ranks;
     }
     modules = modules || of.modules;
-    if (!of.devices.empty()) ranks.add(trace.ranks[r], of, sum);
+    if (!of.devices.empty()) out.ranks.push_back(exposed_on(trace.ranks[r], of, sum));
     all.add(sum);
   }
   const std::vector<MatchedCollective> matched = matched_collectives(derived, times);
   if (const auto left_out = std::ssize(derived.alignment().contradicting); left_out > 0)
-    report.notes.push_back(
+    out.notes.push_back(
         fmt::format("{} matched collectives are left out: one rank would have ended before another began, so "
                     "some of them were not recorded or belong elsewhere (`clock_alignment`).",
                     report::format_value(left_out, Unit::count)));
   if (matched.empty() && places.empty())
-    report.notes.emplace_back("No collective is recorded.");
+    out.notes.emplace_back("No collective is recorded.");
   else
-    note_what_is_known(report, matched, all, alone);
+    note_what_is_known(out.notes, matched, all, alone);
   if (!places.empty() && !modules)
-    report.notes.push_back(fmt::format(
+    out.notes.push_back(fmt::format(
         "No nn.Module is recorded, so exposed communication is told by operators and annotations. {}",
         kModulesHow));
-  report.tables.push_back(size_table(matched));
-  if (Table latency = latency_table(matched); latency.rows() > 0) report.tables.push_back(std::move(latency));
-  report.tables.push_back(std::move(ranks.table));
-  report.tables.push_back(place_table(places));
+  out.sizes = matched_sizes(matched);
+  out.links = link_lines(matched);
+  out.places = most_exposed_first(places);
+  return out;
+}
+
+constinit const About communication_about = {{}, true, Needs::digests};
+
+report::Report communication(const Derived& derived, const report::Params&) {
+  const bool several = derived.trace().several();
+  Communication of = communication_of(derived);
+  report::Report report{"communication", {}, std::move(of.notes)};
+  report.tables.push_back(tabulate(matched_size_sheet(), of.sizes, several));
+  if (!of.links.empty()) report.tables.push_back(tabulate(link_sheet(), of.links, several));
+  report.tables.push_back(tabulate(rank_sheet(), of.ranks, several));
+  report.tables.push_back(tabulate(issuer_sheet(), of.places, several));
   return report;
 }
 

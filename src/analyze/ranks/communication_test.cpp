@@ -230,9 +230,17 @@ TEST(Communication, ExposedIsWaitAndTransfer) {
 }
 
 analyze::MatchedCollective moved(std::int64_t bytes, timeline::Time transfer) {
-  analyze::MatchedCollective c{"default_pg", 2,     "one host", derive::Exchange::all_reduce,
-                               "Float",      bytes, 0,          transfer,
-                               {},           false, true};
+  analyze::MatchedCollective c{"default_pg",
+                               2,
+                               analyze::Span::one_host,
+                               derive::Exchange::all_reduce,
+                               "Float",
+                               bytes,
+                               0,
+                               transfer,
+                               {},
+                               false,
+                               true};
   c.time.transfer = transfer;
   return c;
 }
@@ -242,19 +250,20 @@ TEST(Communication, LatencyAndRate) {
   std::vector<analyze::MatchedCollective> all;
   for (const std::int64_t bytes : {1'000'000, 4'000'000, 16'000'000})
     for (const int late : {0, 90'000, 0}) all.push_back(moved(bytes, 10'000 + bytes / 100 + late));
-  EXPECT_EQ(latency_table(all).rows(), 0u);  // three sizes
+  EXPECT_TRUE(link_lines(all).empty());  // three sizes
   all.push_back(moved(64'000'000, 650'000));
-  const report::Table table = latency_table(all);
-  EXPECT_EQ(test::cells(table, "collective"), Cells{"all-reduce"});
-  EXPECT_EQ(test::cells(table, "sizes"), Cells{"4"});
-  EXPECT_EQ(test::cells(table, "count"), Cells{"10"});
-  EXPECT_EQ(test::cells(table, "latency"), Cells{"10000"});
-  EXPECT_EQ(test::cells(table, "bus_rate"), Cells{"1e+11"});
-  EXPECT_NEAR(std::get<report::Reals>(table.column("off_p50")->values).at(0), 0, 1e-9);
+  const std::vector<analyze::LinkLine> lines = link_lines(all);
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_EQ(lines[0].exchange, derive::Exchange::all_reduce);
+  EXPECT_EQ(lines[0].sizes, 4);
+  EXPECT_EQ(lines[0].count, 10);
+  EXPECT_EQ(lines[0].latency, 10'000);
+  EXPECT_DOUBLE_EQ(lines[0].bus_rate, 1e11);
+  EXPECT_NEAR(lines[0].off_p50, 0, 1e-9);
   all.clear();
   for (const std::int64_t bytes : {4'000'000, 16'000'000, 32'000'000, 63'000'000})
     all.push_back(moved(bytes, bytes / 100));
-  EXPECT_EQ(latency_table(all).rows(), 0u);  // less than a factor of 16
+  EXPECT_TRUE(link_lines(all).empty());  // less than a factor of 16
 }
 
 // Rates are sums by sums; the best seen is that of large messages; too short ones have none.
@@ -262,14 +271,14 @@ TEST(Communication, Rates) {
   std::vector<analyze::MatchedCollective> all = {moved(20'000'000, 200'000), moved(20'000'000, 300'000),
                                                  moved(1'000'000, 20'000), moved(64, 1'000)};
   all.back().too_short = true;
-  const report::Table table = size_table(all);
+  const report::Table table = tabulate(analyze::matched_size_sheet(), matched_sizes(all), true);
   EXPECT_EQ(test::cells(table, "bytes"), (Cells{"20000000", "1000000", "64"}));
   EXPECT_EQ(test::cells(table, "bus_rate"), (Cells{"8e+10", "5e+10", "-"}));
   EXPECT_EQ(test::cells(table, "bus_rate_p50"), (Cells{"6.66667e+10", "5e+10", "-"}));
   EXPECT_EQ(test::cells(table, "of_best"), (Cells{"0.8", "0.5", "-"}));  // of 100 GB/s
   EXPECT_EQ(test::cells(table, "no_rate"), (Cells{"-", "-", "latency bound"}));
   for (std::int64_t bytes = 1'024; bytes < 1'024 + 16; ++bytes) all.push_back(moved(bytes, 20'000));
-  const report::Table put_together = size_table(all);
+  const report::Table put_together = tabulate(analyze::matched_size_sheet(), matched_sizes(all), true);
   EXPECT_EQ(test::cells(put_together, "bytes"), (Cells{"20000000", "1024", "1000000", "64"}));
   EXPECT_EQ(test::cells(put_together, "bytes_max"), (Cells{"20000000", "1039", "1000000", "64"}));
   EXPECT_EQ(test::cells(put_together, "count"), (Cells{"2", "16", "1", "1"}));

@@ -29,7 +29,7 @@ std::vector<Time> ticks_of(const trace::Trace& trace, const derive::Collectives&
 
 struct GroupFacts {
   std::string label;
-  std::string_view span;
+  Span span = Span::unknown;
   std::int64_t members = 0;  ///< 0: not recorded
 };
 
@@ -48,9 +48,9 @@ std::vector<GroupFacts> facts_of(const trace::Trace& trace, const derive::GroupN
         std::any_of(seen.begin(), seen.end(), [&](auto host) { return host != seen.front(); });
     const bool all = !members.empty() && seen.size() == members.size();
     facts.push_back({said.empty() || said == "undefined" ? groups.name(id) : said,
-                     several ? "several hosts"
-                     : all   ? "one host"
-                             : "",
+                     several ? Span::several_hosts
+                     : all   ? Span::one_host
+                             : Span::unknown,
                      std::ssize(members)});
   }
   return facts;

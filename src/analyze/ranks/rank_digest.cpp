@@ -53,7 +53,7 @@ RankDigest digest_of(const Derived& derived, const trace::Rank& rank) {
   return digest;
 }
 
-derive::Collectives collectives_of(std::vector<RankDigest>& ranks, std::vector<std::int64_t> numbers) {
+derive::Collectives match_digests(std::vector<RankDigest>& ranks, std::vector<std::int64_t> numbers) {
   derive::GroupNames groups;
   std::vector<std::vector<derive::CollectiveRow>> rows;
   for (RankDigest& rank : ranks) {

@@ -38,6 +38,6 @@ struct RankDigest {
 RankDigest digest_of(const Derived& derived, const trace::Rank& rank);
 
 /// Takes the collectives out of the digests of all ranks and matches them. `numbers`: of the ranks.
-derive::Collectives collectives_of(std::vector<RankDigest>& ranks, std::vector<std::int64_t> numbers);
+derive::Collectives match_digests(std::vector<RankDigest>& ranks, std::vector<std::int64_t> numbers);
 
 }  // namespace stepscope::analyze

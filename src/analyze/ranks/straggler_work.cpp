@@ -10,8 +10,6 @@ namespace stepscope::analyze {
 using derive::PartsOfStep;
 using derive::StepPart;
 using derive::Straggler;
-using report::Role;
-using report::Unit;
 using timeline::Time;
 
 namespace {
@@ -54,17 +52,11 @@ std::uint32_t usual_peer(const std::vector<std::vector<PartsOfStep>>& parts, con
 
 }  // namespace
 
-report::Table straggler_kernels(const Derived& derived, const std::vector<std::vector<PartsOfStep>>& parts,
-                                const std::vector<Straggler>& stragglers,
-                                const std::vector<std::vector<std::uint32_t>>& peers) {
-  report::Table table{"Kernels of stragglers", report::Shape::table, {}};
-  auto& rank = table.ints("rank", Unit::none, Role::key);
-  auto& against = table.ints("against", Unit::none);
-  auto& calls = table.reals("calls", Unit::none);
-  auto& others_calls = table.reals("others_calls", Unit::none);
-  auto& same = table.reals("same_share", Unit::share);
-  auto& pace = table.reals("pace", Unit::none);
-  auto& even = table.reals("even_share", Unit::share);
+std::vector<SlowKernels> slow_kernels(const Derived& derived,
+                                      const std::vector<std::vector<PartsOfStep>>& parts,
+                                      const std::vector<Straggler>& stragglers,
+                                      const std::vector<std::vector<std::uint32_t>>& peers) {
+  std::vector<SlowKernels> out;
   for (std::size_t i = 0; i < stragglers.size(); ++i) {
     const Straggler& s = stragglers[i];
     if (!s.persistent || s.part != StepPart::compute) continue;
@@ -72,15 +64,10 @@ report::Table straggler_kernels(const Derived& derived, const std::vector<std::v
                       &usual = derived.trace().ranks[usual_peer(parts, s, peers[i])];
     const derive::KernelDifference difference =
         derive::kernel_difference(derived.steps(slow).kernels, derived.steps(usual).kernels);
-    rank.push_back(slow.rank);
-    against.push_back(usual.rank);
-    calls.push_back(difference.calls);
-    others_calls.push_back(difference.others_calls);
-    same.push_back(difference.same);
-    pace.push_back(difference.pace > 0 ? difference.pace : report::kNoReal);
-    even.push_back(difference.even);
+    out.push_back({slow.rank, usual.rank, difference.calls, difference.others_calls, difference.same,
+                   difference.pace > 0 ? difference.pace : report::kNoReal, difference.even});
   }
-  return table;
+  return out;
 }
 
 }  // namespace stepscope::analyze

@@ -1,15 +1,10 @@
-// Which rank holds the others up, in which part of its step, and who waits for whom.
-#include "derive/ranks/stragglers.h"
+#include "analyze/ranks/stragglers.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
-#include <optional>
 
-#include "analyze/derived.h"
-#include "analyze/list.h"
-#include "analyze/ranks/straggler_work.h"
 #include "analyze/replay/replayed_job.h"
 #include "derive/ranks/collective_match.h"
 #include "derive/ranks/pipeline.h"
@@ -24,18 +19,12 @@ using derive::CollectiveRow;
 using derive::StepPart;
 using derive::Straggler;
 using report::kNoInt;
-using report::Role;
-using report::Shape;
-using report::Table;
 using report::Unit;
 using timeline::Interval;
 using timeline::Time;
 
-/// Of each rank: when its collectives waited for others, and how often it came last.
-struct Waiting {
-  Column<Interval> spans;  ///< on the rank's own clock, in the rows' time
-  std::int64_t collectives = 0, last = 0, first = 0;
-  Time wait = 0, total = 0;
+struct Waiting : RankWaits {
+  Column<Interval> spans;  ///< when the rank waited, on its own clock, in the rows' time
 };
 
 /// See derive::Collectives::transfer.
@@ -43,6 +32,7 @@ std::vector<Waiting> waits_of(const Derived& derived) {
   const trace::Trace& trace = derived.trace();
   const derive::Collectives& collectives = derived.collectives();
   std::vector<Waiting> waits(trace.ranks.size());
+  for (std::size_t r = 0; r < waits.size(); ++r) waits[r].rank = trace.ranks[r].rank;
   for (const derive::Instance& instance : collectives.matches.instances) {
     if (!derive::synchronizes(instance.exchange)) continue;
     const auto members = collectives.members(instance);
@@ -66,6 +56,10 @@ std::vector<Waiting> waits_of(const Derived& derived) {
     }
     ++waits[least->rank].last;
     ++waits[most->rank].first;
+  }
+  for (Waiting& of : waits) {
+    of.waited = timeline::IntervalSet::of(of.spans).length();
+    of.wait_share = report::ratio(of.wait, of.total);
   }
   return waits;
 }
@@ -148,219 +142,140 @@ Judged judged(const std::vector<std::vector<std::uint32_t>>& peers,
   return out;
 }
 
-/// ns per step; of a single step, in it.
-struct Cost {
-  Time low, cost, high;
-  std::string_view by;
-};
-
-/// What each straggler costs: by replay, else by the parts alone.
-std::vector<Cost> costs_of(const Derived& derived, const Judged& answer) {
-  std::vector<Cost> costs;
-  for (const Straggler& s : answer.stragglers) {
-    if (!derived.job().usable() || !derived.job().does_without(s.rank)) {
-      costs.push_back({kNoInt, s.cost, kNoInt, "parts"});
-      continue;
-    }
-    const ReplayedJob::Prediction at = derived.job().cost_of(s.rank);
-    const std::int64_t times = s.persistent ? 1 : derived.job().rank(s.rank).steps();
-    costs.push_back({at.low * times, at.step * times, at.high * times, "replay"});
-  }
-  return costs;
+/// With what it costs: by replay, else by the parts alone. `numbers`: of the steps.
+SlowRank slow_rank(const Derived& derived, const Straggler& s, const PartTimes& times,
+                   const std::vector<std::int64_t>& numbers) {
+  const bool every = s.persistent && numbers.size() > 1;
+  SlowRank slow{derived.trace().ranks[s.rank].rank,
+                every ? kNoInt : numbers[s.step],
+                s.part,
+                s.second,
+                times,
+                s.excess,
+                s.cost,
+                kNoInt,
+                kNoInt,
+                CostBy::parts,
+                s.z};
+  if (!derived.job().usable() || !derived.job().does_without(s.rank)) return slow;
+  const ReplayedJob::Prediction at = derived.job().cost_of(s.rank);
+  const std::int64_t steps = s.persistent ? 1 : derived.job().rank(s.rank).steps();
+  slow.cost_low = at.low * steps;
+  slow.cost = at.step * steps;
+  slow.cost_high = at.high * steps;
+  slow.by = CostBy::replay;
+  return slow;
 }
 
-Table imbalance(const ReplayedJob& job) {
-  Table table{"Imbalance", Shape::table, {}};
+Imbalance imbalance_of(const ReplayedJob& job) {
   const std::int64_t now = job.step(job.identity()), balanced = std::min(now, job.balanced());
-  table.ints("step", Unit::ns).push_back(now);
-  table.ints("balanced", Unit::ns).push_back(balanced);
-  table.ints("cost", Unit::ns).push_back(now - balanced);
-  table.reals("share", Unit::share).push_back(report::ratio(now - balanced, now));
-  return table;
+  return {now, balanced, now - balanced, report::ratio(now - balanced, now)};
 }
 
-Table shorter_transfers(const Derived& derived) {
+std::vector<ShorterTransfers> shorter_transfers(const Derived& derived) {
   const ReplayedJob& job = derived.job();
-  Table table{"If transfers took less", Shape::table, {}};
-  auto& factor = table.reals("factor", Unit::none, Role::key);
-  auto& step = table.ints("step", Unit::ns);
-  auto& saving = table.ints("saving", Unit::ns);
+  std::vector<ShorterTransfers> out;
   const std::int64_t now = job.step(job.identity());
-  for (const double f : {0.8, 0.2}) {
-    const Scale collectives{"comm", Scale::What::comm, "", {}, f};
+  for (const double factor : {0.8, 0.2}) {
+    const Scale collectives{"comm", Scale::What::comm, "", {}, factor};
     derive::JointChanges changes;
     for (std::size_t r = 0; r < derived.trace().ranks.size(); ++r)
       changes.ranks.push_back(job.rank(r).change_of({&collectives, 1}).changes);
-    factor.push_back(f);
-    step.push_back(std::min(now, job.step(job.lengths(changes))));
-    saving.push_back(now - step.back());
+    const std::int64_t step = std::min(now, job.step(job.lengths(changes)));
+    out.push_back({factor, step, now - step});
   }
-  return table;
+  return out;
 }
 
-Table verdicts(const trace::Trace& trace, const Judged& answer, const std::vector<Cost>& costs,
-               const std::vector<std::int64_t>& numbers) {
-  Table table{"Stragglers", Shape::table, {}};
-  auto& rank = table.ints("rank", Unit::none, Role::key);
-  auto& when = table.texts("when");
-  auto& part = table.texts("part", Role::value);
-  auto& also = table.texts("also", Role::detail);
-  auto& time = table.ints("time", Unit::ns, Role::detail);
-  auto& others = table.ints("others_time", Unit::ns, Role::detail);
-  auto& apart = table.ints("apart", Unit::ns, Role::detail);
-  auto& excess = table.ints("excess", Unit::ns);
-  auto& cost = table.ints("cost", Unit::ns);
-  auto& low = table.ints("cost_low", Unit::ns, Role::detail);
-  auto& high = table.ints("cost_high", Unit::ns, Role::detail);
-  auto& by = table.texts("cost_by", Role::detail);
-  auto& z = table.reals("z", Unit::none);
-  for (std::size_t i = 0; i < answer.stragglers.size(); ++i) {
-    const Straggler& s = answer.stragglers[i];
-    rank.push_back(trace.ranks[s.rank].rank);
-    const bool every = s.persistent && numbers.size() > 1;
-    when.push_back(every ? "every step" : fmt::format("step {}", numbers[s.step]));
-    part.emplace_back(derive::name_of(s.part));
-    also.emplace_back(s.second == s.part ? "" : derive::name_of(s.second));
-    time.push_back(answer.times[i].own);
-    others.push_back(answer.times[i].others);
-    apart.push_back(answer.times[i].apart);
-    excess.push_back(s.excess);
-    cost.push_back(costs[i].cost);
-    low.push_back(costs[i].low);
-    high.push_back(costs[i].high);
-    by.emplace_back(costs[i].by);
-    z.push_back(s.z);
-  }
-  return table;
-}
-
-Table matrix(const trace::Trace& trace, const Judged& answer) {
-  Table table{"Beyond the median rank, per step", Shape::table, {}};
-  auto& rank = table.ints("rank", Unit::none, Role::key);
-  std::vector<report::Ints*> parts;
-  for (std::size_t p = 0; p < derive::kStepParts; ++p)
-    parts.push_back(&table.ints(std::string(derive::name_of(static_cast<StepPart>(p))), Unit::ns));
-  for (std::size_t r = 0; r < answer.beyond_median.size(); ++r) {
-    if (!answer.beyond_median[r]) continue;
-    rank.push_back(trace.ranks[r].rank);
-    for (std::size_t p = 0; p < derive::kStepParts; ++p) parts[p]->push_back((*answer.beyond_median[r])[p]);
-  }
-  return table;
-}
-
-/// Means over `parts`, by rank of the trace and step.
-Table rank_steps(const trace::Trace& trace, const std::vector<std::vector<derive::PartsOfStep>>& parts) {
-  Table table{"Average step of each rank", Shape::bars, {}};
-  auto& rank = table.ints("rank", Unit::none, Role::key);
-  std::vector<report::Ints*> columns;
-  for (std::size_t p = 0; p < derive::kStepParts; ++p)
-    columns.push_back(&table.ints(std::string(derive::name_of(static_cast<StepPart>(p))), Unit::ns));
-  auto& total = table.ints("total", Unit::ns);
+/// Means over the steps of ranks that have any. `parts`: by rank and step.
+std::vector<RankParts> means_of(const trace::Trace& trace,
+                                const std::vector<std::vector<derive::PartsOfStep>>& parts) {
+  std::vector<RankParts> means;
   for (std::size_t r = 0; r < parts.size(); ++r) {
     if (parts[r].empty()) continue;
-    rank.push_back(trace.ranks[r].rank);
-    Time whole = 0;
+    RankParts& mean = means.emplace_back(RankParts{trace.ranks[r].rank, {}});
     for (std::size_t p = 0; p < derive::kStepParts; ++p) {
-      Time sum = 0;
-      for (const derive::PartsOfStep& step : parts[r]) report::add_to(sum, step[p]);
-      columns[p]->push_back(report::mean(sum, static_cast<std::int64_t>(parts[r].size())));
-      report::add_to(whole, columns[p]->back());
+      for (const derive::PartsOfStep& step : parts[r]) report::add_to(mean.parts[p], step[p]);
+      mean.parts[p] = report::mean(mean.parts[p], std::ssize(parts[r]));
     }
-    total.push_back(whole);
   }
-  return table;
+  return means;
 }
 
-Table wait_table(const trace::Trace& trace, const std::vector<Waiting>& waits) {
-  Table table{"Waiting in collectives", Shape::table, {}};
-  auto& rank = table.ints("rank", Unit::none, Role::key);
-  auto& collectives = table.ints("collectives", Unit::count);
-  auto& last = table.ints("last", Unit::count);
-  auto& first = table.ints("first", Unit::count);
-  auto& wait = table.ints("wait", Unit::ns);
-  auto& waited = table.ints("waited", Unit::ns);
-  auto& total = table.ints("total", Unit::ns);
-  auto& share = table.reals("wait_share", Unit::share, Role::share);
-  for (std::size_t r = 0; r < waits.size(); ++r) {
-    rank.push_back(trace.ranks[r].rank);
-    collectives.push_back(waits[r].collectives);
-    last.push_back(waits[r].last);
-    first.push_back(waits[r].first);
-    wait.push_back(waits[r].wait);
-    waited.push_back(timeline::IntervalSet::of(waits[r].spans).length());
-    total.push_back(waits[r].total);
-    share.push_back(report::ratio(waits[r].wait, waits[r].total));
-  }
-  return table;
-}
-
-std::string sentence(const trace::Trace& trace, const Straggler& s, Time cost,
-                     const std::vector<std::int64_t>& numbers) {
-  const bool every = s.persistent && numbers.size() > 1;
-  const std::string when = every ? "in every step" : fmt::format("in step {}", numbers[s.step]);
+std::string sentence(const SlowRank& slow) {
   const auto time = [](Time ns) { return report::format_value(ns, Unit::ns); };
-  const std::string own = fmt::format("{} it takes {} more than the median rank, most of it {}", when,
-                                      time(s.excess), derive::name_of(s.part));
-  const std::int64_t rank = trace.ranks[s.rank].rank;
-  if (cost <= 0)
+  const std::string own = fmt::format("in {} it takes {} more than the median rank, most of it {}",
+                                      slow.when(), time(slow.excess), name_of(slow.part));
+  if (slow.cost <= 0)
     return fmt::format("Rank {} is slow, but others come later still: {}; mending it alone gains nothing.",
-                       rank, own);
+                       slow.rank, own);
   return fmt::format("Rank {} holds the others up: {}; at their pace the step would be about {} shorter.",
-                     rank, own, time(cost));
+                     slow.rank, own, time(slow.cost));
+}
+
+/// `judged`: some ranks could be compared; `few_peers`: at most two ranks are alike.
+void note_slow(Stragglers& out, bool judged, bool few_peers) {
+  if (!judged)
+    out.notes.emplace_back(
+        out.waits.size() < 3 ? "Two ranks cannot tell which of them is unusual: give at least three."
+        : few_peers
+            ? "These ranks are stages of a pipeline, at most two of each stage: as stages differ by design "
+              "(`pipeline`), at least three of one are needed to tell which is unusual."
+            : "No step was recorded whole by all ranks with device work, so their steps cannot be compared.");
+  else if (out.slow.empty())
+    out.notes.emplace_back("No rank holds the others up by more than ranks differ by chance.");
+  constexpr std::size_t kTold = 3;
+  for (std::size_t i = 0; i < std::min(kTold, out.slow.size()); ++i)
+    out.notes.push_back(sentence(out.slow[i]));
+}
+
+/// `crowded`: a step has too many collectives to match them by order.
+void note_waits(Stragglers& out, bool crowded) {
+  if (std::any_of(out.waits.begin(), out.waits.end(),
+                  [](const RankWaits& waits) { return waits.collectives > 0; }))
+    return;
+  out.notes.push_back(fmt::format(
+      "No all-reduce or other collective that all ranks leave together could be matched{}: waiting for "
+      "others "
+      "counts as transfer, and a rank that is slow on the network cannot be told from one that waits.",
+      crowded ? ", as a step has more than 100,000 without sequence numbers" : ""));
 }
 
 }  // namespace
 
-constinit const About stragglers_about = {{}, true, Needs::digests};
+std::string SlowRank::when() const { return always() ? "every step" : fmt::format("step {}", step); }
 
-report::Report stragglers(const Derived& derived, const report::Params&) {
+std::string_view name_of(CostBy by) { return by == CostBy::replay ? "replay" : "parts"; }
+
+Stragglers stragglers_of(const Derived& derived) {
   const trace::Trace& trace = derived.trace();
-  report::Report report{"stragglers", {}, {}};
+  Stragglers out;
   if (trace.ranks.size() < 2) {
-    report.notes.emplace_back("Only one rank is open: name several files, or the folder that holds them.");
-    report.tables = {verdicts(trace, {}, {}, {}), matrix(trace, {}), wait_table(trace, {}),
-                     rank_steps(trace, {})};
-    return report;
+    out.notes.emplace_back("Only one rank is open: name several files, or the folder that holds them.");
+    return out;
   }
-  report.notes = trace.doubts;
+  out.notes = trace.doubts;
   std::vector<Waiting> waits = waits_of(derived);
-  Table waiting = wait_table(trace, waits);
+  out.waits.assign(waits.begin(), waits.end());
   const std::vector<std::int64_t> numbers = common_steps(derived);
   std::vector<std::vector<derive::PartsOfStep>> parts;
   for (std::size_t r = 0; r < trace.ranks.size(); ++r)
     parts.push_back(parts_of(derived.steps(trace.ranks[r]), waits[r], numbers));
   const auto peers = peers_of(derive::stages_of(derived.collectives()));
   const Judged answer = judged(peers, parts);
-  const std::vector<Cost> costs = costs_of(derived, answer);
-  if (!answer.any())
-    report.notes.emplace_back(
-        trace.ranks.size() < 3 ? "Two ranks cannot tell which of them is unusual: give at least three."
-        : few(peers)
-            ? "These ranks are stages of a pipeline, at most two of each stage: as stages differ by design "
-              "(`pipeline`), at least three of one are needed to tell which is unusual."
-            : "No step was recorded whole by all ranks with device work, so their steps cannot be compared.");
-  else if (answer.stragglers.empty())
-    report.notes.emplace_back("No rank holds the others up by more than ranks differ by chance.");
-  constexpr std::size_t kTold = 3;
-  for (std::size_t i = 0; i < std::min(kTold, answer.stragglers.size()); ++i)
-    report.notes.push_back(sentence(trace, answer.stragglers[i], costs[i].cost, numbers));
-  if (std::all_of(waits.begin(), waits.end(), [](const Waiting& w) { return w.collectives == 0; }))
-    report.notes.push_back(fmt::format(
-        "No all-reduce or other collective that all ranks leave together could be matched{}: waiting for "
-        "others "
-        "counts as transfer, and a rank that is slow on the network cannot be told from one that waits.",
-        derived.collectives().matches.crowded.empty()
-            ? ""
-            : ", as a step has more than 100,000 without sequence numbers"));
-  report.tables.push_back(verdicts(trace, answer, costs, numbers));
-  report.tables.push_back(matrix(trace, answer));
-  report.tables.push_back(std::move(waiting));
-  if (answer.any() && derived.job().usable()) report.tables.push_back(imbalance(derived.job()));
-  if (derived.job().usable()) report.tables.push_back(shorter_transfers(derived));
-  if (Table kernels = straggler_kernels(derived, parts, answer.stragglers, answer.peers); kernels.rows() > 0)
-    report.tables.push_back(std::move(kernels));
-  report.tables.push_back(rank_steps(trace, parts));
-  return report;
+  for (std::size_t i = 0; i < answer.stragglers.size(); ++i)
+    out.slow.push_back(slow_rank(derived, answer.stragglers[i], answer.times[i], numbers));
+  for (std::size_t r = 0; r < answer.beyond_median.size(); ++r)
+    if (answer.beyond_median[r]) out.beyond_median.push_back({trace.ranks[r].rank, *answer.beyond_median[r]});
+  note_slow(out, answer.any(), few(peers));
+  note_waits(out, !derived.collectives().matches.crowded.empty());
+  if (derived.job().usable()) {
+    if (answer.any()) out.imbalance = imbalance_of(derived.job());
+    out.shorter_transfers = shorter_transfers(derived);
+  }
+  out.kernels = slow_kernels(derived, parts, answer.stragglers, answer.peers);
+  out.means = means_of(trace, parts);
+  return out;
 }
 
 }  // namespace stepscope::analyze
