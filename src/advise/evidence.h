@@ -13,6 +13,7 @@
 #include "analyze/idle/ledger.h"
 #include "analyze/overview.h"
 #include "analyze/replay/replayed_rank.h"
+#include "analyze/steps/steps.h"
 #include "report/table.h"
 
 namespace stepscope::advise {
@@ -25,9 +26,10 @@ struct Reports {
   analyze::Overview overview;
   analyze::Idle idle;
   analyze::Ledger ledger;
+  analyze::Steps steps;
   analyze::HostTime host_time;  ///< only where some rank has no device
-  report::Report steps, devices, kernels, products, copies, collectives, input_wait, memory_events,
-      synchronizations, launches,
+  report::Report devices, kernels, products, copies, collectives, input_wait, memory_events, synchronizations,
+      launches,
       operators,                                         // only where some rank has no device
       stragglers, pipeline;                              // these two: only of several ranks
   std::vector<std::vector<analyze::Launched>> launched;  ///< by rank's place in the trace and kAskedRanges

@@ -224,7 +224,7 @@ Reports gather(const analyze::Derived& derived, const report::Params& params, un
   table(reports.products, "products");
   table(reports.copies, "copies");
   table(reports.collectives, "collectives");
-  table(reports.steps, "steps");
+  answer(reports.steps, analyze::steps_of);
   answer(reports.overview, analyze::overview_of);
   table(reports.devices, "devices");
   table(reports.kernels, "kernels");

@@ -7,7 +7,7 @@
 
 #define STEPSCOPE_ANALYSES(ENTRY, DERIVED) \
   DERIVED(overview, "what was recorded, and the facts that decide what it can prove") \
-  ENTRY(steps, "where each step's time went, part by part, and what grew in slow steps") \
+  DERIVED(steps, "where each step's time went, part by part, and what grew in slow steps") \
   DERIVED(idle, "why each device was idle, gap by gap") \
   DERIVED(ledger, "who owned each nanosecond of each device, and who waited for whom") \
   DERIVED(devices, "how busy each device was, and how full when busy") \

@@ -155,11 +155,9 @@ std::optional<Finding> recompute(const Evidence& e, Bound bound) {
 /// The host's pace in the last third of the steps / in the first, without the first step; 1 where it is not
 /// known.
 double host_drift(const Evidence& e) {
-  const Table* steps = table_of(e.reports().steps, "Step time");
-  const report::Reals* pace = steps == nullptr ? nullptr : reals_of(*steps, "host_pace");
   std::vector<double> paces;
-  for (std::size_t row = 0; pace != nullptr && row < pace->size(); ++row)
-    if (e.mine(*steps, row)) paces.push_back((*pace)[row]);
+  for (const analyze::StepTime* step : e.mine(e.reports().steps.steps, "Step time by what the time went to"))
+    paces.push_back(step->pace.host);
   const std::size_t third = paces.size() / 3;
   if (third == 0) return 1;
   const auto median = [](std::vector<double> of) {
