@@ -9,10 +9,14 @@
 #include <vector>
 
 #include "analyze/host/host_time.h"
+#include "analyze/host/operators.h"
 #include "analyze/idle/idle.h"
+#include "analyze/idle/launches.h"
 #include "analyze/idle/ledger.h"
+#include "analyze/idle/synchronizations.h"
 #include "analyze/overview.h"
 #include "analyze/replay/replayed_rank.h"
+#include "analyze/steps/input_wait.h"
 #include "analyze/steps/steps.h"
 #include "report/table.h"
 
@@ -26,12 +30,14 @@ struct Reports {
   analyze::Overview overview;
   analyze::Idle idle;
   analyze::Ledger ledger;
+  analyze::Launches launches;
   analyze::Steps steps;
-  analyze::HostTime host_time;  ///< only where some rank has no device
-  report::Report devices, kernels, products, copies, collectives, input_wait, memory_events, synchronizations,
-      launches,
-      operators,                                         // only where some rank has no device
-      stragglers, pipeline;                              // these two: only of several ranks
+  analyze::InputWait input_wait;
+  analyze::Synchronizations synchronizations;
+  analyze::HostTime host_time;   ///< only where some rank has no device
+  analyze::Operators operators;  ///< likewise
+  report::Report devices, kernels, products, copies, collectives, memory_events, stragglers,
+      pipeline;                                          // these two: only of several ranks
   std::vector<std::vector<analyze::Launched>> launched;  ///< by rank's place in the trace and kAskedRanges
 };
 
@@ -98,7 +104,8 @@ class Evidence {
   /// The rank's elements of an answer.
   template <class Row>
   std::vector<const Row*> mine(const std::vector<Row>& rows, std::string_view name) const {
-    note("rows of " + std::string(name), "", static_cast<double>(rows.size()), report::Unit::count);
+    if (!rows.empty())
+      note("rows of " + std::string(name), "", static_cast<double>(rows.size()), report::Unit::count);
     std::vector<const Row*> own;
     for (const Row& row : rows)
       if (row.rank == rank_) own.push_back(&row);

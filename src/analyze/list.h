@@ -15,7 +15,7 @@
   DERIVED(synchronizations, "every call that waits for the device, from where, and what the wait costs") \
   DERIVED(launches, "how far the host runs ahead of the device, and what launching costs") \
   DERIVED(host_time, "what a program without a device spends the time of its main thread on") \
-  ENTRY(operators, "what each operator costs, does, and how near the device's roof it is") \
+  DERIVED(operators, "what each operator costs, does, and how near the device's roof it is") \
   ENTRY(kernels, "which kernels ran, for how long, and how well they fill the device") \
   DERIVED(products, "which matrix products ran, of what sizes, how near the roof and on which units") \
   DERIVED(copies, "which copies ran, for which operator, how fast, and how much of them nothing hid") \

@@ -145,13 +145,13 @@ bool is_loop_work(const Place& place) {
 }
 
 /// Takes away those with a range of their own; nothing when that is not most of their time.
-std::vector<analyze::Scale> without_named(const std::vector<Place>& pauses) {
-  std::vector<analyze::Scale> ranges;
+std::vector<Scale> without_named(const std::vector<Place>& pauses) {
+  std::vector<Scale> ranges;
   std::int64_t named = 0;
   for (const Place& pause : pauses) {
     if (pause.place.empty() || (pause.cause != IdleCause::python && pause.cause != IdleCause::annotation))
       continue;
-    ranges.push_back(scale_of(analyze::Scale::What::quiet, pause.place, 0));
+    ranges.push_back(scale_of(Scale::What::quiet, pause.place, 0));
     report::add_to(named, pause.time);
   }
   if (named * 2 <= time_of(pauses)) ranges.clear();

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "analyze/host/host_work.h"
 #include "analyze/idle/idle_places.h"
 #include "report/table.h"
 
@@ -12,7 +13,8 @@ namespace stepscope::analyze {
 /// Of ranks without device work.
 struct HostTime {
   std::vector<HostPlace> places;
-  report::Table work, collectives;
+  std::vector<HostWork> work;
+  report::Table collectives;
   std::vector<std::string> notes;
 };
 HostTime host_time_of(const Derived& derived);

@@ -187,7 +187,7 @@ Table shorter_transfers(const Derived& derived) {
   auto& saving = table.ints("saving", Unit::ns);
   const std::int64_t now = job.step(job.identity());
   for (const double f : {0.8, 0.2}) {
-    const Scale collectives{"comm", Scale::What::comm, "", {}, f};
+    const Scale collectives{.what = Scale::What::comm, .factor = f};
     derive::JointChanges changes;
     for (std::size_t r = 0; r < derived.trace().ranks.size(); ++r)
       changes.ranks.push_back(job.rank(r).change_of({&collectives, 1}).changes);
