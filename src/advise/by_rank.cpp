@@ -48,7 +48,8 @@ Result<RankAnswers> ask(RankByRank ranks, std::span<const analyze::Analysis* con
   const analyze::Stragglers stragglers = judged ? analyze::stragglers_of(job) : analyze::Stragglers{};
   const analyze::Pipeline pipeline = judged ? analyze::pipeline_of(job) : analyze::Pipeline{};
   std::vector<std::vector<Report>> of_ranks(analyses.size(), std::vector<Report>(count));
-  std::vector<Report> steps(judged ? count : 0), overviews(steps.size());
+  std::vector<std::vector<analyze::StepTime>> steps(judged ? count : 0);
+  std::vector<Report> overviews(steps.size());
   std::vector<RankVerdict> verdicts(steps.size());
   const auto look = [&](const trace::Trace& one, std::size_t rank) {
     const analyze::Derived derived(one, params);
@@ -57,7 +58,7 @@ Result<RankAnswers> ask(RankByRank ranks, std::span<const analyze::Analysis* con
       reports.stragglers = stragglers;
       reports.pipeline = pipeline;
       verdicts[rank] = verdict_of(derived, reports, one.ranks.front(), 1, all);
-      steps[rank] = std::move(reports.steps);
+      steps[rank] = std::move(reports.steps.steps);
       overviews[rank].notes = std::move(reports.overview.notes);
     }
     for (std::size_t a = 0; a < analyses.size(); ++a)
@@ -72,7 +73,7 @@ Result<RankAnswers> ask(RankByRank ranks, std::span<const analyze::Analysis* con
   }
   answers.verdicts = std::move(verdicts);
   Report all_overviews;
-  if (judged) answers.steps = joined(*analyze::find("steps"), std::move(steps));
+  for (const auto& of_rank : steps) answers.steps.insert(answers.steps.end(), of_rank.begin(), of_rank.end());
   for (Report& overview : overviews) report::append(all_overviews, std::move(overview));
   answers.notes = std::move(all_overviews.notes);
   return answers;

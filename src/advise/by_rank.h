@@ -25,10 +25,10 @@ struct RankByRank {
 };
 
 struct RankAnswers {
-  std::vector<report::Report> reports;  ///< by analysis, finished
-  std::vector<RankVerdict> verdicts;    ///< by rank; empty unless judged
-  report::Report steps;                 ///< where the ranks' steps go; empty unless judged
-  std::vector<std::string> notes;       ///< of the overview; empty unless judged
+  std::vector<report::Report> reports;   ///< by analysis, finished
+  std::vector<RankVerdict> verdicts;     ///< by rank; empty unless judged
+  std::vector<analyze::StepTime> steps;  ///< of all ranks; empty unless judged
+  std::vector<std::string> notes;        ///< of the overview; empty unless judged
 };
 
 /// Visits the ranks once, at most; each adds its rows to the answers. Memory: what `visit` holds at a time,

@@ -132,22 +132,17 @@ Maker maker_of(const Device& device) {
 
 std::vector<WaitingCall> waits_of(const Evidence& e) {
   std::vector<WaitingCall> waits;
-  const Table* table = table_of(e.reports().synchronizations, "Calls that wait");
-  const Ints* costs = table == nullptr ? nullptr : ints_of(*table, "cost");
-  const auto text = [&](std::string_view column, std::size_t row) {
-    const Texts* texts = texts_of(*table, column);
-    return texts == nullptr ? std::string() : (*texts)[row];
-  };
-  for (std::size_t row = 0; costs != nullptr && row < costs->size(); ++row) {
-    if (!e.mine(*table, row) || (*costs)[row] <= 0) continue;
+  for (const analyze::Synchronization* own :
+       e.mine(e.reports().synchronizations.calls, "Calls that wait for the device")) {
+    if (own->cost <= 0) continue;
     WaitingCall wait;
-    wait.call = text("call", row);
-    wait.op = text("op", row);
-    wait.count = (*ints_of(*table, "count"))[row];
-    wait.cost = (*costs)[row];
-    if (const Ints* bytes = ints_of(*table, "bytes")) wait.bytes = std::max<std::int64_t>(0, (*bytes)[row]);
-    name_wait(wait, text("copy", row));
-    if (const std::string source = text("source", row); !source.empty()) wait.where = " at " + placed(source);
+    wait.call = own->call;
+    wait.op = own->op;
+    wait.count = own->count;
+    wait.cost = own->cost;
+    wait.bytes = std::max<std::int64_t>(0, own->bytes);
+    name_wait(wait, own->copy);
+    if (!own->source.empty()) wait.where = " at " + placed(own->source);
     wait.remedy = remedy_of(wait);
     wait.detail = fmt::format("{}{}{}, {} call{}, {}", wait.call, wait.op.empty() ? "" : " in " + wait.op,
                               wait.where, format_value(wait.count, Unit::count), wait.count == 1 ? "" : "s",

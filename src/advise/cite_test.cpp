@@ -59,13 +59,12 @@ TEST(Cite, WordsOfTheDevice) {
 
 Reports with_waits() {
   Reports reports;
-  Table calls{"Calls that wait for the device", Shape::table, {}};
-  calls.texts("call") = {"cudaStreamSynchronize", "cudaDeviceSynchronize"};
-  calls.texts("op") = {"aten::_local_scalar_dense", ""};
-  calls.texts("source") = {"train.py(36): train_step", ""};
-  calls.ints("count", Unit::count) = {96, 1};
-  calls.ints("cost", Unit::ns) = {4720000, 7000};
-  reports.synchronizations.tables.push_back(std::move(calls));
+  const auto call = [&](const char* name, const char* op, const char* source, std::int64_t count,
+                        std::int64_t cost) {
+    reports.synchronizations.calls.push_back({0, name, op, "", source, count, cost});
+  };
+  call("cudaStreamSynchronize", "aten::_local_scalar_dense", "train.py(36): train_step", 96, 4720000);
+  call("cudaDeviceSynchronize", "", "", 1, 7000);
   return reports;
 }
 
@@ -81,7 +80,8 @@ TEST(Cite, WaitsHaveTheirCallAndLine) {
   EXPECT_TRUE(waits[0].remedy.starts_with("Keep the value on the device: drop .item() at train.py:36"));
   EXPECT_EQ(waits[1].kind, WaitKind::asked);
   EXPECT_EQ(waits[1].what, "torch.cuda.synchronize()");
-  std::get<report::Ints>(reports.synchronizations.tables[0].columns[4].values) = {0, report::kNoInt};
+  reports.synchronizations.calls[0].cost = 0;
+  reports.synchronizations.calls[1].cost = report::kNoInt;
   EXPECT_TRUE(waits_of(Evidence(reports, 0, false)).empty());
 }
 

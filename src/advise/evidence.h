@@ -9,13 +9,18 @@
 #include <vector>
 
 #include "analyze/host/host_time.h"
+#include "analyze/host/operators.h"
 #include "analyze/idle/idle.h"
+#include "analyze/idle/launches.h"
 #include "analyze/idle/ledger.h"
+#include "analyze/idle/synchronizations.h"
 #include "analyze/overview.h"
 #include "analyze/ranks/collectives.h"
 #include "analyze/ranks/pipeline.h"
 #include "analyze/ranks/stragglers.h"
 #include "analyze/replay/replayed_rank.h"
+#include "analyze/steps/input_wait.h"
+#include "analyze/steps/steps.h"
 #include "report/table.h"
 
 namespace stepscope::advise {
@@ -28,13 +33,16 @@ struct Reports {
   analyze::Overview overview;
   analyze::Idle idle;
   analyze::Ledger ledger;
-  analyze::HostTime host_time;  ///< only where some rank has no device
+  analyze::Launches launches;
+  analyze::Steps steps;
+  analyze::InputWait input_wait;
+  analyze::Synchronizations synchronizations;
   analyze::Collectives collectives;
-  report::Report steps, devices, kernels, products, copies, input_wait, memory_events, synchronizations,
-      launches,
-      operators;                                         // only where some rank has no device
-  analyze::Stragglers stragglers;                        ///< only of several ranks
-  analyze::Pipeline pipeline;                            ///< likewise
+  analyze::HostTime host_time;     ///< only where some rank has no device
+  analyze::Operators operators;    ///< likewise
+  analyze::Stragglers stragglers;  ///< only of several ranks
+  analyze::Pipeline pipeline;      ///< likewise
+  report::Report devices, kernels, products, copies, memory_events;
   std::vector<std::vector<analyze::Launched>> launched;  ///< by rank's place in the trace and kAskedRanges
 };
 

@@ -15,7 +15,6 @@ namespace stepscope::advise {
 namespace {
 
 using analyze::ReplayedRank;
-using analyze::Scale;
 using report::kNoInt;
 using report::kNoReal;
 using report::Unit;
@@ -49,13 +48,7 @@ class Numbers {
 
 std::string spelled(const std::vector<Scale>& scales) {
   std::string out;
-  for (const Scale& scale : scales) {
-    const std::size_t equals = scale.text.rfind('=');
-    const std::string text = equals == std::string::npos
-                                 ? scale.text
-                                 : fmt::format("{}={:.3g}", scale.text.substr(0, equals), scale.factor);
-    out += (out.empty() ? "" : "; ") + text;
-  }
+  for (const Scale& scale : scales) out += (out.empty() ? "" : "; ") + analyze::spelled(scale);
   return out;
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analyze/replay/whatif_changes.h"
+#include "analyze/replay/scale.h"
 #include "report/table.h"
 
 namespace stepscope::advise {

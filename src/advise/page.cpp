@@ -35,10 +35,11 @@ std::vector<const analyze::Analysis*> answering_by_themselves() {
 }
 
 /// Where a step's time goes, for the first screen.
-void add_whole(report::Page& page, const report::Report& steps) {
-  report::Report whole{steps.name, {}, {}};
-  for (const report::Table& table : steps.tables)
-    if (report::place_of(table) == report::Place::whole) whole.tables.push_back(table);
+void add_whole(report::Page& page, const std::vector<analyze::StepTime>& steps) {
+  report::Report whole{"steps", {}, {}};
+  if (auto average = analyze::average_step(steps);
+      average && report::place_of(*average) == report::Place::whole)
+    whole.tables.push_back(std::move(*average));
   page.reports.push_back(std::move(whole));
 }
 
@@ -87,8 +88,8 @@ std::vector<std::string> analyses_to_see(const report::Judgement& judgement, boo
   return names;
 }
 
-report::Page first_screen(const trace::Trace& trace, report::Report verdict, const report::Report& steps,
-                          const PageOptions& options) {
+report::Page first_screen(const trace::Trace& trace, report::Report verdict,
+                          const std::vector<analyze::StepTime>& steps, const PageOptions& options) {
   report::Page page{title_of(trace), {std::move(verdict)}, {}};
   add_whole(page, steps);
   const std::string traces = traces_of(options.paths);
@@ -115,7 +116,8 @@ void add_everything(report::Page& page, const analyze::Derived& derived, const P
 report::Page page_of(const trace::Trace& trace, const PageOptions& options) {
   const analyze::Derived derived(trace, options.params);
   const Reports reports = gather(derived, uncut(options.params), options.threads);
-  report::Page page = first_screen(trace, verdict(derived, reports, options.threads), reports.steps, options);
+  report::Page page =
+      first_screen(trace, verdict(derived, reports, options.threads), reports.steps.steps, options);
   if (!options.everything) return page;
   page.reports.resize(1);  // the steps come with everything else
   add_everything(page, derived, options);

@@ -67,12 +67,9 @@ namespace {
 
 /// On the device; on the host, where none is recorded. In the order of the steps, ns.
 std::vector<std::int64_t> step_lengths(const Evidence& e, bool device) {
-  const report::Table* steps = table_of(e.reports().steps, "Step time");
-  const report::Ints* lengths =
-      steps == nullptr ? nullptr : ints_of(*steps, device ? "device_length" : "total");
   std::vector<std::int64_t> known;
-  for (std::size_t row = 0; lengths != nullptr && row < lengths->size(); ++row)
-    if (e.mine(*steps, row) && (*lengths)[row] != kNoInt) known.push_back((*lengths)[row]);
+  for (const analyze::StepTime* step : e.mine(e.reports().steps.steps, "Step time by what the time went to"))
+    if (const std::int64_t length = step->length(device); length != kNoInt) known.push_back(length);
   return known;
 }
 

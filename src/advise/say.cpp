@@ -1,5 +1,8 @@
 #include "advise/say.h"
 
+#include <cmath>
+#include <utility>
+
 namespace stepscope::advise {
 
 std::string ns(std::int64_t time) { return report::format_value(time, report::Unit::ns); }
@@ -24,23 +27,25 @@ void save(Finding& f, std::int64_t time_per_step, double low, double high) {
   f.saving_high = static_cast<std::int64_t>(static_cast<double>(time_per_step) * high);
 }
 
-namespace {
-std::vector<analyze::Scale> scales(std::string_view text) { return analyze::parse_scales(text).value(); }
-}  // namespace
-
-void change(Finding& f, std::string_view ideal, double pessimism) {
-  f.ideal = scales(ideal);
+void change(Finding& f, std::vector<Scale> ideal, double pessimism) {
+  f.ideal = std::move(ideal);
   f.pessimism = pessimism;
 }
-void change(Finding& f, std::string_view ideal, std::string_view mild) {
-  f.ideal = scales(ideal);
-  f.mild = scales(mild);
+void change(Finding& f, std::vector<Scale> ideal, std::vector<Scale> mild) {
+  f.ideal = std::move(ideal);
+  f.mild = std::move(mild);
 }
 
-void part_of(Finding& f, std::string_view removed) { f.removed = scales(removed); }
+void part_of_communication(Finding& f) { f.removed = {scale_of(Scale::What::comm, 0)}; }
 
-analyze::Scale scale_of(analyze::Scale::What what, std::string_view name, double factor) {
-  return {std::string(name), what, std::string(name), {}, factor};
+Scale scale_of(Scale::What what, double factor) { return {.what = what, .factor = factor}; }
+Scale scale_of(Scale::What what, std::string_view name, double factor) {
+  return {.what = what, .factor = factor, .name = std::string(name)};
 }
+Scale scale_any(Scale::What what, std::initializer_list<std::string_view> parts, double factor) {
+  return {.what = what, .factor = factor, .parts = {parts.begin(), parts.end()}};
+}
+
+double rounded(double factor) { return std::round(factor * 1000) / 1000; }
 
 }  // namespace stepscope::advise

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "advise/evidence.h"
 #include "advise/finding.h"
@@ -25,14 +27,25 @@ Finding finding(const Evidence& e, const char* id, const char* category, std::st
 /// The rule's own estimate, for where the recording cannot be replayed.
 void save(Finding& f, std::int64_t time_per_step, double low, double high);
 
+using analyze::Scale;
+using analyze::scale_kinds;
+using derive::KernelKind;
+
 /// The change that replay makes for the saving; its least form is `pessimism` times that, or `mild`.
-void change(Finding& f, std::string_view ideal, double pessimism);
-void change(Finding& f, std::string_view ideal, std::string_view mild);
+void change(Finding& f, std::vector<Scale> ideal, double pessimism);
+void change(Finding& f, std::vector<Scale> ideal, std::vector<Scale> mild);
 
-/// What the rule's own estimate is a part of.
-void part_of(Finding& f, std::string_view removed);
+/// What the rule's own estimate is a part of: all communication.
+void part_of_communication(Finding& f);
 
-/// One part of a change: what has exactly this name, which may hold any text.
-analyze::Scale scale_of(analyze::Scale::What what, std::string_view name, double factor);
+/// One part of a change: all of a kind, …
+Scale scale_of(Scale::What what, double factor);
+/// … what has exactly this name, which may hold any text, …
+Scale scale_of(Scale::What what, std::string_view name, double factor);
+/// … or what has a name that holds one of these.
+Scale scale_any(Scale::What what, std::initializer_list<std::string_view> parts, double factor);
+
+/// A factor with three digits: an estimate has no more.
+double rounded(double factor);
 
 }  // namespace stepscope::advise

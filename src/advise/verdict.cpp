@@ -220,18 +220,18 @@ Reports gather(const analyze::Derived& derived, const report::Params& params, un
   answer(reports.ledger, analyze::ledger_of);
   answer(reports.idle, analyze::idle_of);
   table(reports.memory_events, "memory_events");
-  table(reports.launches, "launches");
+  answer(reports.launches, analyze::launches_of);
   table(reports.products, "products");
   table(reports.copies, "copies");
   answer(reports.collectives, analyze::collectives_of);
-  table(reports.steps, "steps");
+  answer(reports.steps, analyze::steps_of);
   answer(reports.overview, analyze::overview_of);
   table(reports.devices, "devices");
   table(reports.kernels, "kernels");
-  table(reports.synchronizations, "synchronizations");
-  table(reports.input_wait, "input_wait");
+  answer(reports.synchronizations, analyze::synchronizations_of);
+  answer(reports.input_wait, analyze::input_wait_of);
   if (std::any_of(ranks.begin(), ranks.end(), has_no_device_work)) {
-    table(reports.operators, "operators");
+    answer(reports.operators, [](const analyze::Derived& of) { return analyze::operators_of(of); });
     answer(reports.host_time, analyze::host_time_of);
   }
   if (ranks.size() > 1) {

@@ -8,7 +8,7 @@
 
 #define STEPSCOPE_ANALYSES(ENTRY, DERIVED) \
   DERIVED(recording, overview, "what was recorded, and what that can prove") \
-  ENTRY(step, steps, "where each step's time went, and what grew in slow steps") \
+  DERIVED(step, steps, "where each step's time went, and what grew in slow steps") \
   DERIVED(idle, idle, "why each device was idle, gap by gap") \
   DERIVED(idle, ledger, "who owned each nanosecond of a device; who waited for whom") \
   DERIVED(idle, devices, "how busy each device was, and how full when busy") \
@@ -16,7 +16,7 @@
   DERIVED(idle, synchronizations, "calls that wait for the device: from where, at what cost") \
   DERIVED(idle, launches, "how far the host runs ahead, and what launching costs") \
   DERIVED(step, host_time, "what the main thread of a program without a device does") \
-  ENTRY(code, operators, "cost of each operator, and how near the roof it is") \
+  DERIVED(code, operators, "cost of each operator, and how near the roof it is") \
   ENTRY(device, kernels, "which kernels ran, how long, and how full the device was") \
   DERIVED(device, products, "matrix products: sizes, how near the roof, on which units") \
   DERIVED(device, copies, "copies: for which operator, how fast, how much is exposed") \

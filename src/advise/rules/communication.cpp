@@ -33,7 +33,8 @@ std::optional<Finding> bucket_copies(const Evidence& e, Bound bound) {
   const auto idle = static_cast<std::int64_t>((1 - kept) * static_cast<double>(copies.idle));
   save(f, report::plus(idle, bound == Bound::host ? 0 : copies.device) / e.steps(), 0, 1);
   change(f,
-         fmt::format("host:/reducer::copy_bucket_to_grad/={}; device:/reducer::copy_bucket_to_grad/=0", kept),
+         {scale_any(Scale::What::host, {"reducer::copy_bucket_to_grad"}, kept),
+          scale_any(Scale::What::device, {"reducer::copy_bucket_to_grad"}, 0)},
          0.0);
   f.confidence = Confidence::high;
   f.because = "the reducer's copies are in the file";
@@ -54,7 +55,8 @@ std::optional<Finding> buffer_broadcast(const Evidence& e, Bound) {
   Finding f = finding(e, "N10", "communication",
                       "Every forward broadcasts the buffers of the model and copies them back one by one");
   save(f, copies.idle / e.steps(), kBroadcastPessimism, 1);
-  change(f, "op:/flatten_dense_tensors|c10d::broadcast_/=0", kBroadcastPessimism);
+  change(f, {scale_any(Scale::What::op, {"flatten_dense_tensors", "c10d::broadcast_"}, 0)},
+         kBroadcastPessimism);
   f.confidence = Confidence::high;
   f.because = "the broadcasts and what unpacks them are in the file";
   f.evidence = "operators: unflatten_dense_tensors";
@@ -104,9 +106,10 @@ std::optional<Finding> many_collectives(const Evidence& e, Bound bound) {
                         ns(tiny->exposed / e.steps())));
   const std::int64_t cost = (host ? tiny->host : tiny->exposed) / e.steps();
   save(f, cost, kMergedLeast, 1);
-  const std::string_view kernels = host ? "" : "; comm=0", kernels_mild = host ? "" : "; comm=0.7";
-  change(f, fmt::format("host:/c10d::|_c10d_functional::/=0.1{}", kernels),
-         fmt::format("host:/c10d::|_c10d_functional::/=0.5{}", kernels_mild));
+  change(f, {scale_any(Scale::What::host, {"c10d::", "_c10d_functional::"}, 0.1)},
+         {scale_any(Scale::What::host, {"c10d::", "_c10d_functional::"}, 0.5)});
+  if (!host) f.ideal.push_back(scale_of(Scale::What::comm, 0));
+  if (!host) f.mild.push_back(scale_of(Scale::What::comm, 0.7));
   f.confidence = tiny->latency() ? Confidence::high : Confidence::medium;
   f.because = "their number and length are in the file";
   if (!tiny->latency())
@@ -179,9 +182,10 @@ std::optional<Finding> slow_transfers(const Evidence& e, Bound bound) {
   save(f, slow->beyond / e.steps(), kSlowLinkPessimism, 1.0);
   const double mild = 1 - kSlowLinkPessimism * (1 - slow->factor);
   if (slow->open == 1)
-    change(f, fmt::format("comm={:.3f}", slow->factor), fmt::format("comm={:.3f}", mild));
+    change(f, {scale_of(Scale::What::comm, rounded(slow->factor))},
+           {scale_of(Scale::What::comm, rounded(mild))});
   else
-    part_of(f, "comm=0");  // replayed alone, a rank also gains what it waits for others
+    part_of_communication(f);  // replayed alone, a rank also gains what it waits for others
   say_links(f, *slow);
   f.evidence =
       fmt::format("collectives: bus_rate; {} exposed; devices: exposed_communication {}",
@@ -207,7 +211,7 @@ std::optional<Finding> late_start(const Evidence& e, Bound bound) {
               fmt::format("Gradients are reduced only after {} of the backward pass: {} per step are exposed",
                           percent(late->before), ns(late->exposed)));
   save(f, std::min(late->exposed, late->could_hide), kHiddenLeast, 1);
-  part_of(f, "comm=0");
+  part_of_communication(f);
   f.confidence = Confidence::medium;
   f.because = "kernels of the backward pass ran before the first reduction could hide behind them";
   f.evidence = "collectives: reductions in the backward pass";
@@ -232,7 +236,7 @@ std::optional<Finding> gathers(const Evidence& e, Bound bound) {
                       fmt::format("{} of {} per step wait for gathers of parameters", ns(exposed / e.steps()),
                                   ns(e.step_length())));
   save(f, exposed / e.steps(), kPrefetchLeast, kPrefetchMost);
-  part_of(f, "comm=0");
+  part_of_communication(f);
   f.confidence = Confidence::low;
   f.because = "most of the gathers' time runs with no compute beside it";
   f.evidence = "collectives: all-gather, exposed";
@@ -266,7 +270,7 @@ std::optional<Finding> reduce_every_time(const Evidence& e, Bound bound) {
                       fmt::format("Gradients are reduced {} times per optimizer step", times));
   const double saved = static_cast<double>(times - 1) / static_cast<double>(times);
   save(f, exposed / e.steps(), saved / 2, saved);
-  part_of(f, "comm=0");
+  part_of_communication(f);
   f.confidence = Confidence::medium;
   f.because = "there are several forward passes per optimizer step, and as many sets of reductions";
   f.evidence = "collectives: count; operators: DistributedDataParallel.forward, Optimizer.step";
@@ -312,9 +316,10 @@ std::optional<Finding> exposed_communication(const Evidence& e, Bound bound) {
     save(f, exposed / e.steps(), kOverlapLeast, kOverlapMost);
     if (waits) {  // replayed alone, a rank also gains what it waits for others
       f.saving_low = 0;
-      part_of(f, "comm=0");
+      part_of_communication(f);
     } else {
-      change(f, fmt::format("comm={:.1f}", 1 - kOverlapMost), fmt::format("comm={:.1f}", 1 - kOverlapLeast));
+      change(f, {scale_of(Scale::What::comm, rounded(1 - kOverlapMost))},
+             {scale_of(Scale::What::comm, rounded(1 - kOverlapLeast))});
     }
   }
   f.confidence = e.share(exposed) < kCommunicationShare ? Confidence::low : Confidence::medium;

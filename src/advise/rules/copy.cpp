@@ -40,7 +40,10 @@ std::optional<Finding> pageable_copy(const Evidence& e, Bound) {
                                   format_value(bytes, Unit::bytes), format_value(rate, Unit::bytes_per_s)));
   const double left = std::min(1.0, rate / pinned_rate(e));
   save(f, copies.exposed / e.steps(), kPageablePessimism * (1 - left), 1 - left);
-  change(f, fmt::format("call:/HtoD (Pageable/=0; kernel:/HtoD (Pageable/={}", left), kPageablePessimism);
+  change(f,
+         {scale_any(Scale::What::call, {"HtoD (Pageable"}, 0),
+          scale_any(Scale::What::kernel, {"HtoD (Pageable"}, left)},
+         kPageablePessimism);
   const bool waits = static_cast<double>(copies.host) >= kWaitingCalls * static_cast<double>(copies.total);
   f.confidence = waits ? Confidence::high : Confidence::medium;
   f.because = waits ? "the copies are named pageable, and their calls return only when they are done"
@@ -69,7 +72,8 @@ std::optional<Finding> exposed_copy(const Evidence& e, Bound bound) {
                                   format_value(copies.bytes / e.steps(), Unit::bytes),
                                   format_value(copies.count / e.steps(), Unit::count), asked_by(copies.op)));
   save(f, copies.exposed / e.steps(), kCopyLeast, kCopyMost);
-  change(f, "kernel:/HtoD (Pinned/=0.1", "kernel:/HtoD (Pinned/=0.7");
+  change(f, {scale_any(Scale::What::kernel, {"HtoD (Pinned"}, 0.1)},
+         {scale_any(Scale::What::kernel, {"HtoD (Pinned"}, 0.7)});
   device_only(f, bound);
   f.confidence = Confidence::medium;
   if (!f.next) f.because = "the copies come from pinned memory, so they could run beside compute";
@@ -99,7 +103,7 @@ std::optional<Finding> slow_link(const Evidence& e, Bound bound) {
                                   format_value(copies.slowest_large, Unit::bytes_per_s),
                                   format_value(expected, Unit::bytes_per_s)));
   save(f, copies.exposed / e.steps(), 0, 1 - copies.slowest_large / expected);
-  change(f, fmt::format("kernel:/(Pinned|-> Pinned/={}", copies.slowest_large / expected), 0.0);
+  change(f, {scale_any(Scale::What::kernel, {"(Pinned", "-> Pinned"}, copies.slowest_large / expected)}, 0.0);
   device_only(f, bound);
   f.confidence = Confidence::low;
   if (!f.next) f.because = "one rank's file does not show who else used the link";

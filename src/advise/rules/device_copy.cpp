@@ -41,8 +41,10 @@ std::optional<Finding> device_copies(const Evidence& e, Bound bound) {
   const double own =
       static_cast<double>(copies.total) / static_cast<double>(std::max<std::int64_t>(1, all.total));
   const auto shortened = [&](double to) {
-    return fmt::format("kernel:/DtoD|DeviceToDevice/={}{}", 1 - own * (1 - to),
-                       kernels > 0 ? fmt::format("; kind:copy={}", to) : "");
+    std::vector<Scale> scales = {
+        scale_any(Scale::What::kernel, {"DtoD", "DeviceToDevice"}, 1 - own * (1 - to))};
+    if (kernels > 0) scales.push_back(scale_kinds({KernelKind::copy}, to));
+    return scales;
   };
   change(f, shortened(0.1), shortened(0.7));
   f.shortens_kernels = true;
@@ -72,7 +74,7 @@ std::optional<Finding> layout_changes(const Evidence& e, Bound bound) {
                                   "channels last",
                                   percent(share), ns(compute_time(e, share))));
   save(f, compute_time(e, share), kLayoutLeast, 1.0);
-  change(f, "kind:layout=0", "kind:layout=0.5");
+  change(f, {scale_kinds({KernelKind::layout}, 0)}, {scale_kinds({KernelKind::layout}, 0.5)});
   f.shortens_kernels = true;
   device_only(f, bound);
   f.confidence = Confidence::medium;
@@ -98,7 +100,7 @@ std::optional<Finding> casts(const Evidence& e, Bound bound) {
                       fmt::format("{} of kernel time ({} per step) casts tensors to another type",
                                   percent(share), ns(compute_time(e, share))));
   save(f, compute_time(e, share), kCopyLeast, kCopyMost);
-  change(f, "kind:cast=0.1", "kind:cast=0.7");
+  change(f, {scale_kinds({KernelKind::cast}, 0.1)}, {scale_kinds({KernelKind::cast}, 0.7)});
   f.shortens_kernels = true;
   device_only(f, bound);
   f.confidence = Confidence::low;

@@ -45,7 +45,9 @@ std::optional<Finding> compile_in_window(const Evidence& e, Bound) {
   f.evidence = "call_tree: dynamo, inductor and triton ranges, module loading";
   if (again) {
     save(f, compiled.host / e.steps(), kCompilePessimism, 1);
-    change(f, "host:/(dynamo_timed)|_dynamo/convert_frame.py|triton/compiler/|ModuleLoad/=0",
+    change(f,
+           {scale_any(Scale::What::host,
+                      {"(dynamo_timed)", "_dynamo/convert_frame.py", "triton/compiler/", "ModuleLoad"}, 0)},
            kCompilePessimism);
     f.remedy =
         "TORCH_LOGS=recompiles says why: torch._dynamo.mark_dynamic() or torch.compile(dynamic=True) for "

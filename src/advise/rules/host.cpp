@@ -157,7 +157,7 @@ std::optional<Finding> python_bound(const Evidence& e, Bound bound) {
                           line.name));
   const double recorded = std::max(0.0, 1 - e.share(e.fact(&Facts::profiler)));
   save(f, line.time / e.steps(), kPythonLeast * recorded, kPythonMost);
-  f.ideal = {scale_of(analyze::Scale::What::quiet, line.frame, 0)};
+  f.ideal = {scale_of(Scale::What::quiet, line.frame, 0)};
   f.pessimism = kPythonLeast * (recording_share(e) > 0 ? 1 : recorded);  // replay knows what shows
   f.confidence = Confidence::medium;
   f.because = "recording with stacks slows Python down, so its share without recording is smaller";
@@ -205,9 +205,9 @@ std::optional<Finding> optimizer_loop(const Evidence& e, Bound bound) {
                                   in_whole_microseconds(steps) ? " (the file has whole µs)" : ""));
   f.shortens_kernels = bound != Bound::host;  // a host that limits gains nothing by shorter kernels
   save(f, claimed_by(e, steps, f), kMultiTensorLeast, kMultiTensorMost);
-  const std::string_view what = f.shortens_kernels ? "op" : "host";
-  change(f, fmt::format("{}:/Optimizer.step#/={:.2f}", what, 1 - kMultiTensorMost),
-         fmt::format("{}:/Optimizer.step#/={:.2f}", what, 1 - kMultiTensorLeast));
+  const Scale::What what = f.shortens_kernels ? Scale::What::op : Scale::What::host;
+  change(f, {scale_any(what, {"Optimizer.step#"}, rounded(1 - kMultiTensorMost))},
+         {scale_any(what, {"Optimizer.step#"}, rounded(1 - kMultiTensorLeast))});
   f.confidence = Confidence::high;
   f.because = fmt::format("{} launches are counted, multi-tensor optimizers need about 30",
                           format_value(steps.events / steps.ranges, Unit::count));
@@ -219,11 +219,11 @@ std::optional<Finding> optimizer_loop(const Evidence& e, Bound bound) {
 
 /// A gradient that is not there is taken over, not added to: of several backward passes per step the first
 /// one adds nothing then. The node and its host time stay: it takes the gradient over.
-std::string without_adding(const Evidence& e, const analyze::Launched& fills) {
-  const analyze::Launched& adds = e.launched_in(kAccumulate);
-  if (adds.events == 0 || adds.ranges == 0) return "";
-  const double left = std::max(0.0, 1 - report::ratio(fills.events, adds.ranges));
-  return fmt::format("; device:{}={}", kAccumulate, left);
+std::optional<Scale> without_adding(const Evidence& e, const analyze::Launched& fills) {
+  const analyze::Launched adds = e.launched_in(kAccumulate);
+  if (adds.events == 0 || adds.ranges == 0) return std::nullopt;
+  return scale_of(Scale::What::device, kAccumulate,
+                  std::max(0.0, 1 - report::ratio(fills.events, adds.ranges)));
 }
 
 std::optional<Finding> zero_fill(const Evidence& e, Bound bound) {
@@ -235,8 +235,9 @@ std::optional<Finding> zero_fill(const Evidence& e, Bound bound) {
                                   format_value(fills.events / fills.ranges, Unit::count)));
   f.shortens_kernels = bound != Bound::host;
   save(f, claimed_by(e, fills, f), kZeroFillPessimism, 1);
-  change(f, "op:/Optimizer.zero_grad#/=0" + (f.shortens_kernels ? without_adding(e, fills) : ""),
-         kZeroFillPessimism);
+  change(f, {scale_any(Scale::What::op, {"Optimizer.zero_grad#"}, 0)}, kZeroFillPessimism);
+  if (f.shortens_kernels)
+    if (const auto adding = without_adding(e, fills)) f.ideal.push_back(*adding);
   f.confidence = Confidence::high;
   f.because = "the events are counted; with gradients set to None there are none";
   f.evidence = "launches: calls; call_tree: Optimizer.zero_grad";

@@ -12,31 +12,20 @@
 namespace stepscope::advise {
 namespace {
 
-using report::Table;
-using report::Texts;
+using analyze::LoaderKind;
+using analyze::LoaderWait;
 
-/// "single-process" or "multi-process", "" when no loader was recorded.
-std::string loader_kind(const Evidence& e) {
-  for (const Table& table : e.reports().input_wait.tables) {
-    const Texts* kinds = texts_of(table, "kind");
-    for (std::size_t row = 0; kinds != nullptr && row < kinds->size(); ++row)
-      if (e.mine(table, row) && !(*kinds)[row].empty()) return (*kinds)[row];
-  }
-  return "";
+/// Of the rank's first loader whose kind is known.
+LoaderKind loader_kind(const Evidence& e) {
+  for (const analyze::Loader* own : e.mine(e.reports().input_wait.loaders, "Loaders"))
+    if (own->kind != LoaderKind::unknown) return own->kind;
+  return LoaderKind::unknown;
 }
 
 /// The rank's waits for data, in the order of the file.
-struct LoaderWait {
-  std::string step;
-  std::int64_t length, exposed;
-};
 std::vector<LoaderWait> loader_waits(const Evidence& e) {
   std::vector<LoaderWait> waits;
-  const Table* table = table_of(e.reports().input_wait, "Each wait");
-  for (std::size_t row = 0; table != nullptr && row < table->rows(); ++row)
-    if (e.mine(*table, row))
-      waits.push_back({(*texts_of(*table, "step"))[row], (*ints_of(*table, "length"))[row],
-                       (*ints_of(*table, "exposed"))[row]});
+  for (const LoaderWait* own : e.mine(e.reports().input_wait.waits, "Each wait")) waits.push_back(*own);
   return waits;
 }
 
@@ -88,7 +77,7 @@ std::vector<LoaderWait> restarts(const Evidence& e, const std::vector<LoaderWait
     const LoaderWait &end = waits[i - 1], &first = waits[i];
     if ((first.length >= kRestart || end.length >= kWorkersEnd) &&
         static_cast<double>(first.length) >= kRestartTimes * static_cast<double>(usual) &&
-        !first.step.empty() && first.step == end.step) {
+        first.step != report::kNoInt && first.step == end.step) {
       found.push_back(both(end, first));
       report::add_to(cost, cost_of(found.back()));
     }
@@ -98,7 +87,7 @@ std::vector<LoaderWait> restarts(const Evidence& e, const std::vector<LoaderWait
 
 std::optional<Finding> worker_restart(const Evidence& e, Bound) {
   const std::vector<LoaderWait> starts = restarts(e, loader_waits(e));
-  if (starts.size() < 2 || loader_kind(e).find("multi") == std::string::npos) return std::nullopt;
+  if (starts.size() < 2 || loader_kind(e) != LoaderKind::multi_process) return std::nullopt;
   std::int64_t cost = 0;
   for (const LoaderWait& start : starts) report::add_to(cost, cost_of(start));
   Finding f =
@@ -120,7 +109,7 @@ std::optional<Finding> worker_restart(const Evidence& e, Bound) {
 
 std::optional<Finding> bursts(const Evidence& e, Bound bound) {
   const std::vector<LoaderWait> waits = loader_waits(e);
-  if (loader_kind(e).find("multi") == std::string::npos || !comes_in_bursts(e, waits) ||
+  if (loader_kind(e) != LoaderKind::multi_process || !comes_in_bursts(e, waits) ||
       restarts(e, waits).size() >= 2)
     return std::nullopt;
   const bool host_only = bound == Bound::host_only;
@@ -157,14 +146,11 @@ std::int64_t beyond_fetching(std::int64_t waited, const std::vector<LoaderWait>&
 
 /// Workers are late in general: in the median step and in half of the steps.
 bool always_late(const Evidence& e, Bound bound) {
-  const Table* steps = table_of(e.reports().input_wait, "Waiting for data");
-  const char* column = bound == Bound::host_only ? "share" : "exposed_share";
-  const report::Reals* shares = steps == nullptr ? nullptr : reals_of(*steps, column);
   std::int64_t late = 0, all = 0;
-  for (std::size_t row = 0; shares != nullptr && row < shares->size(); ++row) {
-    if (!e.mine(*steps, row)) continue;
+  for (const analyze::StepWaits* own : e.mine(e.reports().input_wait.steps, "Waiting for data by step")) {
+    const double share = bound == Bound::host_only ? own->share : own->exposed_share;
     ++all;
-    late += !((*shares)[row] < kLoaderShare);  // not known counts
+    late += !(share < kLoaderShare);  // not known counts
   }
   return late * 2 >= all;
 }
@@ -172,7 +158,7 @@ bool always_late(const Evidence& e, Bound bound) {
 /// `in_main`: the loader runs in the training process.
 std::optional<Finding> slow_loader(const Evidence& e, Bound bound, bool in_main) {
   const bool host_only = bound == Bound::host_only;
-  if (in_main != (loader_kind(e).find("single") != std::string::npos)) return std::nullopt;
+  if (in_main != (loader_kind(e) == LoaderKind::single_process)) return std::nullopt;
   const bool hidden = in_main && !host_only && e.share(e.idle(IdleCause::input)) < kLoaderShare;
   const std::int64_t waited =
       host_only || hidden ? e.fact(&Facts::host_data_loading) : e.idle(IdleCause::input);
@@ -181,7 +167,7 @@ std::optional<Finding> slow_loader(const Evidence& e, Bound bound, bool in_main)
   const std::vector<LoaderWait> waits = loader_waits(e);
   const bool other = restarts(e, waits).size() >= 2 || comes_in_bursts(e, waits);
   if (!in_main && (other || !always_late(e, bound))) return std::nullopt;
-  if (host_only && loader_kind(e).find("multi") != std::string::npos &&
+  if (host_only && loader_kind(e) == LoaderKind::multi_process &&
       e.share(beyond_fetching(waited, waits)) < kLoaderShare)
     return std::nullopt;
   Finding f =
@@ -193,7 +179,7 @@ std::optional<Finding> slow_loader(const Evidence& e, Bound bound, bool in_main)
                                     : "waits for the data loader"));
   save(f, hidden ? 0 : per_step, in_main ? kWorkerPessimism : kStarvedPessimism,
        host_only && !in_main ? kSlowedToo : 1.0);
-  change(f, "data_loading=0", in_main ? kWorkerPessimism : kStarvedPessimism);
+  change(f, {scale_of(Scale::What::data_loading, 0)}, in_main ? kWorkerPessimism : kStarvedPessimism);
   f.next = hidden;
   f.least_after = kLoaderShare;
   f.confidence = in_main ? Confidence::high : Confidence::medium;

@@ -31,8 +31,11 @@ std::optional<Finding> pointwise_chain(const Evidence& e, Bound bound) {
                                   percent(share), ns(compute_time(e, share))));
   const double most = std::max(kFusedMost, chained_share(e, {"pointwise", "cast", "copy", "concat"}) / share);
   save(f, compute_time(e, share), kFusedLeast, most);
-  change(f, fmt::format("kind:/pointwise|cast|copy|concat/={}", 1 - most),
-         fmt::format("kind:/pointwise|cast|copy|concat/={}", 1 - kFusedLeast));
+  const auto fused = [](double share_of_them) {
+    return scale_kinds({KernelKind::pointwise, KernelKind::cast, KernelKind::copy, KernelKind::concat},
+                       1 - share_of_them);
+  };
+  change(f, {fused(most)}, {fused(kFusedLeast)});
   f.shortens_kernels = true;
   device_only(f, bound);
   f.confidence = Confidence::medium;
@@ -98,8 +101,8 @@ std::optional<Finding> low_occupancy(const Evidence& e, Bound bound) {
                                     report::short_name(name, 48), percent(share[row]),
                                     percent(occupancy[row]), limit.empty() ? "" : "; limited by " + limit));
     save(f, compute_time(e, share[row]), 1 - 1 / kOccupiedLeast, 1 - 1 / kOccupiedMost);
-    f.ideal = {scale_of(analyze::Scale::What::kernel, name, 1 / kOccupiedMost)};
-    f.mild = {scale_of(analyze::Scale::What::kernel, name, 1 / kOccupiedLeast)};
+    f.ideal = {scale_of(Scale::What::kernel, name, 1 / kOccupiedMost)};
+    f.mild = {scale_of(Scale::What::kernel, name, 1 / kOccupiedLeast)};
     f.shortens_kernels = true;
     device_only(f, bound);
     if (!f.next) f.because = "occupancy is estimated at launch; what the kernel waits for is not recorded";

@@ -14,57 +14,55 @@ namespace stepscope::advise {
 namespace {
 
 using report::format_value;
-using report::Table;
 using report::Unit;
 
 bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
+/// The loop whose `idle` time is most: of its own, one that launches short kernels and waits for none of
+/// them.
+const analyze::OpLoop* dearest_loop(const Evidence& e, std::int64_t analyze::OpLoop::* idle) {
+  const analyze::OpLoop* dearest = nullptr;
+  for (const analyze::OpLoop* loop : e.mine(e.reports().launches.loops, "Loops of operators")) {
+    if (has_own_rule(loop->unit, loop->parent, loop->region) || loop->events < loop->times ||
+        loop->median >= kTinyKernel || loop->waits >= loop->times ||
+        loop->device > kLayerWork * loop->times ||
+        (idle == &analyze::OpLoop::pauses &&
+         static_cast<double>(loop->pauses) < kPausesOfLoop * static_cast<double>(loop->device)))
+      continue;
+    if (dearest == nullptr || loop->*idle > dearest->*idle) dearest = loop;
+  }
+  return dearest;
+}
+
 std::optional<Finding> repeated_ops(const Evidence& e, Bound bound) {
   if (bound == Bound::host_only) return repeated_ops_on_cpu(e);
-  const Table* loops = table_of(e.reports().launches, "Loops of operators");
-  const bool ahead = bound == Bound::device;
-  if (loops == nullptr || (bound != Bound::host && bound != Bound::mixed && !ahead)) return std::nullopt;
-  const auto text = [&](const char* column, std::size_t row) { return (*texts_of(*loops, column))[row]; };
-  const auto number = [&](const char* column, std::size_t row) { return (*ints_of(*loops, column))[row]; };
-  const char* const idle_column = ahead ? "pauses" : "idle";
-  std::size_t dearest = loops->rows();
-  for (std::size_t row = 0; row < loops->rows(); ++row) {
-    if (!e.mine(*loops, row) || has_own_rule(text("unit", row), text("parent", row), text("region", row)) ||
-        number("events", row) < number("times", row) || number("p50", row) >= kTinyKernel ||
-        number("waits", row) >= number("times", row) ||
-        number("device", row) > kLayerWork * number("times", row) ||
-        (ahead && static_cast<double>(number("pauses", row)) <
-                      kPausesOfLoop * static_cast<double>(number("device", row))))
-      continue;
-    if (dearest == loops->rows() || number(idle_column, row) > number(idle_column, dearest)) dearest = row;
-  }
-  if (dearest == loops->rows() || e.share(number(idle_column, dearest)) < kLoopShare) return std::nullopt;
-  const std::int64_t rounds = number("times", dearest) / number("loops", dearest),
-                     idle = number(idle_column, dearest);
-  const std::string source = text("source", dearest), place = source.empty() ? "" : " at " + placed(source);
-  const std::string unit = report::short_name(text("unit", dearest), 60);
-  Finding f = finding(
-      e, "H05", "host",
-      fmt::format(
-          "A loop of {} × {}{} launches {} device events per step where a few would do",
-          format_value(rounds, Unit::count), unit, place,
-          format_value(std::max<std::int64_t>(1, number("events", dearest) / e.steps()), Unit::count)));
+  if (bound != Bound::host && bound != Bound::mixed && bound != Bound::device) return std::nullopt;
+  const auto lost = bound == Bound::device ? &analyze::OpLoop::pauses : &analyze::OpLoop::idle;
+  const analyze::OpLoop* const loop = dearest_loop(e, lost);
+  if (loop == nullptr || e.share(loop->*lost) < kLoopShare) return std::nullopt;
+  const std::int64_t rounds = loop->times / loop->loops, idle = loop->*lost;
+  const std::string place = loop->source.empty() ? "" : " at " + placed(loop->source);
+  const std::string unit = report::short_name(loop->unit, 60);
+  Finding f =
+      finding(e, "H05", "host",
+              fmt::format("A loop of {} × {}{} launches {} device events per step where a few would do",
+                          format_value(rounds, Unit::count), unit, place,
+                          format_value(std::max<std::int64_t>(1, loop->events / e.steps()), Unit::count)));
   const double left = 2 / static_cast<double>(std::max<std::int64_t>(rounds, 3));
-  save(f, (idle + number("device", dearest)) / e.steps(), kLoopPessimism, 1 - left);
-  f.ideal = {scale_of(analyze::Scale::What::loop, text("unit", dearest), left)};
-  f.mild = {scale_of(analyze::Scale::What::loop, text("unit", dearest), kLoopPessimism)};
+  save(f, (idle + loop->device) / e.steps(), kLoopPessimism, 1 - left);
+  f.ideal = {scale_of(Scale::What::loop, loop->unit, left)};
+  f.mild = {scale_of(Scale::What::loop, loop->unit, kLoopPessimism)};
   f.shortens_kernels = true;
   f.claimed = static_cast<std::int64_t>(static_cast<double>(idle / e.steps()) * (1 - left));
   f.confidence = Confidence::medium;
   f.because = fmt::format(
       "the same operators follow each other below {}, and half of what they launch is shorter "
       "than {}",
-      text("parent", dearest).empty() ? "one range" : report::short_name(text("parent", dearest), 60),
-      ns(number("p50", dearest) + 1));
+      loop->parent.empty() ? "one range" : report::short_name(loop->parent, 60), ns(loop->median + 1));
   f.evidence = fmt::format("launches: loops of operators; {}, the device idle in {} of it",
-                           per_step(e, number("host", dearest)), ns(idle / e.steps()));
+                           per_step(e, loop->host), ns(idle / e.steps()));
   f.remedy = fmt::format(
       "Replace the loop{} by one operator on a larger tensor: torch.stack and a batched operator, indexing "
       "with a tensor, torch.vmap, torch._foreach_*, or torch.compile.",
@@ -75,23 +73,19 @@ std::optional<Finding> repeated_ops(const Evidence& e, Bound bound) {
 }
 
 std::optional<Finding> many_queries(const Evidence& e, Bound) {
-  const Table* calls = table_of(e.reports().launches, "Other calls of the runtime");
-  if (calls == nullptr) return std::nullopt;
   constexpr std::string_view kQueries[] = {"GetDeviceProperties", "GetAttribute", "EventQuery", "StreamQuery",
                                            "FuncGetAttributes",   "Occupancy",    "GetDevice"};
-  for (std::size_t row = 0; row < calls->rows(); ++row) {
-    const std::string& name = (*texts_of(*calls, "name"))[row];
-    const std::int64_t count = (*ints_of(*calls, "count"))[row], total = (*ints_of(*calls, "total"))[row];
+  for (const analyze::RuntimeCalls* calls :
+       e.mine(e.reports().launches.other_calls, "Other calls of the runtime by name")) {
     const bool query = std::any_of(std::begin(kQueries), std::end(kQueries),
-                                   [&](std::string_view part) { return contains(name, part); });
-    if (!query || !e.mine(*calls, row) || count < e.fact(&Facts::kernels) || e.share(total) < kQueryShare)
-      continue;
-    Finding f =
-        finding(e, "H06", "host",
-                fmt::format("{} calls of {} per step take {} of host time",
-                            format_value(count / e.steps(), Unit::count), name, ns(total / e.steps())));
-    save(f, total / e.steps(), kQueryPessimism, 1);
-    f.ideal = {scale_of(analyze::Scale::What::host, name, 0)};
+                                   [&](std::string_view part) { return contains(calls->name, part); });
+    if (!query || calls->count < e.fact(&Facts::kernels) || e.share(calls->total) < kQueryShare) continue;
+    Finding f = finding(e, "H06", "host",
+                        fmt::format("{} calls of {} per step take {} of host time",
+                                    format_value(calls->count / e.steps(), Unit::count), calls->name,
+                                    ns(calls->total / e.steps())));
+    save(f, calls->total / e.steps(), kQueryPessimism, 1);
+    f.ideal = {scale_of(Scale::What::host, calls->name, 0)};
     f.pessimism = kQueryPessimism;
     f.confidence = Confidence::medium;
     f.because = "it is asked at least once per kernel";
@@ -99,7 +93,7 @@ std::optional<Finding> many_queries(const Evidence& e, Bound) {
     f.remedy = fmt::format(
         "Find who asks ({} below which operator: `stepscope show call_tree`): cache the answer, poll less "
         "often, or upgrade the library that does it.",
-        name);
+        calls->name);
     f.verify = "Fewer such calls than kernels.";
     f.effort = Effort::code;
     return f;

@@ -33,7 +33,7 @@ std::optional<Finding> allocation(const Evidence& e, Bound) {
                       fmt::format("{} of {} per step: device memory is allocated or freed inside the step",
                                   ns(cost / e.steps()), ns(e.step_length())));
   save(f, cost / e.steps(), kAllocationPessimism, 1.0);
-  change(f, "alloc=0", kAllocationPessimism);
+  change(f, {scale_of(Scale::What::alloc, 0)}, kAllocationPessimism);
   f.confidence = Confidence::medium;
   f.because = "a warm caching allocator makes no such calls";
   f.evidence = fmt::format("idle: cause alloc, {}{}", per_step(e, cost), longest_idle(e, IdleCause::alloc));

@@ -15,7 +15,6 @@ namespace stepscope::advise {
 namespace {
 
 using report::format_value;
-using report::Table;
 using report::Unit;
 
 /// Host time of the window that goes in part; what recording it cost is not there without recording.
@@ -79,19 +78,15 @@ std::optional<Finding> zero_fill_on_cpu(const Evidence& e) {
 namespace {
 
 /// A loop of operators of its own: not one that another rule names, not layers, not long work.
-std::optional<std::size_t> dearest_loop(const Evidence& e, const Table& loops) {
-  const auto number = [&](const char* column, std::size_t row) { return (*ints_of(loops, column))[row]; };
+const analyze::OpLoop* dearest_loop(const Evidence& e) {
   const std::int64_t parameters = e.launched_in(kAccumulate).ranges / e.steps();
-  std::optional<std::size_t> dearest;
-  for (std::size_t row = 0; row < loops.rows(); ++row) {
-    const std::int64_t times = number("times", row);
-    const std::string& parent = (*texts_of(loops, "parent"))[row];
-    if (!e.mine(loops, row) ||
-        parent.starts_with("aten::") ||  // how an operator is made is not the program's
-        has_own_rule((*texts_of(loops, "unit"))[row], parent, (*texts_of(loops, "region"))[row]) ||
-        times / number("loops", row) <= parameters || number("host", row) > kLayerWork * times)
+  const analyze::OpLoop* dearest = nullptr;
+  for (const analyze::OpLoop* loop : e.mine(e.reports().launches.loops, "Loops of operators")) {
+    if (loop->parent.starts_with("aten::") ||  // how an operator is made is not the program's
+        has_own_rule(loop->unit, loop->parent, loop->region) || loop->times / loop->loops <= parameters ||
+        loop->host > kLayerWork * loop->times)
       continue;
-    if (!dearest || number("host", row) > number("host", *dearest)) dearest = row;
+    if (dearest == nullptr || loop->host > dearest->host) dearest = loop;
   }
   return dearest;
 }
@@ -99,25 +94,19 @@ std::optional<std::size_t> dearest_loop(const Evidence& e, const Table& loops) {
 }  // namespace
 
 std::optional<Finding> repeated_ops_on_cpu(const Evidence& e) {
-  const Table* loops = table_of(e.reports().launches, "Loops of operators");
-  const std::optional<std::size_t> row =
-      loops == nullptr || !computes_on_cpu(e) ? std::nullopt : dearest_loop(e, *loops);
-  if (!row) return std::nullopt;
-  const auto number = [&](const char* column) { return (*ints_of(*loops, column))[*row]; };
-  const std::int64_t host = number("host"), rounds = number("times") / number("loops");
-  if (e.share(host) < kLoopShare) return std::nullopt;
-  const std::string& source = (*texts_of(*loops, "source"))[*row];
-  const std::string place = source.empty() ? "" : " at " + placed(source);
+  const analyze::OpLoop* const loop = computes_on_cpu(e) ? dearest_loop(e) : nullptr;
+  if (loop == nullptr || e.share(loop->host) < kLoopShare) return std::nullopt;
+  const std::int64_t host = loop->host, rounds = loop->times / loop->loops;
+  const std::string place = loop->source.empty() ? "" : " at " + placed(loop->source);
   Finding f = finding(e, "H05", "host",
                       fmt::format("A loop of {} × {}{} takes {} of {} per step, {} a round",
-                                  format_value(rounds, Unit::count),
-                                  report::short_name((*texts_of(*loops, "unit"))[*row], 60), place,
-                                  ns(host / e.steps()), ns(e.step_length()), ns(host / number("times"))));
+                                  format_value(rounds, Unit::count), report::short_name(loop->unit, 60),
+                                  place, ns(host / e.steps()), ns(e.step_length()), ns(host / loop->times)));
   const double left = 2 / static_cast<double>(std::max<std::int64_t>(rounds, 3));
-  save_recorded(f, e, host, number("recording"), kLoopPessimism, 1 - left);
+  save_recorded(f, e, host, loop->recording, kLoopPessimism, 1 - left);
   f.confidence = Confidence::medium;
   f.because = "the same operators follow each other, and calling them costs as much as their work";
-  f.evidence = "launches: loops of operators, " + per_step(e, host) + with_recording(e, number("recording"));
+  f.evidence = "launches: loops of operators, " + per_step(e, host) + with_recording(e, loop->recording);
   f.remedy = fmt::format(
       "Replace the loop{} by one operator on a larger tensor: torch.stack and a batched operator, indexing "
       "with a tensor, torch.vmap, torch._foreach_*, or torch.compile.",

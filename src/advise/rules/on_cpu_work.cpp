@@ -23,13 +23,12 @@ struct OperatorWork {
 template <class Wanted>
 OperatorWork work_of(const Evidence& e, Wanted wanted) {
   OperatorWork sum;
-  const Table* table = computes_on_cpu(e) ? &e.reports().host_time.work : nullptr;
-  for (std::size_t row = 0; table != nullptr && row < table->rows(); ++row) {
-    if (!e.mine(*table, row) || !wanted((*texts_of(*table, "kind"))[row], (*texts_of(*table, "dtype"))[row]))
-      continue;
-    report::add_to(sum.time, (*ints_of(*table, "time"))[row]);
-    report::add_to(sum.calls, (*ints_of(*table, "calls"))[row]);
-    report::add_to(sum.chained, (*ints_of(*table, "chained"))[row]);
+  if (!computes_on_cpu(e)) return sum;
+  for (const analyze::HostWork* work : e.mine(e.reports().host_time.work, "Work of operators")) {
+    if (!wanted(*work)) continue;
+    report::add_to(sum.time, work->time);
+    report::add_to(sum.calls, work->calls);
+    report::add_to(sum.chained, work->chained);
   }
   return sum;
 }
@@ -38,7 +37,7 @@ OperatorWork work_of(const Evidence& e, Wanted wanted) {
 
 std::optional<Finding> pointwise_on_cpu(const Evidence& e) {
   const OperatorWork work =
-      work_of(e, [](std::string_view kind, std::string_view) { return kind == "element-wise"; });
+      work_of(e, [](const analyze::HostWork& w) { return w.kind == analyze::OpKind::element_wise; });
   if (e.share(work.time) < kPointwiseShare || work.time < kLayerWork * work.calls) return std::nullopt;
   Finding f = finding(
       e, "K01", "kernel",
@@ -60,7 +59,7 @@ std::optional<Finding> pointwise_on_cpu(const Evidence& e) {
 
 std::optional<Finding> double_precision_on_cpu(const Evidence& e) {
   const OperatorWork work =
-      work_of(e, [](std::string_view, std::string_view dtype) { return dtype == "fp64"; });
+      work_of(e, [](const analyze::HostWork& w) { return w.dtype == derive::DType::float64; });
   if (work.calls == 0 || e.share(work.time) < kDoubleShare) return std::nullopt;
   Finding f = finding(e, "P03", "precision",
                       fmt::format("{} of {} per step computes in double precision", ns(work.time / e.steps()),

@@ -14,9 +14,6 @@ namespace {
 
 using report::Table;
 
-/// What lies between products reads and writes half the bytes in half precision.
-constexpr std::string_view kShorterActivations = "; kind:/pointwise|norm|softmax|copy|reduction/=0.5";
-
 constexpr std::string_view kPlainDoc =
     R"(Looks for matrix products and convolutions on plain cores (`devices`: plain_core_share, by kernel names) that take at least `kPlainCoreShare` of compute time, on a device
 that has matrix units. Saving: replay with these kernels `kMinSpeedUp` to `kMaxSpeedUp` times as fast, at
@@ -47,8 +44,12 @@ std::optional<Finding> plain_cores(const Evidence& e, Bound bound) {
             percent((*plain)[row]), ns(time)));
     const double gain = most_gain(*devices, "plain_gain", row, kMaxSpeedUp);
     save(f, time, 1 - 1 / kMinSpeedUp, 1 - 1 / gain);
-    change(f, fmt::format("plain_cores={}{}", 1 / gain, gain > kMaxSpeedUp ? kShorterActivations : ""),
-           fmt::format("plain_cores={}", 1 / kMinSpeedUp));
+    change(f, {scale_of(Scale::What::plain_cores, 1 / gain)},
+           {scale_of(Scale::What::plain_cores, 1 / kMinSpeedUp)});
+    if (gain > kMaxSpeedUp)  // what lies between products reads and writes half the bytes in half precision
+      f.ideal.push_back(scale_kinds({KernelKind::pointwise, KernelKind::norm, KernelKind::softmax,
+                                     KernelKind::copy, KernelKind::reduction},
+                                    0.5));
     f.shortens_kernels = true;
     device_only(f, bound);
     f.confidence = Confidence::medium;
@@ -86,7 +87,7 @@ std::optional<Finding> double_precision(const Evidence& e, Bound bound) {
               fmt::format("{} of kernel time ({} per step) is double precision", percent(share), ns(time)));
   const double gain = most_gain(*devices, "fp64_gain", most, kMaxDouble);
   save(f, time, 1 - 1 / kMinDouble, 1 - 1 / gain);
-  change(f, fmt::format("fp64={}", 1 / gain), fmt::format("fp64={}", 1 / kMinDouble));
+  change(f, {scale_of(Scale::What::fp64, 1 / gain)}, {scale_of(Scale::What::fp64, 1 / kMinDouble)});
   f.shortens_kernels = true;
   device_only(f, bound);
   f.confidence = Confidence::medium;

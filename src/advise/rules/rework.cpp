@@ -68,7 +68,8 @@ std::optional<Finding> fallback_convolutions(const Evidence& e, const Found& fal
                           percent(share), ns(compute_time(e, share))));
   save(f, compute_time(e, share), 0, 1 - 1 / kMeasuredKernel);
   change(f,
-         fmt::format("kernel:/implicit_convolve_sgemm|conv2d_c1_k1|fft1d_|fft2d_/={}", 1 / kMeasuredKernel),
+         {scale_any(Scale::What::kernel, {"implicit_convolve_sgemm", "conv2d_c1_k1", "fft1d_", "fft2d_"},
+                    1 / kMeasuredKernel)},
          0.0);
   f.because = fixed ? "sizes are the same in all steps; the fallback may be the fastest kernel all the same"
                     : "sizes are not known to stay the same, and the fallback may be the fastest kernel";
@@ -131,8 +132,8 @@ std::optional<Finding> recompute(const Evidence& e, Bound bound) {
                       fmt::format("{} of kernel time ({} per step) computes activations again",
                                   percent(share), ns(compute_time(e, share))));
   save(f, compute_time(e, share), kRecomputeLeast, kRecomputeMost);
-  change(f, fmt::format("compute={}", 1 - kRecomputeMost * share),
-         fmt::format("compute={}", 1 - kRecomputeLeast * share));
+  change(f, {scale_of(Scale::What::compute, 1 - kRecomputeMost * share)},
+         {scale_of(Scale::What::compute, 1 - kRecomputeLeast * share)});
   f.shortens_kernels = true;
   device_only(f, bound);
   f.confidence = known ? Confidence::medium : Confidence::low;
@@ -155,11 +156,9 @@ std::optional<Finding> recompute(const Evidence& e, Bound bound) {
 /// The host's pace in the last third of the steps / in the first, without the first step; 1 where it is not
 /// known.
 double host_drift(const Evidence& e) {
-  const Table* steps = table_of(e.reports().steps, "Step time");
-  const report::Reals* pace = steps == nullptr ? nullptr : reals_of(*steps, "host_pace");
   std::vector<double> paces;
-  for (std::size_t row = 0; pace != nullptr && row < pace->size(); ++row)
-    if (e.mine(*steps, row)) paces.push_back((*pace)[row]);
+  for (const analyze::StepTime* step : e.mine(e.reports().steps.steps, "Step time by what the time went to"))
+    paces.push_back(step->pace.host);
   const std::size_t third = paces.size() / 3;
   if (third == 0) return 1;
   const auto median = [](std::vector<double> of) {
@@ -186,7 +185,8 @@ std::optional<Finding> clock_drift(const Evidence& e, Bound bound) {
                       fmt::format("The same kernels run {} slower from step {} on: clock or power limit",
                                   percent(drift.real("pace") - 1), drift.number("since_step")));
   save(f, drift.number("excess") / e.steps(), kDriftPessimism, 1);
-  change(f, fmt::format("compute={}", 1 - saved), fmt::format("compute={}", 1 - kDriftPessimism * saved));
+  change(f, {scale_of(Scale::What::compute, 1 - saved)},
+         {scale_of(Scale::What::compute, 1 - kDriftPessimism * saved)});
   f.shortens_kernels = true;
   device_only(f, bound);
   f.confidence = Confidence::low;

@@ -14,66 +14,57 @@
 namespace stepscope::advise {
 namespace {
 
-using report::Ints;
+using analyze::StepRole;
+using analyze::StepTime;
 using report::kNoInt;
-using report::Reals;
-using report::Table;
-using report::Texts;
 
-/// The rank's rows of the table of steps that have a length on the device (on the host, where nothing is
-/// recorded of devices).
-struct StepRows {
-  const Table* table = nullptr;
-  std::vector<std::size_t> rows;
+/// The rank's steps that have a length on the device (on the host, where nothing is recorded of devices).
+struct OwnSteps {
+  std::vector<const StepTime*> steps;
   std::vector<std::int64_t> lengths;
   std::int64_t median = kNoInt;
 
-  std::string name(std::size_t i) const { return (*texts_of(*table, "step"))[rows[i]]; }
   std::int64_t excess(std::size_t i) const { return lengths[i] - median; }
 };
 
-StepRows steps_of(const Evidence& e, Bound bound) {
-  StepRows steps;
-  steps.table = table_of(e.reports().steps, "Step time");
-  const Ints* lengths = steps.table == nullptr
-                            ? nullptr
-                            : ints_of(*steps.table, bound == Bound::host_only ? "total" : "device_length");
-  for (std::size_t row = 0; lengths != nullptr && row < lengths->size(); ++row) {
-    if (!e.mine(*steps.table, row) || (*lengths)[row] == kNoInt) continue;
-    steps.rows.push_back(row);
-    steps.lengths.push_back((*lengths)[row]);
-  }
-  std::vector<std::int64_t> sorted = steps.lengths;
-  steps.median = report::quantile(sorted, 0.5);
-  return steps;
+OwnSteps steps_of(const Evidence& e, Bound bound) {
+  OwnSteps own;
+  for (const StepTime* step : e.mine(e.reports().steps.steps, "Step time by what the time went to"))
+    if (const std::int64_t length = step->length(bound != Bound::host_only); length != kNoInt) {
+      own.steps.push_back(step);
+      own.lengths.push_back(length);
+    }
+  std::vector<std::int64_t> sorted = own.lengths;
+  own.median = report::quantile(sorted, 0.5);
+  return own;
 }
 
 /// Median distance of the steps from their median, ns.
-std::int64_t spread_of(const StepRows& steps) {
+std::int64_t spread_of(const OwnSteps& own) {
   std::vector<std::int64_t> distances;
-  for (std::size_t i = 0; i < steps.lengths.size(); ++i) distances.push_back(std::abs(steps.excess(i)));
+  for (std::size_t i = 0; i < own.lengths.size(); ++i) distances.push_back(std::abs(own.excess(i)));
   return report::quantile(distances, 0.5);
 }
 
 /// The part of a step that grew most against its median over the steps: "compute kernels grew by 3 ms".
-std::string grown_part(const StepRows& steps, std::size_t outlier) {
+std::string grown_part(const OwnSteps& own, std::size_t outlier) {
   struct Part {
-    const char *column, *phrase;
+    StepRole role;
+    const char* phrase;
   };
-  constexpr std::array kParts = {Part{"kernel", "compute kernels"},
-                                 Part{"communication", "communication that nothing hides"},
-                                 Part{"memcpy", "copies that nothing hides"},
-                                 Part{"runtime", "runtime calls beside an idle device"},
-                                 Part{"data_loader", "data loading beside an idle device"},
-                                 Part{"cpu_exec", "operators and Python beside an idle device"},
-                                 Part{"other", "time with nothing recorded"}};
+  constexpr std::array kParts = {Part{StepRole::kernel, "compute kernels"},
+                                 Part{StepRole::communication, "communication that nothing hides"},
+                                 Part{StepRole::memcpy, "copies that nothing hides"},
+                                 Part{StepRole::runtime, "runtime calls beside an idle device"},
+                                 Part{StepRole::data_loader, "data loading beside an idle device"},
+                                 Part{StepRole::cpu_exec, "operators and Python beside an idle device"},
+                                 Part{StepRole::other, "time with nothing recorded"}};
   std::int64_t most = 0;
   const char* phrase = "";
   for (const Part& part : kParts) {
-    const Ints& values = *ints_of(*steps.table, part.column);
     std::vector<std::int64_t> usual;
-    for (const std::size_t row : steps.rows) usual.push_back(values[row]);
-    const std::int64_t growth = values[steps.rows[outlier]] - report::quantile(usual, 0.5);
+    for (const StepTime* step : own.steps) usual.push_back(step->part(part.role));
+    const std::int64_t growth = own.steps[outlier]->part(part.role) - report::quantile(usual, 0.5);
     if (growth <= most) continue;
     most = growth;
     phrase = part.phrase;
@@ -82,39 +73,37 @@ std::string grown_part(const StepRows& steps, std::size_t outlier) {
 }
 
 /// "; on the host aten::empty grew by 12.3 ms" by the table of outliers, "" when the step is not in it.
-std::string grown_op(const Evidence& e, const std::string& step) {
-  const Table* table = table_of(e.reports().steps, "Outlier steps");
-  for (std::size_t row = 0; table != nullptr && row < table->rows(); ++row)
-    if (e.mine(*table, row) && (*texts_of(*table, "step"))[row] == step &&
-        (*texts_of(*table, "lane"))[row] == "host")
-      return fmt::format("; on the host {} grew by {}", (*texts_of(*table, "what"))[row],
-                         ns((*ints_of(*table, "growth"))[row]));
+std::string grown_op(const Evidence& e, std::int64_t step) {
+  for (const analyze::StepOutlier* own :
+       e.mine(e.reports().steps.outliers, "Outlier steps: what grew against the median step"))
+    if (own->step == step && own->lane == analyze::StepLane::host)
+      return fmt::format("; on the host {} grew by {}", own->what, ns(own->growth()));
   return "";
 }
 
 std::optional<Finding> step_outlier(const Evidence& e, Bound bound) {
-  const StepRows steps = steps_of(e, bound);
-  if (std::ssize(steps.rows) < kStepsToCompare) return std::nullopt;
-  const double limit = std::max(kOutlierSpreads * static_cast<double>(spread_of(steps)),
-                                kOutlierShare * static_cast<double>(steps.median));
+  const OwnSteps own = steps_of(e, bound);
+  if (std::ssize(own.steps) < kStepsToCompare) return std::nullopt;
+  const double limit = std::max(kOutlierSpreads * static_cast<double>(spread_of(own)),
+                                kOutlierShare * static_cast<double>(own.median));
   std::size_t longest = 0;
   std::int64_t beyond = 0;
-  for (std::size_t i = 1; i + 1 < steps.rows.size();
+  for (std::size_t i = 1; i + 1 < own.steps.size();
        ++i) {  // the first and the last border on what is not recorded
-    if (static_cast<double>(steps.excess(i)) <= limit) continue;
-    beyond += steps.excess(i);
-    if (longest == 0 || steps.lengths[i] > steps.lengths[longest]) longest = i;
+    if (static_cast<double>(own.excess(i)) <= limit) continue;
+    beyond += own.excess(i);
+    if (longest == 0 || own.lengths[i] > own.lengths[longest]) longest = i;
   }
   if (longest == 0) return std::nullopt;
-  const std::string step = steps.name(longest), grown = grown_part(steps, longest);
-  Finding f = finding(e, "H09", "host",
-                      fmt::format("Step {} took {} against {}: {}", step, ns(steps.lengths[longest]),
-                                  ns(steps.median), grown));
+  const std::string step = own.steps[longest]->name(), grown = grown_part(own, longest);
+  Finding f = finding(
+      e, "H09", "host",
+      fmt::format("Step {} took {} against {}: {}", step, ns(own.lengths[longest]), ns(own.median), grown));
   f.confidence = Confidence::medium;
   f.because = "lengths are taken between the ends of device work, not between marks of the host";
   f.evidence =
       fmt::format("steps: device_length of step {}{}; spread over all steps, such outliers cost {} a step",
-                  step, grown_op(e, step), ns(beyond / std::ssize(steps.rows)));
+                  step, grown_op(e, own.steps[longest]->number), ns(beyond / std::ssize(own.steps)));
   f.remedy = fmt::format(
       "Look at step {} alone (`stepscope show {} --step {}`). Usual causes: a checkpoint or log written in "
       "the step, garbage collection, another program on the machine.",
@@ -156,13 +145,13 @@ bool is_loop_work(const Place& place) {
 }
 
 /// Takes away those with a range of their own; nothing when that is not most of their time.
-std::vector<analyze::Scale> without_named(const std::vector<Place>& pauses) {
-  std::vector<analyze::Scale> ranges;
+std::vector<Scale> without_named(const std::vector<Place>& pauses) {
+  std::vector<Scale> ranges;
   std::int64_t named = 0;
   for (const Place& pause : pauses) {
     if (pause.place.empty() || (pause.cause != IdleCause::python && pause.cause != IdleCause::annotation))
       continue;
-    ranges.push_back(scale_of(analyze::Scale::What::quiet, pause.place, 0));
+    ranges.push_back(scale_of(Scale::What::quiet, pause.place, 0));
     report::add_to(named, pause.time);
   }
   if (named * 2 <= time_of(pauses)) ranges.clear();
@@ -230,36 +219,34 @@ std::optional<Finding> pause_between_steps(const Evidence& e, Bound bound) {
 }
 
 std::optional<Finding> cpu_contention(const Evidence& e, Bound bound) {
-  const StepRows steps = steps_of(e, bound);
-  const auto count = std::ssize(steps.rows);
+  const OwnSteps own = steps_of(e, bound);
+  const auto count = std::ssize(own.steps);
   if (count < kStepsToCompare) return std::nullopt;
-  const Reals &host = *reals_of(*steps.table, "host_pace"), &slower = *reals_of(*steps.table, "slower_ops"),
-              &device = *reals_of(*steps.table, "device_pace");
   std::int64_t lost = 0, slow = 0;
   std::size_t worst = 0;
-  for (std::size_t i = 1; i < steps.rows.size(); ++i) {
-    const std::size_t row = steps.rows[i];
-    if (!(slower[row] >= kSlowerOpsShare) || !(host[row] >= kHostPace) ||
-        std::abs(device[row] - 1) > kSamePace || steps.excess(i) <= 0)
+  for (std::size_t i = 1; i < own.steps.size(); ++i) {
+    const analyze::StepPace& pace = own.steps[i]->pace;
+    if (!(pace.slower >= kSlowerOpsShare) || !(pace.host >= kHostPace) ||
+        std::abs(pace.device - 1) > kSamePace || own.excess(i) <= 0)
       continue;
-    lost += steps.excess(i);
-    if (slow++ == 0 || host[row] > host[steps.rows[worst]]) worst = i;
+    lost += own.excess(i);
+    if (slow++ == 0 || pace.host > own.steps[worst]->pace.host) worst = i;
   }
   if (slow == 0) return std::nullopt;
-  const std::size_t row = steps.rows[worst];
+  const analyze::StepPace& pace = own.steps[worst]->pace;
   Finding f = finding(
       e, "I06", "input",
       fmt::format("In {} of {} steps host operators take {:.2g} times as long (median) and kernels do "
                   "not: the CPU is shared with something",
-                  slow, count, host[row]));
+                  slow, count, pace.host));
   save(f, lost / count, kContentionPessimism, bound == Bound::host_only ? kSlowedToo : 1);
   f.confidence = Confidence::medium;
   f.because = "one slow operator would not be it: most of them slow down together";
   f.evidence = fmt::format(
       "steps: step {} took {} longer; {} of its operator time is in names that took 1.3 times as long and "
       "more (slower_ops), device_pace {:.3f}",
-      steps.name(worst), ns(steps.excess(worst)), percent(slower[row]),
-      std::isnan(device[row]) ? 1 : device[row]);
+      own.steps[worst]->name(), ns(own.excess(worst)), percent(pace.slower),
+      std::isnan(pace.device) ? 1 : pace.device);
   f.remedy =
       "Fewer DataLoader workers than cores − 2 per rank; torch.set_num_threads() and OMP_NUM_THREADS; pin "
       "ranks to their NUMA node (numactl); look for CPU quotas (cgroup cpu.max) and for other jobs.";

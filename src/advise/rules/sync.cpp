@@ -42,8 +42,6 @@ Waits waits_of_kind(const Evidence& e, WaitKind kind) {
   return waits;
 }
 
-using analyze::Scale;
-
 /// Takes these waits away: the operators that wait, or the calls where no operator does. `what` goes of an
 /// operator: `host` its time, `waiting` what it launched as well, and the operator that calls it.
 void without(Finding& f, const Waits& waits, Scale::What what) {

@@ -1,6 +1,5 @@
 #include "analyze/host/host_time.h"
 
-#include "analyze/host/host_work.h"
 #include "analyze/list.h"
 
 namespace stepscope::analyze {
@@ -9,7 +8,7 @@ using trace::Rank;
 
 HostTime host_time_of(const Derived& derived) {
   const trace::Trace& trace = derived.trace();
-  HostTime of{{}, host_work_table(trace), {}, {}};
+  HostTime of;
   for (const Rank& rank : trace.ranks) {
     if (!derived.busy(rank).empty()) continue;
     std::int64_t steps = 0;
@@ -30,8 +29,8 @@ report::Report host_time(const Derived& derived, const report::Params&) {
   HostTime of = host_time_of(derived);
   const bool several = derived.trace().several();
   return {"host_time",
-          {tabulate(place_sheet(), of.places, several, "Host time by place"), std::move(of.work),
-           tabulate(host_collective_sheet(), of.collectives, several)},
+          {tabulate(place_sheet(), of.places, several, "Host time by place"),
+           tabulate(work_sheet(), of.work, several), tabulate(host_collective_sheet(), of.collectives, several)},
           std::move(of.notes)};
 }
 

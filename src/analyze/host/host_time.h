@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analyze/host/host_collectives.h"
+#include "analyze/host/host_work.h"
 #include "analyze/idle/idle_places.h"
 #include "report/table.h"
 
@@ -13,7 +14,7 @@ namespace stepscope::analyze {
 /// Of ranks without device work.
 struct HostTime {
   std::vector<HostPlace> places;
-  report::Table work;
+  std::vector<HostWork> work;
   std::vector<HostCollectives> collectives;
   std::vector<std::string> notes;
 };

@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <map>
-#include <string>
+#include <tuple>
 
 #include "derive/roof/op_work.h"
-#include "derive/work/dtype.h"
 #include "report/statistics.h"
 #include "trace/asked_once.h"
 
@@ -14,7 +13,6 @@ namespace {
 
 using derive::Claim;
 using derive::OpWork;
-using report::Role;
 using report::Unit;
 using trace::EventTable;
 using trace::Rank;
@@ -23,7 +21,7 @@ using trace::Row;
 struct Sum {
   std::int64_t calls = 0, time = 0, chained = 0;
 };
-using Key = std::pair<std::string_view, std::string_view>;  // kind, type
+using Key = std::pair<OpKind, derive::DType>;
 
 /// Sums of one rank's calls that claim their work, and of the runs of element-wise ones among them.
 class Gatherer {
@@ -50,8 +48,10 @@ class Gatherer {
 
  private:
   static Key key_of(const derive::Work& work, bool element) {
-    const std::string_view kind = work.matrix_flops > 0 ? "product" : element ? "element-wise" : "other";
-    return {kind, derive::name_of(work.compute)};
+    const OpKind kind = work.matrix_flops > 0 ? OpKind::product
+                        : element             ? OpKind::element_wise
+                                              : OpKind::other;
+    return {kind, work.compute};
   }
   /// Next on the same thread, over as many elements.
   bool follows(const Claim& claim) const {
@@ -83,41 +83,35 @@ class Gatherer {
 
 }  // namespace
 
-report::Table host_work_table(const trace::Trace& trace) {
-  report::Table table{"Work of operators", report::Shape::table, {}};
-  const RankColumn rank(table, trace);
-  table.texts("kind");
-  table.texts("dtype");
-  table.ints("calls", Unit::count);
-  table.ints("time", Unit::ns);
-  table.ints("mean", Unit::ns);
-  table.ints("chained", Unit::ns);
-  return table;
+std::string_view name_of(OpKind kind) {
+  constexpr std::string_view kNames[] = {"element-wise", "other", "product"};
+  return kNames[static_cast<std::size_t>(kind)];
 }
 
-void add_host_work(report::Table& table, const Derived& derived, const Rank& rank) {
-  const std::map<Key, Sum> sums = Gatherer(derived.trace(), rank).run(rank, derived.choice());
-  std::vector<const std::pair<const Key, Sum>*> order;
-  for (const auto& entry : sums) order.push_back(&entry);
-  std::stable_sort(order.begin(), order.end(),
-                   [](const auto* a, const auto* b) { return a->second.time > b->second.time; });
-  const bool several = derived.trace().several();
-  for (const auto* entry : order) {
-    std::size_t column = 0;
-    const auto number = [&](std::int64_t value) {
-      std::get<report::Ints>(table.columns[column++].values).push_back(value);
-    };
-    const auto text = [&](std::string_view value) {
-      std::get<report::Texts>(table.columns[column++].values).emplace_back(value);
-    };
-    if (several) number(rank.rank);
-    text(entry->first.first);
-    text(entry->first.second);
-    number(entry->second.calls);
-    number(entry->second.time);
-    number(report::mean(entry->second.time, entry->second.calls));
-    number(entry->second.chained);
-  }
+const report::Sheet<HostWork>& work_sheet() {
+  using W = HostWork;
+  static const report::Sheet<W> kSheet{
+      "Work of operators",
+      report::Shape::table,
+      {report::rank_field<W>(&W::rank),
+       {"kind", report::named<&W::kind>},
+       {"dtype", report::named<&W::dtype>},
+       {"calls", &W::calls, Unit::count},
+       {"time", &W::time, Unit::ns},
+       {"mean", +[](const W& w) { return report::mean(w.time, w.calls); }, Unit::ns},
+       {"chained", &W::chained, Unit::ns}}};
+  return kSheet;
+}
+
+void add_host_work(std::vector<HostWork>& work, const Derived& derived, const Rank& rank) {
+  const auto first = static_cast<std::ptrdiff_t>(work.size());
+  for (const auto& [key, sum] : Gatherer(derived.trace(), rank).run(rank, derived.choice()))
+    work.push_back({rank.rank, key.first, key.second, sum.calls, sum.time, sum.chained});
+  std::sort(work.begin() + first, work.end(), [](const HostWork& a, const HostWork& b) {
+    return a.time != b.time ? a.time > b.time
+                            : std::tuple(name_of(a.kind), name_of(a.dtype)) <
+                                  std::tuple(name_of(b.kind), name_of(b.dtype));
+  });
 }
 
 }  // namespace stepscope::analyze

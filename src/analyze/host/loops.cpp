@@ -44,7 +44,7 @@ std::string_view region_of(const trace::Trace& trace, const Rank& rank, Row row)
 }
 
 struct Sum {
-  std::int64_t loops = 0, times = 0, waits = 0, host = 0, recording = 0, idle = 0, pauses = 0, device = 0;
+  OpLoop loop;
   std::vector<std::int64_t> lengths;
   Row row = kNoRow;
 };
@@ -126,41 +126,58 @@ std::string loop_unit(const trace::Trace& trace, const Rank& rank, const Repeate
   return text;
 }
 
-report::Table loop_table(const trace::Trace& trace) {
-  report::Table table{"Loops of operators", report::Shape::table, {}};
-  const RankColumn rank(table, trace);
-  for (const char* column : {"unit", "parent", "source", "region"})
-    table.texts(column, column[0] == 'u' ? Role::value : Role::detail);
-  table.ints("loops", Unit::count);
-  table.ints("times", Unit::count);
-  table.ints("waits", Unit::count);
-  table.ints("host", Unit::ns);
-  table.ints("recording", Unit::ns, Role::detail);
-  table.ints("idle", Unit::ns);
-  table.ints("pauses", Unit::ns);
-  table.ints("events", Unit::count);
-  table.ints("device", Unit::ns);
-  table.ints("p50", Unit::ns);
-  return table;
+const report::Sheet<OpLoop>& loop_sheet() {
+  using L = OpLoop;
+  static const report::Sheet<L> kSheet{"Loops of operators",
+                                       report::Shape::table,
+                                       {report::rank_field<L>(&L::rank),
+                                        {"unit", &L::unit, Role::value},
+                                        {"parent", &L::parent, Role::detail},
+                                        {"source", &L::source, Role::detail},
+                                        {"region", &L::region, Role::detail},
+                                        {"loops", &L::loops, Unit::count},
+                                        {"times", &L::times, Unit::count},
+                                        {"waits", &L::waits, Unit::count},
+                                        {"host", &L::host, Unit::ns},
+                                        {"recording", &L::recording, Unit::ns, Role::detail},
+                                        {"idle", &L::idle, Unit::ns},
+                                        {"pauses", &L::pauses, Unit::ns},
+                                        {"events", &L::events, Unit::count},
+                                        {"device", &L::device, Unit::ns},
+                                        {"p50", &L::median, Unit::ns}}};
+  return kSheet;
 }
 
-void add_loops(report::Table& table, const Derived& derived, const Rank& rank) {
+namespace {
+
+/// Idle time of the rank's devices that launching causes, and the pause before each event that had waited in
+/// its queue, ns.
+struct IdleAround {
+  timeline::MeasuredSet launching;
+  std::unordered_map<Row, std::int64_t> pauses;
+};
+IdleAround idle_around(const Derived& derived, const Rank& rank) {
+  const std::vector<bool> prompt = derive::prompt_events(derived.queue(rank), rank.events.size());
+  Column<Interval> launching;
+  std::unordered_map<Row, std::int64_t> pauses;
+  for (const derive::IdlePiece& piece : derived.idle(rank))
+    if (is_launching(piece, prompt))
+      launching.push_back(piece.span);
+    else if (piece.cause == derive::IdleCause::pending && piece.ender != kNoRow)
+      pauses[piece.ender] += piece.span.length();
+  return {timeline::MeasuredSet(IntervalSet::of(std::move(launching))), std::move(pauses)};
+}
+
+/// Sums over runs of one unit, below one parent and region, most host time first.
+std::vector<Sum> sums_of(const Derived& derived, const Rank& rank) {
   const trace::Trace& trace = derived.trace();
   const trace::EventTable& e = rank.events;
   std::vector<RepeatedOps> runs;
   for (const RepeatedOps& run : outermost(rank, derive::repeated_ops(trace, rank)))
     if (derived.choice().includes(rank, run.first)) runs.push_back(run);
-  if (runs.empty()) return;
-  const std::vector<bool> prompt = derive::prompt_events(derived.queue(rank), e.size());
-  Column<Interval> late;
-  std::unordered_map<Row, std::int64_t> pauses;
-  for (const derive::IdlePiece& piece : derived.idle(rank))
-    if (is_launching(piece, prompt))
-      late.push_back(piece.span);
-    else if (piece.cause == derive::IdleCause::pending && piece.ender != kNoRow)
-      pauses[piece.ender] += piece.span.length();
-  const timeline::MeasuredSet idle(IntervalSet::of(std::move(late)));
-  const std::vector<Launched> launched = launched_by(rank, runs, pauses);
+  if (runs.empty()) return {};
+  const IdleAround idle = idle_around(derived, rank);
+  const std::vector<Launched> launched = launched_by(rank, runs, idle.pauses);
   const std::vector<derive::Waiting>& waits = derived.waits(rank);
   const bool on_device = !derived.busy(rank).empty();
   const derive::RecordingCost cost = derive::recording_cost(rank);
@@ -169,56 +186,49 @@ void add_loops(report::Table& table, const Derived& derived, const Rank& rank) {
     const std::vector<std::int64_t>& lengths = launched[i].lengths;
     if (on_device && lengths.empty()) continue;
     const RepeatedOps& run = runs[i];
-    Sum& sum =
-        sums[{loop_unit(trace, rank, run), parent_of(trace, rank, run), region_of(trace, rank, run.parent)}];
     const Interval span{e.start[run.first], e.end[run.last]};
-    ++sum.loops;
-    sum.times += run.times;
+    const auto [found, added] = sums.try_emplace(
+        {loop_unit(trace, rank, run), parent_of(trace, rank, run), region_of(trace, rank, run.parent)});
+    Sum& sum = found->second;
+    OpLoop& loop = sum.loop;
+    if (added) {
+      sum.row = run.first;
+      std::tie(loop.unit, loop.parent, loop.region) = found->first;
+      if (on_device) loop.idle = loop.pauses = 0;
+    }
+    ++loop.loops;
+    loop.times += run.times;
     for (Row row = run.first; row < e.size() && e.track[row] == e.track[run.first] && e.start[row] < span.end;
          ++row) {
-      sum.waits += waits[row] == derive::Waiting::work;
-      report::add_to(sum.recording, cost.of(e.kind[row]));
+      loop.waits += waits[row] == derive::Waiting::work;
+      report::add_to(loop.recording, cost.of(e.kind[row]));
     }
-    report::add_to(sum.host, span.length());
-    report::add_to(sum.idle, idle.length_in(span));
-    report::add_to(sum.pauses, launched[i].pauses);
-    for (const std::int64_t length : lengths) report::add_to(sum.device, length);
+    report::add_to(loop.host, span.length());
+    if (on_device) report::add_to(loop.idle, idle.launching.length_in(span));
+    if (on_device) report::add_to(loop.pauses, launched[i].pauses);
+    for (const std::int64_t length : lengths) report::add_to(loop.device, length);
     sum.lengths.insert(sum.lengths.end(), lengths.begin(), lengths.end());
-    if (sum.row == kNoRow) sum.row = run.first;
   }
-  std::vector<std::pair<const Key, Sum>*> order;
-  for (auto& entry : sums) order.push_back(&entry);
+  std::vector<Sum> order;
+  for (auto& [key, sum] : sums) order.push_back(std::move(sum));
   std::stable_sort(order.begin(), order.end(),
-                   [](const auto* a, const auto* b) { return a->second.host > b->second.host; });
+                   [](const Sum& a, const Sum& b) { return a.loop.host > b.loop.host; });
   if (order.size() > kMaxLoops) order.resize(kMaxLoops);
-  derive::SourceLines lines(trace, rank);
-  const auto values = [&](std::string_view name) -> report::Column& {
-    return *std::find_if(table.columns.begin(), table.columns.end(),
-                         [&](const report::Column& c) { return c.name == name; });
-  };
-  const auto text = [&](std::string_view name, std::string_view value) {
-    std::get<report::Texts>(values(name).values).emplace_back(value);
-  };
-  const auto number = [&](std::string_view name, std::int64_t value) {
-    std::get<report::Ints>(values(name).values).push_back(value);
-  };
-  for (auto* entry : order) {
-    Sum& sum = entry->second;
-    if (trace.several()) number("rank", rank.rank);
-    text("unit", std::get<0>(entry->first));
-    text("parent", std::get<1>(entry->first));
-    text("source", lines.of(sum.row));
-    text("region", std::get<2>(entry->first));
-    number("loops", sum.loops);
-    number("times", sum.times);
-    number("waits", sum.waits);
-    number("host", sum.host);
-    number("recording", sum.recording);
-    number("idle", on_device ? sum.idle : report::kNoInt);
-    number("pauses", on_device ? sum.pauses : report::kNoInt);
-    number("events", static_cast<std::int64_t>(sum.lengths.size()));
-    number("device", sum.device);
-    number("p50", report::quantile(sum.lengths, 0.5));
+  return order;
+}
+
+}  // namespace
+
+void add_loops(std::vector<OpLoop>& loops, const Derived& derived, const Rank& rank) {
+  std::vector<Sum> sums = sums_of(derived, rank);
+  if (sums.empty()) return;
+  derive::SourceLines lines(derived.trace(), rank);
+  for (Sum& sum : sums) {
+    sum.loop.rank = rank.rank;
+    sum.loop.source = lines.of(sum.row);
+    sum.loop.events = std::ssize(sum.lengths);
+    sum.loop.median = report::quantile(sum.lengths, 0.5);
+    loops.push_back(std::move(sum.loop));
   }
 }
 

@@ -1,20 +1,14 @@
-// How far the host was ahead of the device, what the launch calls cost, and where the device waited for
-// launches.
+#include "analyze/idle/launches.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
-#include <tuple>
 #include <utility>
 
-#include "analyze/derived.h"
-#include "analyze/host/loops.h"
 #include "analyze/list.h"
-#include "derive/idle/idle_cause.h"
 #include "derive/idle/launch_queue.h"
-#include "derive/innermost.h"
 #include "derive/kernel_class.h"
 #include "report/statistics.h"
 #include "report/units.h"
@@ -23,14 +17,11 @@
 namespace stepscope::analyze {
 namespace {
 
-using derive::IdleCause;
-using derive::IdlePiece;
 using derive::LaunchQueue;
 using report::kNoInt;
 using report::Role;
 using report::Shape;
 using report::Unit;
-using timeline::Interval;
 using trace::EventTable;
 using trace::kNoRow;
 using trace::Rank;
@@ -39,27 +30,6 @@ using trace::StringId;
 
 /// An unloaded launch starts in 2 to 5 µs; above this the event had to wait for another.
 constexpr std::int64_t kQueueWasEmpty = 10'000;
-constexpr std::int64_t kMinStretch = 1'000'000;
-
-struct StreamTable {
-  explicit StreamTable(const trace::Trace& trace)
-      : rank(table, trace),
-        device(table.ints("device", Unit::none, Role::key)),
-        stream(table.ints("stream", Unit::none, Role::key)),
-        events(table.ints("events", Unit::count)),
-        launches(table.ints("launches", Unit::count)),
-        median(table.ints("delay_p50", Unit::ns)),
-        p90(table.ints("delay_p90", Unit::ns)),
-        max(table.ints("delay_max", Unit::ns)),
-        empty(table.reals("queue_empty", Unit::share, Role::share)),
-        depth(table.ints("max_depth", Unit::count)),
-        blocked(table.ints("blocked", Unit::ns)) {}
-  report::Table table{"Launch delay and queue by stream", Shape::table, {}};
-  RankColumn rank;
-  report::Ints &device, &stream, &events, &launches, &median, &p90, &max;
-  report::Reals& empty;
-  report::Ints &depth, &blocked;
-};
 
 struct StreamSum {
   std::vector<std::int64_t> delays;
@@ -67,7 +37,8 @@ struct StreamSum {
   std::int32_t depth = 0;
 };
 
-void add_streams(StreamTable& out, const Rank& rank, const StepChoice& choice, const LaunchQueue& queue) {
+void add_streams(std::vector<StreamDelays>& streams, const Rank& rank, const StepChoice& choice,
+                 const LaunchQueue& queue) {
   const EventTable& e = rank.events;
   std::vector<StreamSum> sums(rank.tracks.size());
   std::vector<Row> last(rank.tracks.size(), kNoRow);
@@ -88,46 +59,30 @@ void add_streams(StreamTable& out, const Rank& rank, const StepChoice& choice, c
       events += is_device_work(e.kind[row]) && choice.includes(rank, row);
     if (events == 0) continue;
     StreamSum& sum = sums[t];
-    const bool linked = !sum.delays.empty();
-    out.rank.add(rank);
-    out.device.push_back(track.device);
-    out.stream.push_back(track.stream);
-    out.events.push_back(events);
-    out.launches.push_back(sum.launches);
-    out.empty.push_back(report::ratio(sum.empty, static_cast<std::int64_t>(sum.delays.size())));
-    out.max.push_back(linked ? *std::max_element(sum.delays.begin(), sum.delays.end()) : kNoInt);
-    out.median.push_back(report::quantile(sum.delays, 0.5));
-    out.p90.push_back(report::quantile(sum.delays, 0.9));
-    out.depth.push_back(linked ? sum.depth : kNoInt);
-    out.blocked.push_back(linked ? sum.blocked : kNoInt);
+    StreamDelays& of = streams.emplace_back();
+    of.rank = rank.rank;
+    of.device = track.device;
+    of.stream = track.stream;
+    of.events = events;
+    of.launches = sum.launches;
+    if (sum.delays.empty()) continue;
+    of.queue_empty = report::ratio(sum.empty, std::ssize(sum.delays));
+    of.longest = *std::max_element(sum.delays.begin(), sum.delays.end());
+    of.median = report::quantile(sum.delays, 0.5);
+    of.p90 = report::quantile(sum.delays, 0.9);
+    of.depth = sum.depth;
+    of.blocked = sum.blocked;
   }
 }
 
-struct CallTable {
-  explicit CallTable(const trace::Trace& trace)
-      : rank(table, trace),
-        name(table.texts("name")),
-        count(table.ints("count", Unit::count)),
-        total(table.ints("total", Unit::ns)),
-        mean(table.ints("mean", Unit::ns)),
-        p50(table.ints("p50", Unit::ns)),
-        max(table.ints("max", Unit::ns)),
-        events(table.ints("events", Unit::count)) {}
-  report::Table table{"Launch calls by name", Shape::table, {}};
-  RankColumn rank;
-  report::Texts& name;
-  report::Ints &count, &total, &mean, &p50, &max, &events;
-};
-
-/// Launch calls of one name.
 struct CallSum {
   StringId name;
   std::vector<std::int64_t> lengths;
   std::int64_t total = 0, events = 0;
 };
 
-void add_calls(CallTable& out, const trace::Trace& trace, const Rank& rank, const StepChoice& choice,
-               const LaunchQueue& queue) {
+void add_calls(std::vector<LaunchCalls>& calls, const trace::Trace& trace, const Rank& rank,
+               const StepChoice& choice, const LaunchQueue& queue) {
   const EventTable& e = rank.events;
   std::vector<std::uint32_t> launched(e.size());
   for (const Row launch : queue.launch) ++launched[launch];
@@ -153,32 +108,14 @@ void add_calls(CallTable& out, const trace::Trace& trace, const Rank& rank, cons
     return a.total != b.total ? a.total > b.total : trace.text(a.name) < trace.text(b.name);
   });
   for (CallSum& sum : sums) {
-    out.rank.add(rank);
-    out.name.emplace_back(trace.text(sum.name));
-    out.count.push_back(static_cast<std::int64_t>(sum.lengths.size()));
-    out.total.push_back(sum.total);
-    out.mean.push_back(report::mean(sum.total, static_cast<std::int64_t>(sum.lengths.size())));
-    out.max.push_back(*std::max_element(sum.lengths.begin(), sum.lengths.end()));
-    out.p50.push_back(report::quantile(sum.lengths, 0.5));
-    out.events.push_back(sum.events);
+    const std::int64_t longest = *std::max_element(sum.lengths.begin(), sum.lengths.end());
+    calls.push_back({rank.rank, std::string(trace.text(sum.name)), std::ssize(sum.lengths), sum.total,
+                     report::quantile(sum.lengths, 0.5), longest, sum.events});
   }
 }
 
-struct QueryTable {
-  explicit QueryTable(const trace::Trace& trace)
-      : rank(table, trace),
-        name(table.texts("name")),
-        count(table.ints("count", Unit::count)),
-        total(table.ints("total", Unit::ns)) {}
-  report::Table table{"Other calls of the runtime by name", Shape::table, {}};
-  RankColumn rank;
-  report::Texts& name;
-  report::Ints &count, &total;
-};
-
-/// Runtime calls that start no device work, wait for none and allocate nothing.
-void add_queries(QueryTable& out, const trace::Trace& trace, const Rank& rank, const StepChoice& choice,
-                 const LaunchQueue& queue) {
+void add_other_calls(std::vector<RuntimeCalls>& calls, const trace::Trace& trace, const Rank& rank,
+                     const StepChoice& choice, const LaunchQueue& queue) {
   const EventTable& e = rank.events;
   std::vector<bool> launched(e.size());
   for (const Row launch : queue.launch) launched[launch] = true;
@@ -186,159 +123,28 @@ void add_queries(QueryTable& out, const trace::Trace& trace, const Rank& rank, c
     return !derive::is_launch_call(name) && !derive::is_blocking_call(name) &&
            !derive::is_allocation_call(name);
   });
-  std::map<std::string_view, std::pair<std::int64_t, std::int64_t>> sums;  // count, total
+  std::map<std::string_view, RuntimeCalls> sums;
   for (Row row = 0; row < e.size(); ++row) {
     if (e.kind[row] != trace::Kind::runtime || launched[row] || !is_other(e.name[row]) ||
         !choice.includes(rank, row))
       continue;
-    auto& [count, total] = sums[trace.text(e.name[row])];
-    ++count;
-    report::add_to(total, e.duration(row));
+    RuntimeCalls& sum = sums[trace.text(e.name[row])];
+    ++sum.count;
+    report::add_to(sum.total, e.duration(row));
   }
-  std::vector<std::pair<std::string_view, std::pair<std::int64_t, std::int64_t>>> order(sums.begin(),
-                                                                                        sums.end());
-  std::stable_sort(order.begin(), order.end(),
-                   [](const auto& a, const auto& b) { return a.second.second > b.second.second; });
-  for (const auto& [name, sum] : order) {
-    out.rank.add(rank);
-    out.name.emplace_back(name);
-    out.count.push_back(sum.first);
-    out.total.push_back(sum.second);
-  }
+  const auto first = static_cast<std::ptrdiff_t>(calls.size());
+  for (const auto& [name, sum] : sums) calls.push_back({rank.rank, std::string(name), sum.count, sum.total});
+  std::stable_sort(calls.begin() + first, calls.end(),
+                   [](const RuntimeCalls& a, const RuntimeCalls& b) { return a.total > b.total; });
 }
-
-struct StretchTable {
-  explicit StretchTable(const trace::Trace& trace)
-      : rank(table, trace),
-        device(table.ints("device", Unit::none, Role::key)),
-        start(table.ints("start", Unit::ns, Role::key)),
-        length(table.ints("length", Unit::ns)),
-        step(table.texts("step", Role::detail)),
-        cause(table.texts("cause", Role::value)),
-        host(table.texts("host", Role::value)),
-        op(table.texts("op", Role::value)),
-        thread(table.texts("thread", Role::detail)),
-        next(table.texts("next", Role::detail)) {}
-  report::Table table{"Host-bound stretches", Shape::table, {}};
-  RankColumn rank;
-  report::Ints &device, &start, &length;
-  report::Texts &step, &cause, &host, &op, &thread, &next;
-};
-
-/// A gap of a device up to the call that launched its end.
-struct Stretch {
-  Interval span;
-  IdleCause cause;
-  std::int64_t device;
-  Row ender;
-};
-
-/// Joins the pieces of each gap, but for what was launched already, and keeps the long ones, longest first.
-std::vector<Stretch> stretches(const Column<IdlePiece>& pieces,
-                               const std::vector<derive::DeviceBusy>& devices) {
-  std::vector<Stretch> found;
-  for (std::size_t i = 0; i < pieces.size();) {
-    std::size_t end = i;
-    std::array<std::int64_t, derive::kIdleCauses> time{};
-    Interval late{pieces[i].span.begin, pieces[i].span.begin};
-    for (; end < pieces.size() && pieces[end].ender == pieces[i].ender &&
-           pieces[end].device == pieces[i].device;
-         ++end) {
-      if (pieces[end].cause == IdleCause::pending) continue;
-      late.end = pieces[end].span.end;
-      time[static_cast<std::size_t>(pieces[end].cause)] += pieces[end].span.length();
-    }
-    const auto most = static_cast<std::size_t>(std::max_element(time.begin(), time.end()) - time.begin());
-    if (late.length() >= kMinStretch && pieces[i].ender != kNoRow)
-      found.push_back({late, static_cast<IdleCause>(most),
-                       devices[static_cast<std::size_t>(pieces[i].device)].device, pieces[i].ender});
-    i = end;
-  }
-  std::sort(found.begin(), found.end(), [](const Stretch& a, const Stretch& b) {
-    return std::tuple(-a.span.length(), a.span.begin, a.device) <
-           std::tuple(-b.span.length(), b.span.begin, b.device);
-  });
-  return found;
-}
-
-/// Threads of the rank that launched device work, busiest first.
-std::vector<trace::TrackId> launching_threads(const Rank& rank, const LaunchQueue& queue) {
-  std::vector<std::size_t> count(rank.tracks.size());
-  for (const Row launch : queue.launch) ++count[rank.events.track[launch]];
-  std::vector<trace::TrackId> threads;
-  for (trace::TrackId t = 0; t < count.size(); ++t)
-    if (count[t] > 0) threads.push_back(t);
-  std::stable_sort(threads.begin(), threads.end(),
-                   [&](trace::TrackId a, trace::TrackId b) { return count[a] > count[b]; });
-  return threads;
-}
-
-/// The host range that fills the stretch: the innermost that covers half of it, on the thread that launched
-/// next, else on another launching thread.
-Row host_range(const Rank& rank, const Stretch& stretch, const std::vector<trace::TrackId>& threads) {
-  const Row launch = rank.events.launch[stretch.ender];
-  const std::int64_t middle = stretch.span.begin + stretch.span.length() / 2;
-  const auto on = [&](trace::TrackId track) {
-    const Row inner = derive::innermost_at(rank, rank.tracks[track], middle);
-    return derive::covers_half(rank.events, inner, stretch.span.begin, stretch.span.end);
-  };
-  Row row = launch == kNoRow ? kNoRow : on(rank.events.track[launch]);
-  constexpr std::size_t kMaxThreads = 16;
-  for (std::size_t i = 0; row == kNoRow && i < std::min(threads.size(), kMaxThreads); ++i)
-    row = on(threads[i]);
-  return row;
-}
-
-void add_stretches(StretchTable& out, const Derived& derived, const Rank& rank) {
-  const trace::Trace& trace = derived.trace();
-  const EventTable& e = rank.events;
-  const auto& devices = derived.busy(rank);
-  const auto& pieces = derived.idle(rank);
-  const auto threads = launching_threads(rank, derived.queue(rank));
-  const std::int64_t origin = origin_of(rank);
-  for (const Stretch& stretch : stretches(pieces, devices)) {
-    const Row host = host_range(rank, stretch, threads);
-    Row op = host;
-    while (op != kNoRow && e.kind[op] != trace::Kind::op) op = e.parent[op];
-    const std::int32_t step = e.step[stretch.ender];
-    out.rank.add(rank);
-    out.device.push_back(stretch.device);
-    out.start.push_back(stretch.span.begin - origin);
-    out.length.push_back(stretch.span.length());
-    out.step.push_back(step < 0 ? "" : std::to_string(rank.steps[static_cast<std::size_t>(step)].number));
-    out.cause.emplace_back(name_of(stretch.cause));
-    out.host.emplace_back(host == kNoRow ? "" : trace.name(rank, host));
-    out.op.emplace_back(op == kNoRow ? "" : trace.name(rank, op));
-    out.thread.push_back(host == kNoRow ? "" : rank.tracks[e.track[host]].tid);
-    out.next.emplace_back(trace.name(rank, stretch.ender));
-  }
-}
-
-struct GraphTable {
-  explicit GraphTable(const trace::Trace& trace)
-      : rank(table, trace),
-        name(table.texts("name")),
-        graph(table.ints("graph", Unit::none, Role::key)),
-        count(table.ints("count", Unit::count)),
-        events(table.ints("events", Unit::count)),
-        mean(table.reals("events_per_launch", Unit::count)),
-        call_time(table.ints("call_time", Unit::ns)),
-        device_time(table.ints("device_time", Unit::ns)) {}
-  report::Table table{"Graph launches", Shape::table, {}};
-  RankColumn rank;
-  report::Texts& name;
-  report::Ints &graph, &count, &events;
-  report::Reals& mean;
-  report::Ints &call_time, &device_time;
-};
 
 struct GraphSum {
   std::set<Row> launches;
   std::int64_t events = 0, call_time = 0, device_time = 0;
 };
 
-void add_graphs(GraphTable& out, const trace::Trace& trace, const Rank& rank, const StepChoice& choice,
-                const LaunchQueue& queue) {
+void add_graphs(std::vector<GraphLaunches>& graphs, const trace::Trace& trace, const Rank& rank,
+                const StepChoice& choice, const LaunchQueue& queue) {
   const EventTable& e = rank.events;
   const trace::ArgReader graph_id(trace, rank, "graph id");
   trace::AskedOnce is_graph(trace.strings, derive::is_graph_launch);
@@ -352,42 +158,87 @@ void add_graphs(GraphTable& out, const trace::Trace& trace, const Rank& rank, co
     if (sum.launches.insert(queue.launch[i]).second)
       report::add_to(sum.call_time, e.duration(queue.launch[i]));
   }
-  for (const auto& [key, sum] : sums) {
-    const auto launches = static_cast<std::int64_t>(sum.launches.size());
-    out.rank.add(rank);
-    out.name.emplace_back(key.first);
-    out.graph.push_back(key.second);
-    out.count.push_back(launches);
-    out.events.push_back(sum.events);
-    out.mean.push_back(report::ratio(sum.events, launches));
-    out.call_time.push_back(sum.call_time);
-    out.device_time.push_back(sum.device_time);
-  }
+  for (const auto& [key, sum] : sums)
+    graphs.push_back({rank.rank, std::string(key.first), key.second, std::ssize(sum.launches), sum.events,
+                      sum.call_time, sum.device_time});
+}
+
+const report::Sheet<StreamDelays>& stream_sheet() {
+  using S = StreamDelays;
+  static const report::Sheet<S> kSheet{"Launch delay and queue by stream",
+                                       Shape::table,
+                                       {report::rank_field<S>(&S::rank),
+                                        {"device", &S::device, Unit::none, Role::key},
+                                        {"stream", &S::stream, Unit::none, Role::key},
+                                        {"events", &S::events, Unit::count},
+                                        {"launches", &S::launches, Unit::count},
+                                        {"delay_p50", &S::median, Unit::ns},
+                                        {"delay_p90", &S::p90, Unit::ns},
+                                        {"delay_max", &S::longest, Unit::ns},
+                                        {"queue_empty", &S::queue_empty, Unit::share, Role::share},
+                                        {"max_depth", &S::depth, Unit::count},
+                                        {"blocked", &S::blocked, Unit::ns}}};
+  return kSheet;
+}
+
+const report::Sheet<LaunchCalls>& call_sheet() {
+  using C = LaunchCalls;
+  static const report::Sheet<C> kSheet{
+      "Launch calls by name",
+      Shape::table,
+      {report::rank_field<C>(&C::rank),
+       {"name", &C::name},
+       {"count", &C::count, Unit::count},
+       {"total", &C::total, Unit::ns},
+       {"mean", +[](const C& c) { return report::mean(c.total, c.count); }, Unit::ns},
+       {"p50", &C::median, Unit::ns},
+       {"max", &C::longest, Unit::ns},
+       {"events", &C::events, Unit::count}}};
+  return kSheet;
+}
+
+const report::Sheet<GraphLaunches>& graph_sheet() {
+  using G = GraphLaunches;
+  static const report::Sheet<G> kSheet{
+      "Graph launches",
+      Shape::table,
+      {report::rank_field<G>(&G::rank),
+       {"name", &G::name},
+       {"graph", &G::graph, Unit::none, Role::key},
+       {"count", &G::count, Unit::count},
+       {"events", &G::events, Unit::count},
+       {"events_per_launch", +[](const G& g) { return report::ratio(g.events, g.count); }, Unit::count},
+       {"call_time", &G::call_time, Unit::ns},
+       {"device_time", &G::device_time, Unit::ns}}};
+  return kSheet;
+}
+
+const report::Sheet<RuntimeCalls>& other_sheet() {
+  using C = RuntimeCalls;
+  static const report::Sheet<C> kSheet{"Other calls of the runtime by name",
+                                       Shape::table,
+                                       {report::rank_field<C>(&C::rank),
+                                        {"name", &C::name},
+                                        {"count", &C::count, Unit::count},
+                                        {"total", &C::total, Unit::ns}}};
+  return kSheet;
 }
 
 }  // namespace
 
-constinit const About launches_about = {};
-
-report::Report launches(const Derived& derived, const report::Params&) {
+Launches launches_of(const Derived& derived) {
   const trace::Trace& trace = derived.trace();
   const StepChoice& choice = derived.choice();
-  StreamTable streams(trace);
-  CallTable calls(trace);
-  StretchTable waits(trace);
-  GraphTable graphs(trace);
-  QueryTable queries(trace);
-  report::Table loops = loop_table(trace);
-  report::Report report{"launches", {}, {}};
+  Launches of;
   std::int64_t unlinked = 0, events = 0;
   for (const Rank& rank : trace.ranks) {
     const LaunchQueue& queue = derived.queue(rank);
-    add_streams(streams, rank, choice, queue);
-    add_calls(calls, trace, rank, choice, queue);
-    add_stretches(waits, derived, rank);
-    add_graphs(graphs, trace, rank, choice, queue);
-    add_queries(queries, trace, rank, choice, queue);
-    add_loops(loops, derived, rank);
+    add_streams(of.streams, rank, choice, queue);
+    add_calls(of.calls, trace, rank, choice, queue);
+    add_stretches(of.stretches, derived, rank);
+    add_graphs(of.graphs, trace, rank, choice, queue);
+    add_other_calls(of.other_calls, trace, rank, choice, queue);
+    add_loops(of.loops, derived, rank);
     for (const Row row : rank.device_rows()) {
       if (!is_device_work(rank.events.kind[row]) || !choice.includes(rank, row)) continue;
       ++events;
@@ -395,16 +246,25 @@ report::Report launches(const Derived& derived, const report::Params&) {
     }
   }
   if (events == 0)
-    report.notes.emplace_back(kNoDeviceNote);
+    of.notes.emplace_back(kNoDeviceNote);
   else if (unlinked > 0)
-    report.notes.push_back(
+    of.notes.push_back(
         fmt::format("{} of {} device events have no recorded launch call and are left out of delays, depths "
                     "and blocked time.",
                     report::format_value(unlinked, Unit::count), report::format_value(events, Unit::count)));
-  for (report::Table* table :
-       {&streams.table, &calls.table, &waits.table, &graphs.table, &loops, &queries.table})
-    report.tables.push_back(std::move(*table));
-  return report;
+  return of;
+}
+
+constinit const About launches_about = {};
+
+report::Report launches(const Derived& derived, const report::Params&) {
+  const bool several = derived.trace().several();
+  Launches of = launches_of(derived);
+  return {"launches",
+          {tabulate(stream_sheet(), of.streams, several), tabulate(call_sheet(), of.calls, several),
+           tabulate(stretch_sheet(), of.stretches, several), tabulate(graph_sheet(), of.graphs, several),
+           tabulate(loop_sheet(), of.loops, several), tabulate(other_sheet(), of.other_calls, several)},
+          std::move(of.notes)};
 }
 
 }  // namespace stepscope::analyze

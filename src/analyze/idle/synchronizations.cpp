@@ -1,10 +1,10 @@
-// Every call that made the host wait for the device, and what that wait cost: the idle time it left behind.
+#include "analyze/idle/synchronizations.h"
+
 #include <algorithm>
 #include <limits>
 #include <map>
 #include <tuple>
 
-#include "analyze/derived.h"
 #include "analyze/list.h"
 #include "derive/idle/device_busy.h"
 #include "derive/idle/launch_queue.h"
@@ -16,7 +16,6 @@
 namespace stepscope::analyze {
 namespace {
 
-using report::kNoInt;
 using report::Role;
 using report::Shape;
 using report::Unit;
@@ -169,58 +168,53 @@ std::map<GroupKey, Group> grouped(const trace::Trace& trace, const Rank& rank, c
   return groups;
 }
 
-struct Columns {
-  explicit Columns(const trace::Trace& trace)
-      : rank(table, trace),
-        call(table.texts("call")),
-        op(table.texts("op")),
-        copy(table.texts("copy", Role::detail)),
-        source(table.texts("source")),
-        count(table.ints("count", Unit::count)),
-        cost(table.ints("cost", Unit::ns)),
-        refill(table.ints("refill", Unit::ns)),
-        total(table.ints("total", Unit::ns)),
-        busy(table.ints("busy", Unit::ns)),
-        max(table.ints("max", Unit::ns)),
-        bytes(table.ints("bytes", Unit::bytes, Role::detail)) {}
-  report::Table table{"Calls that wait for the device", Shape::table, {}};
-  RankColumn rank;
-  report::Texts &call, &op, &copy, &source;
-  report::Ints &count, &cost, &refill, &total, &busy, &max, &bytes;
-};
-
-void add_rank(Columns& out, const Derived& derived, const Rank& rank) {
+void add_rank(std::vector<Synchronization>& calls, const Derived& derived, const Rank& rank) {
   const trace::Trace& trace = derived.trace();
   const DeviceAround device(derived.busy(rank));
   const IntervalSet loading = derive::loading_time(trace, rank);
-  struct Sums {
-    std::int64_t cost, refill;
-    const GroupKey* key;
-    const Group* group;
-  };
-  std::vector<Sums> order;
-  const auto groups = grouped(trace, rank, derived.choice(), device);
-  for (const auto& [key, group] : groups) {
+  const auto first = static_cast<std::ptrdiff_t>(calls.size());
+  for (const auto& [key, group] : grouped(trace, rank, derived.choice(), device)) {
+    const auto& [call, op, copy, source] = key;
+    Synchronization& of = calls.emplace_back();
+    of.rank = rank.rank;
+    of.call = call;
+    of.op = op;
+    of.copy = copy;
+    of.source = source;
+    of.count = group.count;
+    of.total = group.total;
+    of.longest = group.longest;
+    if (!copy.empty()) of.bytes = group.bytes;
     const IntervalSet refill = subtract(IntervalSet::of(group.refill), loading);
-    order.push_back({unite(IntervalSet::of(group.cost), refill).length(), refill.length(), &key, &group});
+    of.cost = unite(IntervalSet::of(group.cost), refill).length();
+    of.refill = refill.length();
+    of.busy = group.busy;
   }
-  std::stable_sort(order.begin(), order.end(), [](const Sums& a, const Sums& b) {
-    return std::tuple(a.cost, a.group->total) > std::tuple(b.cost, b.group->total);
+  std::stable_sort(calls.begin() + first, calls.end(), [](const auto& a, const auto& b) {
+    return std::tuple(a.cost, a.total) > std::tuple(b.cost, b.total);
   });
-  for (const Sums& sums : order) {
-    out.rank.add(rank);
-    out.call.emplace_back(std::get<0>(*sums.key));
-    out.op.emplace_back(std::get<1>(*sums.key));
-    out.copy.emplace_back(std::get<2>(*sums.key));
-    out.source.emplace_back(std::get<3>(*sums.key));
-    out.count.push_back(sums.group->count);
-    out.cost.push_back(device.known() ? sums.cost : kNoInt);
-    out.refill.push_back(device.known() ? sums.refill : kNoInt);
-    out.total.push_back(sums.group->total);
-    out.busy.push_back(device.known() ? sums.group->busy : kNoInt);
-    out.max.push_back(sums.group->longest);
-    out.bytes.push_back(std::get<2>(*sums.key).empty() ? kNoInt : sums.group->bytes);
-  }
+  if (device.known()) return;
+  for (auto call = calls.begin() + first; call != calls.end(); ++call)
+    call->cost = call->refill = call->busy = report::kNoInt;
+}
+
+const report::Sheet<Synchronization>& call_sheet() {
+  using S = Synchronization;
+  static const report::Sheet<S> kSheet{"Calls that wait for the device",
+                                       Shape::table,
+                                       {report::rank_field<S>(&S::rank),
+                                        {"call", &S::call},
+                                        {"op", &S::op},
+                                        {"copy", &S::copy, Role::detail},
+                                        {"source", &S::source},
+                                        {"count", &S::count, Unit::count},
+                                        {"cost", &S::cost, Unit::ns},
+                                        {"refill", &S::refill, Unit::ns},
+                                        {"total", &S::total, Unit::ns},
+                                        {"busy", &S::busy, Unit::ns},
+                                        {"max", &S::longest, Unit::ns},
+                                        {"bytes", &S::bytes, Unit::bytes, Role::detail}}};
+  return kSheet;
 }
 
 bool records_calls(const Rank& rank) {
@@ -230,25 +224,28 @@ bool records_calls(const Rank& rank) {
 
 }  // namespace
 
+Synchronizations synchronizations_of(const Derived& derived) {
+  Synchronizations of;
+  bool recorded = false;
+  for (const Rank& rank : derived.trace().ranks) {
+    recorded |= records_calls(rank);
+    add_rank(of.calls, derived, rank);
+  }
+  if (!recorded)
+    of.notes.emplace_back(
+        "No runtime calls are recorded. Record with ProfilerActivity.CUDA (or XPU, MTIA …) beside CPU.");
+  else if (!of.calls.empty() && std::all_of(of.calls.begin(), of.calls.end(),
+                                            [](const Synchronization& s) { return s.source.empty(); }))
+    of.notes.emplace_back("No source lines are recorded: record with with_stack=True to see them.");
+  return of;
+}
+
 constinit const About synchronizations_about = {};
 
 report::Report synchronizations(const Derived& derived, const report::Params&) {
-  const trace::Trace& trace = derived.trace();
-  Columns out(trace);
-  report::Report report{"synchronizations", {}, {}};
-  bool recorded = false;
-  for (const Rank& rank : trace.ranks) {
-    recorded |= records_calls(rank);
-    add_rank(out, derived, rank);
-  }
-  if (!recorded)
-    report.notes.emplace_back(
-        "No runtime calls are recorded. Record with ProfilerActivity.CUDA (or XPU, MTIA …) beside CPU.");
-  else if (out.table.rows() > 0 &&
-           std::all_of(out.source.begin(), out.source.end(), [](const std::string& s) { return s.empty(); }))
-    report.notes.emplace_back("No source lines are recorded: record with with_stack=True to see them.");
-  report.tables.push_back(std::move(out.table));
-  return report;
+  Synchronizations of = synchronizations_of(derived);
+  return {
+      "synchronizations", {tabulate(call_sheet(), of.calls, derived.trace().several())}, std::move(of.notes)};
 }
 
 }  // namespace stepscope::analyze

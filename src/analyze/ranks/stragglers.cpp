@@ -177,7 +177,7 @@ std::vector<ShorterTransfers> shorter_transfers(const Derived& derived) {
   std::vector<ShorterTransfers> out;
   const std::int64_t now = job.step(job.identity());
   for (const double factor : {0.8, 0.2}) {
-    const Scale collectives{"comm", Scale::What::comm, "", {}, factor};
+    const Scale collectives{.what = Scale::What::comm, .factor = factor};
     derive::JointChanges changes;
     for (std::size_t r = 0; r < derived.trace().ranks.size(); ++r)
       changes.ranks.push_back(job.rank(r).change_of({&collectives, 1}).changes);

@@ -48,9 +48,24 @@ struct ChangeTable {
   report::Texts& found;
 };
 
-std::vector<Asked> asked_by(const std::vector<Scale>& scales) {
+/// What was typed, part by part.
+struct Typed {
+  std::vector<std::string> texts;
+  std::vector<Scale> scales;
+};
+Typed typed_by(const std::vector<TypedScale>& parts) {
+  Typed typed;
+  for (const TypedScale& part : parts) {
+    typed.texts.push_back(part.text);
+    typed.scales.push_back(part.scale);
+  }
+  return typed;
+}
+
+std::vector<Asked> asked_by(const Typed& typed) {
+  const auto& [texts, scales] = typed;
   std::vector<Asked> asked;
-  for (const Scale& scale : scales) asked.push_back({scale.text, {&scale, 1}});
+  for (std::size_t i = 0; i < scales.size(); ++i) asked.push_back({texts[i], {&scales[i], 1}});
   if (scales.size() > 1) asked.push_back({"all together", scales});
   return asked;
 }
@@ -104,9 +119,9 @@ void add_change(ChangeTable& out, const Rank& rank, const ReplayedRank& replayed
   out.share.push_back(usable ? report::ratio(identity - now, identity) : report::kNoReal);
 }
 
-std::string nothing_of(const Scale& scale, const trace::Trace& trace) {
-  std::string said = fmt::format("Nothing in the recording is what {} speaks of.", scale.text);
-  if (scale.what != Scale::What::straggler || !trace.several()) return said;
+std::string nothing_of(const TypedScale& typed, const trace::Trace& trace) {
+  std::string said = fmt::format("Nothing in the recording is what {} speaks of.", typed.text);
+  if (typed.scale.what != Scale::What::straggler || !trace.several()) return said;
   std::vector<std::int64_t> ranks;
   for (const Rank& rank : trace.ranks) ranks.push_back(rank.rank);
   return said + fmt::format(" The ranks are {}.", report::listed_ranks(std::move(ranks)));
@@ -128,7 +143,8 @@ report::Report whatif(const Derived& derived, const report::Params& params) {
   report::Report report{"whatif", {}, {}};
   const auto scales = parse_scales(params.text("scale", kParams[0].fallback));
   if (!scales) report.notes.push_back("--scale: " + scales.error().message + ".");
-  const std::vector<Asked> asked = scales ? asked_by(*scales) : std::vector<Asked>{};
+  const Typed typed = scales ? typed_by(*scales) : Typed{};
+  const std::vector<Asked> asked = asked_by(typed);
   const bool together = trace.ranks.size() > 1 && derived.job().usable();
   std::vector<Answered> answers;
   for (const Asked& one : asked)

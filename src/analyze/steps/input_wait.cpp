@@ -1,9 +1,9 @@
-// Time the program waited for data, step by step, and how much of it the device was idle.
+#include "analyze/steps/input_wait.h"
+
 #include <algorithm>
 #include <map>
 #include <tuple>
 
-#include "analyze/derived.h"
 #include "analyze/list.h"
 #include "derive/idle/device_busy.h"
 #include "derive/idle/loading.h"
@@ -30,24 +30,25 @@ using trace::Row;
 struct Wait {
   Row row;
   Interval span;
-  std::string_view loader, kind;
+  std::string_view loader;
+  LoaderKind kind;
   std::int64_t exposed = kNoInt;
 };
 
-/// "single-process", "multi-process" or, when neither the mark nor the frames below tell, "".
-std::string_view kind_of(const trace::Trace& trace, const Rank& rank, Row row) {
+/// By the mark, or by the frames below.
+LoaderKind kind_of(const trace::Trace& trace, const Rank& rank, Row row) {
   const std::string_view name = trace.name(rank, row);
-  if (name.find("_SingleProcess") != std::string_view::npos) return "single-process";
-  if (name.find("_MultiProcessing") != std::string_view::npos) return "multi-process";
+  if (name.find("_SingleProcess") != std::string_view::npos) return LoaderKind::single_process;
+  if (name.find("_MultiProcessing") != std::string_view::npos) return LoaderKind::multi_process;
   const EventTable& e = rank.events;
   const Row end = rank.tracks[e.track[row]].end;
   for (Row below = row + 1; below < end && e.start[below] < e.end[row]; ++below) {
     if (e.kind[below] != Kind::python) continue;
     const std::string_view frame = trace.name(rank, below);
-    if (frame.ends_with(": _try_get_data")) return "multi-process";
-    if (frame.find("_utils/fetch.py(") != std::string_view::npos) return "single-process";
+    if (frame.ends_with(": _try_get_data")) return LoaderKind::multi_process;
+    if (frame.find("_utils/fetch.py(") != std::string_view::npos) return LoaderKind::single_process;
   }
-  return "";
+  return LoaderKind::unknown;
 }
 
 std::string_view short_name(std::string_view mark) {
@@ -76,40 +77,19 @@ IntervalSet united(const std::vector<Wait>& waits) {
   return IntervalSet::of(std::move(spans));
 }
 
-struct StepTable {
-  explicit StepTable(const trace::Trace& trace)
-      : rank(table, trace),
-        step(table.texts("step")),
-        kind(table.texts("loader", Role::detail)),
-        count(table.ints("count", Unit::count)),
-        total(table.ints("total", Unit::ns)),
-        share(table.reals("share", Unit::share, Role::share)),
-        exposed(table.ints("exposed", Unit::ns)),
-        exposed_share(table.reals("exposed_share", Unit::share, Role::value)),
-        max(table.ints("max", Unit::ns)) {}
-  report::Table table{"Waiting for data by step", Shape::bars, {}};
-  RankColumn rank;
-  report::Texts &step, &kind;
-  report::Ints &count, &total;
-  report::Reals& share;
-  report::Ints& exposed;
-  report::Reals& exposed_share;
-  report::Ints& max;
-};
-
-void add_steps(StepTable& out, const Rank& rank, const StepChoice& choice, const std::vector<Wait>& waits,
-               const MeasuredSet* busy) {
+void add_steps(std::vector<StepWaits>& steps, const Rank& rank, const StepChoice& choice,
+               const std::vector<Wait>& waits, const MeasuredSet* busy) {
   const IntervalSet waiting = united(waits);
   const IntervalSet exposed = busy == nullptr ? IntervalSet{} : subtract(waiting, busy->set());
   struct InStep {
     std::int64_t count = 0, longest = 0;
-    std::string_view kind;
+    LoaderKind kind = LoaderKind::unknown;
   };
   std::vector<InStep> in_step(rank.steps.size());
   for (const Wait& wait : waits) {
     if (rank.events.step[wait.row] < 0) continue;
     InStep& in = in_step[static_cast<std::size_t>(rank.events.step[wait.row])];
-    in.kind = in.count == 0 || in.kind == wait.kind ? wait.kind : "several";
+    in.kind = in.count == 0 || in.kind == wait.kind ? wait.kind : LoaderKind::several;
     ++in.count;
     in.longest = std::max(in.longest, wait.span.length());
   }
@@ -119,59 +99,26 @@ void add_steps(StepTable& out, const Rank& rank, const StepChoice& choice, const
     const InStep& in = in_step[i];
     const Interval span{step.start, step.end};
     const std::int64_t total = waiting.length_in(span), bare = exposed.length_in(span);
-    out.rank.add(rank);
-    out.step.push_back(step.row == kNoRow ? "all" : std::to_string(step.number));
-    out.kind.emplace_back(in.kind);
-    out.count.push_back(in.count);
-    out.total.push_back(total);
-    out.share.push_back(report::ratio(total, span.length()));
-    out.exposed.push_back(busy == nullptr ? kNoInt : bare);
-    out.exposed_share.push_back(busy == nullptr ? kNoReal : report::ratio(bare, span.length()));
-    out.max.push_back(in.count == 0 ? kNoInt : in.longest);
+    StepWaits& of = steps.emplace_back();
+    of.rank = rank.rank;
+    if (step.row != kNoRow) of.step = step.number;
+    of.kind = in.kind;
+    of.count = in.count;
+    of.total = total;
+    of.share = report::ratio(total, span.length());
+    if (busy != nullptr) of.exposed = bare;
+    if (busy != nullptr) of.exposed_share = report::ratio(bare, span.length());
+    if (in.count > 0) of.longest = in.longest;
   }
 }
 
-struct LoaderTable {
-  explicit LoaderTable(const trace::Trace& trace)
-      : rank(table, trace),
-        loader(table.texts("loader")),
-        kind(table.texts("kind", Role::detail)),
-        count(table.ints("count", Unit::count)),
-        total(table.ints("total", Unit::ns)),
-        exposed(table.ints("exposed", Unit::ns)),
-        mean(table.ints("mean", Unit::ns)),
-        p50(table.ints("p50", Unit::ns)),
-        min(table.ints("min", Unit::ns)),
-        max(table.ints("max", Unit::ns)) {}
-  report::Table table{"Loaders", Shape::table, {}};
-  RankColumn rank;
-  report::Texts &loader, &kind;
-  report::Ints &count, &total, &exposed, &mean, &p50, &min, &max;
-};
-
-struct WaitTable {
-  explicit WaitTable(const trace::Trace& trace)
-      : rank(table, trace),
-        start(table.ints("start", Unit::ns, Role::key)),
-        step(table.texts("step", Role::detail)),
-        loader(table.texts("loader", Role::detail)),
-        length(table.ints("length", Unit::ns)),
-        exposed(table.ints("exposed", Unit::ns)) {}
-  report::Table table{"Each wait", Shape::table, {}};
-  RankColumn rank;
-  report::Ints& start;
-  report::Texts &step, &loader;
-  report::Ints &length, &exposed;
-};
-
-void add_waits(LoaderTable& loaders, WaitTable& each, const Rank& rank, const StepChoice& choice,
-               const std::vector<Wait>& waits) {
+void add_waits(InputWait& out, const Rank& rank, const StepChoice& choice, const std::vector<Wait>& waits) {
   struct Sum {
     std::vector<std::int64_t> lengths;
     std::int64_t total = 0, exposed = 0;
     bool known = false;
   };
-  std::map<std::pair<std::string_view, std::string_view>, Sum> sums;
+  std::map<std::pair<std::string_view, LoaderKind>, Sum> sums;
   const std::int64_t origin = origin_of(rank);
   for (const Wait& wait : waits) {
     if (!choice.includes(rank, wait.row)) continue;
@@ -181,26 +128,65 @@ void add_waits(LoaderTable& loaders, WaitTable& each, const Rank& rank, const St
     sum.known = wait.exposed != kNoInt;
     if (sum.known) report::add_to(sum.exposed, wait.exposed);
     const std::int32_t step = rank.events.step[wait.row];
-    each.rank.add(rank);
-    each.start.push_back(wait.span.begin - origin);
-    each.step.push_back(step < 0 ? "" : std::to_string(rank.steps[static_cast<std::size_t>(step)].number));
-    each.loader.emplace_back(wait.loader);
-    each.length.push_back(wait.span.length());
-    each.exposed.push_back(wait.exposed);
+    out.waits.push_back({rank.rank, wait.span.begin - origin,
+                         step < 0 ? kNoInt : rank.steps[static_cast<std::size_t>(step)].number,
+                         std::string(wait.loader), wait.span.length(), wait.exposed});
   }
   for (auto& [key, sum] : sums) {
-    loaders.rank.add(rank);
-    loaders.loader.emplace_back(key.first);
-    loaders.kind.emplace_back(key.second);
-    loaders.count.push_back(static_cast<std::int64_t>(sum.lengths.size()));
-    loaders.total.push_back(sum.total);
-    loaders.exposed.push_back(sum.known ? sum.exposed : kNoInt);
-    loaders.mean.push_back(report::mean(sum.total, static_cast<std::int64_t>(sum.lengths.size())));
     const auto [least, most] = std::minmax_element(sum.lengths.begin(), sum.lengths.end());
-    loaders.min.push_back(*least);
-    loaders.max.push_back(*most);
-    loaders.p50.push_back(report::quantile(sum.lengths, 0.5));
+    out.loaders.push_back({rank.rank, std::string(key.first), key.second, std::ssize(sum.lengths), sum.total,
+                           sum.known ? sum.exposed : kNoInt, kNoInt, *least, *most});
+    out.loaders.back().median = report::quantile(sum.lengths, 0.5);  // moves the lengths
   }
+}
+
+const report::Sheet<StepWaits>& step_sheet() {
+  using S = StepWaits;
+  static const report::Sheet<S> kSheet{
+      "Waiting for data by step",
+      Shape::bars,
+      {report::rank_field<S>(&S::rank),
+       {"step", +[](const S& s) { return s.step == kNoInt ? "all" : std::to_string(s.step); }},
+       {"loader", report::named<&S::kind>, Role::detail},
+       {"count", &S::count, Unit::count},
+       {"total", &S::total, Unit::ns},
+       {"share", &S::share, Unit::share, Role::share},
+       {"exposed", &S::exposed, Unit::ns},
+       {"exposed_share", &S::exposed_share, Unit::share},
+       {"max", &S::longest, Unit::ns}}};
+  return kSheet;
+}
+
+const report::Sheet<Loader>& loader_sheet() {
+  using L = Loader;
+  static const report::Sheet<L> kSheet{
+      "Loaders",
+      Shape::table,
+      {report::rank_field<L>(&L::rank),
+       {"loader", &L::loader},
+       {"kind", report::named<&L::kind>, Role::detail},
+       {"count", &L::count, Unit::count},
+       {"total", &L::total, Unit::ns},
+       {"exposed", &L::exposed, Unit::ns},
+       {"mean", +[](const L& l) { return report::mean(l.total, l.count); }, Unit::ns},
+       {"p50", &L::median, Unit::ns},
+       {"min", &L::shortest, Unit::ns},
+       {"max", &L::longest, Unit::ns}}};
+  return kSheet;
+}
+
+const report::Sheet<LoaderWait>& wait_sheet() {
+  using W = LoaderWait;
+  static const report::Sheet<W> kSheet{
+      "Each wait",
+      Shape::table,
+      {report::rank_field<W>(&W::rank),
+       {"start", &W::start, Unit::ns, Role::key},
+       {"step", +[](const W& w) { return w.step == kNoInt ? "" : std::to_string(w.step); }, Role::detail},
+       {"loader", &W::loader, Role::detail},
+       {"length", &W::length, Unit::ns},
+       {"exposed", &W::exposed, Unit::ns}}};
+  return kSheet;
 }
 
 constexpr std::string_view kNoLoading =
@@ -210,16 +196,14 @@ constexpr std::string_view kNoLoading =
 
 }  // namespace
 
-constinit const About input_wait_about = {
-    {}, true, Needs::one_rank, [](report::Report& report) { take_back(report, kNoLoading); }};
+std::string_view name_of(LoaderKind kind) {
+  constexpr std::string_view kNames[] = {"", "multi-process", "single-process", "several"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
 
-report::Report input_wait(const Derived& derived, const report::Params&) {
+InputWait input_wait_of(const Derived& derived) {
   const trace::Trace& trace = derived.trace();
-  const StepChoice& choice = derived.choice();
-  StepTable steps(trace);
-  LoaderTable loaders(trace);
-  WaitTable each(trace);
-  report::Report report{"input_wait", {}, {}};
+  InputWait of;
   bool any = false, device = false;
   for (const Rank& rank : trace.ranks) {
     const MeasuredSet busy(derive::busy_time(derived.busy(rank)));
@@ -228,18 +212,27 @@ report::Report input_wait(const Derived& derived, const report::Params&) {
     if (waits.empty()) continue;
     any = true;
     device |= known != nullptr;
-    add_steps(steps, rank, choice, waits, known);
-    add_waits(loaders, each, rank, choice, waits);
+    add_steps(of.steps, rank, derived.choice(), waits, known);
+    add_waits(of, rank, derived.choice(), waits);
   }
-  if (!any) {
-    report.notes.emplace_back(kNoLoading);
-  } else if (!device) {
-    report.notes.emplace_back(
+  if (!any)
+    of.notes.emplace_back(kNoLoading);
+  else if (!device)
+    of.notes.emplace_back(
         "No device activity is recorded, so exposed waits are not known: all waits may be.");
-  }
-  for (report::Table* table : {&steps.table, &loaders.table, &each.table})
-    report.tables.push_back(std::move(*table));
-  return report;
+  return of;
+}
+
+constinit const About input_wait_about = {
+    {}, true, Needs::one_rank, [](report::Report& report) { take_back(report, kNoLoading); }};
+
+report::Report input_wait(const Derived& derived, const report::Params&) {
+  const bool several = derived.trace().several();
+  InputWait of = input_wait_of(derived);
+  return {"input_wait",
+          {tabulate(step_sheet(), of.steps, several), tabulate(loader_sheet(), of.loaders, several),
+           tabulate(wait_sheet(), of.waits, several)},
+          std::move(of.notes)};
 }
 
 }  // namespace stepscope::analyze

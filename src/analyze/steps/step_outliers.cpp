@@ -1,27 +1,27 @@
 #include "analyze/steps/step_outliers.h"
 
 #include <algorithm>
+#include <array>
+#include <numeric>
 
 namespace stepscope::analyze {
 namespace {
 
-using report::Role;
-using report::Unit;
 using trace::Rank;
 using trace::Row;
 
-constexpr std::size_t kMinSteps = 3, kOpsShown = 5;
+constexpr std::ptrdiff_t kMinSteps = 3;
+constexpr std::size_t kOpsShown = 5;
 constexpr std::int64_t kMinExcess = 1'000'000;  // ns
 
-std::int64_t total(const StepParts& s) { return s.span.span.length(); }
-
-/// The step in the middle by length; of two, the shorter.
-const StepParts& median_step(const std::vector<StepParts>& steps) {
-  std::vector<const StepParts*> by_length;
-  for (const StepParts& s : steps) by_length.push_back(&s);
-  std::stable_sort(by_length.begin(), by_length.end(),
-                   [](const StepParts* a, const StepParts* b) { return total(*a) < total(*b); });
-  return *by_length[(by_length.size() - 1) / 2];
+/// The index of the step in the middle by length; of two, the shorter.
+std::size_t median_step(std::span<const StepTime> steps) {
+  std::vector<std::size_t> whole;
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    if (!steps[i].cut_off) whole.push_back(i);
+  std::stable_sort(whole.begin(), whole.end(),
+                   [&](std::size_t a, std::size_t b) { return steps[a].total < steps[b].total; });
+  return whole[(whole.size() - 1) / 2];
 }
 
 /// Host ranges that reach into each step, by its index; of those steps that are wanted.
@@ -55,51 +55,21 @@ std::vector<std::int64_t> host_self(const trace::Trace& trace, const Rank& rank,
   return self;
 }
 
-class Rows {
- public:
-  Rows(report::Table& table, const Rank& rank, const trace::Step& step)
-      : table_(table), rank_(rank), step_(step) {}
-  void add(const char* lane, std::string_view what, std::int64_t time, std::int64_t usual) {
-    if (table_.column("rank") != nullptr) ints("rank").push_back(rank_.rank);
-    texts("step").push_back(std::to_string(step_.number));
-    texts("lane").emplace_back(lane);
-    texts("what").emplace_back(what);
-    ints("time").push_back(time);
-    ints("median_step_time").push_back(usual);
-    ints("growth").push_back(time - usual);
-  }
-
- private:
-  template <class Values>
-  Values& values(std::string_view name) {
-    for (report::Column& column : table_.columns)
-      if (column.name == name) return std::get<Values>(column.values);
-    CHECK(false);
-    std::abort();
-  }
-  report::Ints& ints(std::string_view name) { return values<report::Ints>(name); }
-  report::Texts& texts(std::string_view name) { return values<report::Texts>(name); }
-
-  report::Table& table_;
-  const Rank& rank_;
-  const trace::Step& step_;
-};
-
-void add_roles(Rows& rows, const StepParts& slow, const StepParts& usual,
-               std::span<const char* const> roles) {
-  rows.add("step", "total", total(slow), total(usual));
-  std::vector<std::size_t> order(roles.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return slow.parts[a] - usual.parts[a] > slow.parts[b] - usual.parts[b];
-  });
-  for (std::size_t i : order)
-    if (slow.parts[i] - usual.parts[i] > (total(slow) - total(usual)) / 20)
-      rows.add("step", roles[i], slow.parts[i], usual.parts[i]);
+void add_roles(std::vector<StepOutlier>& rows, const StepTime& slow, const StepTime& usual) {
+  const auto growth = [&](std::size_t role) { return slow.parts[role] - usual.parts[role]; };
+  rows.push_back({slow.rank, slow.number, StepLane::step, "total", slow.total, usual.total});
+  std::array<std::size_t, kStepRoles> order;
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return growth(a) > growth(b); });
+  for (const std::size_t i : order)
+    if (growth(i) > (slow.total - usual.total) / 20)
+      rows.push_back({slow.rank, slow.number, StepLane::step, std::string(name_of(static_cast<StepRole>(i))),
+                      slow.parts[i], usual.parts[i]});
 }
 
-void add_ops(Rows& rows, const trace::Trace& trace, const std::vector<std::int64_t>& slow_self,
-             const std::vector<std::int64_t>& usual_self) {
+void add_ops(std::vector<StepOutlier>& rows, const trace::Trace& trace, const StepTime& slow,
+             const std::vector<std::int64_t>& slow_self, const std::vector<std::int64_t>& usual_self) {
   std::vector<trace::StringId> names;
   for (trace::StringId name = 0; name < slow_self.size(); ++name)
     if (slow_self[name] > usual_self[name]) names.push_back(name);
@@ -110,48 +80,38 @@ void add_ops(Rows& rows, const trace::Trace& trace, const std::vector<std::int64
   const auto shown = names.begin() + static_cast<std::ptrdiff_t>(std::min(kOpsShown, names.size()));
   std::partial_sort(names.begin(), shown, names.end(), grew_more);
   for (auto name = names.begin(); name != shown; ++name)
-    rows.add("host", trace.text(*name), slow_self[*name], usual_self[*name]);
+    rows.push_back({slow.rank, slow.number, StepLane::host, std::string(trace.text(*name)), slow_self[*name],
+                    usual_self[*name]});
 }
 
 }  // namespace
 
-report::Table outlier_table(const trace::Trace& trace) {
-  report::Table table{"Outlier steps: what grew against the median step", report::Shape::table, {}};
-  const RankColumn rank(table, trace);
-  table.texts("step");
-  table.texts("lane");
-  table.texts("what");
-  table.ints("time", Unit::ns);
-  table.ints("median_step_time", Unit::ns);
-  table.ints("growth", Unit::ns);
-  return table;
-}
-
-void add_outliers(report::Table& table, const trace::Trace& trace, const Rank& rank, const StepChoice& choice,
-                  const std::vector<StepParts>& steps, std::span<const char* const> roles) {
-  std::vector<StepParts> whole;
-  for (const StepParts& s : steps)
-    if (!s.span.partial) whole.push_back(s);
-  if (whole.size() < kMinSteps) return;
-  const StepParts usual = median_step(whole);
-  std::erase_if(whole, [&, usual_length = total(usual)](const StepParts& s) {
-    const std::int64_t excess = total(s) - usual_length;
-    return !choice.includes(rank.steps[s.span.index]) || excess < kMinExcess ||
-           5 * static_cast<double>(excess) < static_cast<double>(usual_length);
-  });
-  if (whole.empty()) return;
-  std::vector<bool> wanted(rank.steps.size());
-  for (const StepParts& s : whole) wanted[s.span.index] = true;
-  wanted[usual.span.index] = true;
+void add_outliers(std::vector<StepOutlier>& outliers, const Derived& derived, const Rank& rank,
+                  std::span<const StepTime> steps) {
+  if (std::count_if(steps.begin(), steps.end(), [](const StepTime& s) { return !s.cut_off; }) < kMinSteps)
+    return;
+  const std::size_t median = median_step(steps);
+  const StepTime& usual = steps[median];
+  std::vector<bool> wanted(steps.size());
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const std::int64_t excess = steps[i].total - usual.total;
+    wanted[i] = !steps[i].cut_off && derived.choice().includes(rank.steps[i]) && excess >= kMinExcess &&
+                5 * static_cast<double>(excess) >= static_cast<double>(usual.total);
+  }
+  std::vector<std::size_t> slow;
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    if (wanted[i]) slow.push_back(i);
+  if (slow.empty()) return;
+  wanted[median] = true;
+  const trace::Trace& trace = derived.trace();
   const std::vector<std::vector<Row>> ranges = ranges_in(rank, wanted);
   const auto self_of = [&](std::size_t step) {
     return host_self(trace, rank, rank.steps[step], ranges[step]);
   };
-  const std::vector<std::int64_t> usual_self = self_of(usual.span.index);
-  for (const StepParts& s : whole) {
-    Rows rows(table, rank, rank.steps[s.span.index]);
-    add_roles(rows, s, usual, roles);
-    add_ops(rows, trace, self_of(s.span.index), usual_self);
+  const std::vector<std::int64_t> usual_self = self_of(median);
+  for (const std::size_t i : slow) {
+    add_roles(outliers, steps[i], usual);
+    add_ops(outliers, trace, steps[i], self_of(i), usual_self);
   }
 }
 

@@ -1,15 +1,12 @@
-// Where each step's time went: every nanosecond of a step has one role, so the parts add up to the step
-// exactly.
+#include "analyze/steps/steps.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <optional>
 
 #include "analyze/list.h"
 #include "analyze/question.h"
 #include "analyze/steps/step_outliers.h"
-#include "analyze/steps/step_pace.h"
 #include "analyze/tb/tb.h"
 #include "derive/kernel_class.h"
 #include "report/statistics.h"
@@ -28,39 +25,39 @@ using trace::Rank;
 using trace::Row;
 using trace::Work;
 
-/// By precedence: of two roles at one instant the first counts.
-constexpr std::array<const char*, 8> kRoles = {"kernel",  "communication", "memcpy",   "memset",
-                                               "runtime", "data_loader",   "cpu_exec", "other"};
-constexpr std::size_t kNamedRoles = kRoles.size() - 1;
 /// The columns' order, which readers of the JSON rely on: copies before communication.
-constexpr std::array<std::size_t, kRoles.size()> kColumnOrder = {0, 2, 3, 1, 4, 5, 6, 7};
+constexpr std::array<StepRole, kStepRoles> kColumnOrder = {
+    StepRole::kernel,  StepRole::memcpy,      StepRole::memset,   StepRole::communication,
+    StepRole::runtime, StepRole::data_loader, StepRole::cpu_exec, StepRole::other};
+constexpr auto kNamedRoles = static_cast<std::size_t>(StepRole::other);
 
 constexpr const char* kAverage = "Average step";
+constexpr const char* kCutOff = "cut_off";
 
 enum class Label : std::uint8_t { unknown, plain, data_loading, collective, step };
 
-/// The role of a row, as an index into kRoles; kNamedRoles for rows that have none.
-std::size_t role_of(const Rank& rank, Row row, Label label) {
+/// The role of a row; `other` for rows that have none of their own.
+StepRole role_of(const Rank& rank, Row row, Label label) {
   const trace::EventTable& e = rank.events;
   const bool loads_data = label == Label::data_loading;
-  if (label == Label::collective) return 1;
+  if (label == Label::collective) return StepRole::communication;
   switch (e.kind[row]) {
     case Kind::kernel:
-      return e.work[row] == Work::communication ? 1 : 0;
+      return e.work[row] == Work::communication ? StepRole::communication : StepRole::kernel;
     case Kind::memcpy:
-      return 2;
+      return StepRole::memcpy;
     case Kind::memset:
-      return 3;
+      return StepRole::memset;
     case Kind::runtime:
-      return 4;
+      return StepRole::runtime;
     case Kind::annotation:
-      return loads_data ? 5 : kNamedRoles;
+      return loads_data ? StepRole::data_loader : StepRole::other;
     case Kind::op:
-      return loads_data ? 5 : 6;
+      return loads_data ? StepRole::data_loader : StepRole::cpu_exec;
     case Kind::python:
-      return 6;
+      return StepRole::cpu_exec;
     default:
-      return kNamedRoles;
+      return StepRole::other;
   }
 }
 
@@ -100,7 +97,7 @@ std::vector<IntervalSet> role_sets(const trace::Trace& trace, const Rank& rank) 
     if (label == Label::step) continue;
     const bool inside_work = host && e.parent[row] != trace::kNoRow && plain_work(e.parent[row]);
     if (inside_work && label == Label::plain) continue;  // its parent already covers it
-    const std::size_t role = role_of(rank, row, label);
+    const auto role = static_cast<std::size_t>(role_of(rank, row, label));
     if (role < kNamedRoles) intervals[role].push_back({e.start[row], e.end[row]});
   }
   std::vector<IntervalSet> sets;
@@ -108,73 +105,106 @@ std::vector<IntervalSet> role_sets(const trace::Trace& trace, const Rank& rank) 
   return sets;
 }
 
-struct Columns {
-  report::Texts& step;
-  std::vector<report::Ints*> parts;
-  report::Ints &total, &host_start, &host_end, &device_end, &device_length;
-  report::Reals &host_pace, &slower_ops, &device_pace;
-  report::Texts& cut_off;
-};
-
-Columns step_columns(report::Table& table) {
-  report::Texts& step = table.texts("step");
-  std::vector<report::Ints*> parts(kRoles.size());
-  for (const std::size_t role : kColumnOrder) parts[role] = &table.ints(kRoles[role], Unit::ns);
-  report::Ints& total = table.ints("total", Unit::ns);
-  return {step,
-          parts,
-          total,
-          table.ints("host_start", Unit::ns, Role::detail),
-          table.ints("host_end", Unit::ns, Role::detail),
-          table.ints("device_end", Unit::ns, Role::detail),
-          table.ints("device_length", Unit::ns, Role::detail),
-          table.reals("host_pace", Unit::none, Role::detail),
-          table.reals("slower_ops", Unit::share, Role::detail),
-          table.reals("device_pace", Unit::none, Role::detail),
-          table.texts("cut_off", Role::detail)};
+/// All steps of a rank.
+std::vector<StepTime> times_of(const trace::Trace& trace, const Rank& rank,
+                               const std::vector<StepSpan>& spans) {
+  const std::int64_t origin = origin_of(rank);
+  const std::vector<IntervalSet> sets = role_sets(trace, rank);
+  const std::vector<StepPace> paces = step_paces(trace, rank);
+  std::vector<StepTime> times;
+  for (const StepSpan& s : spans) {
+    const trace::Step& step = rank.steps[s.index];
+    std::vector<IntervalSet> in_step;
+    for (const IntervalSet& set : sets) in_step.push_back(set.within(s.span));
+    const std::vector<IntervalSet> parts = timeline::partition(s.span, in_step);
+    StepTime& time = times.emplace_back();
+    time.rank = rank.rank;
+    if (step.row != trace::kNoRow) time.number = step.number;
+    for (std::size_t i = 0; i < kStepRoles; ++i) time.parts[i] = parts[i].length();
+    time.total = s.span.length();
+    time.host_start = step.start - origin;
+    time.host_end = step.end - origin;
+    if (s.device_events > 0) time.device_end = step.device_end - origin;
+    time.device_length = s.device_length;
+    time.pace = paces[s.index];
+    time.cut_off = s.partial;
+  }
+  return times;
 }
 
-/// Of the steps that are not cut off; nothing without any.
-std::optional<report::Table> average_of(const report::Table& steps) {
-  const auto& cut_off = std::get<report::Texts>(steps.column("cut_off")->values);
-  const auto count = static_cast<std::int64_t>(std::count(cut_off.begin(), cut_off.end(), ""));
-  if (count == 0) return std::nullopt;
-  std::array<std::int64_t, kRoles.size()> sums{};
-  std::int64_t total = 0;
-  for (std::size_t i = 0; i < kRoles.size(); ++i) {
-    const auto& times = std::get<report::Ints>(steps.column(kRoles[i])->values);
-    for (std::size_t row = 0; row < times.size(); ++row)
-      if (cut_off[row].empty()) report::add_to(sums[i], times[row]);
-    report::add_to(total, sums[i]);
-  }
-  report::Table table{kAverage, Shape::bars, {}};
-  report::Texts& role = table.texts("role");
-  report::Ints& time = table.ints("time", Unit::ns);
-  report::Reals& share = table.reals("share", Unit::share, Role::share);
-  for (const std::size_t i : kColumnOrder) {
-    role.emplace_back(kRoles[i]);
-    time.push_back(sums[i] / count);
-    share.push_back(total == 0 ? 0 : static_cast<double>(sums[i]) / static_cast<double>(total));
-  }
-  return table;
+template <StepRole role>
+report::Field<StepTime> part_field() {
+  return {name_of(role), +[](const StepTime& s) { return s.part(role); }, Unit::ns};
 }
 
-/// The average over all ranks, after the steps it is of.
-void add_average(report::Report& report) {
-  const auto is_average = [](const report::Table& table) { return table.title == kAverage; };
-  std::erase_if(report.tables, is_average);
+const report::Sheet<StepTime>& step_sheet() {
+  using S = StepTime;
+  static const report::Sheet<S> kSheet{
+      "Step time by what the time went to",
+      Shape::bars,
+      {report::rank_field<S>(&S::rank),
+       {"step", +[](const S& s) { return s.name(); }},
+       part_field<kColumnOrder[0]>(),
+       part_field<kColumnOrder[1]>(),
+       part_field<kColumnOrder[2]>(),
+       part_field<kColumnOrder[3]>(),
+       part_field<kColumnOrder[4]>(),
+       part_field<kColumnOrder[5]>(),
+       part_field<kColumnOrder[6]>(),
+       part_field<kColumnOrder[7]>(),
+       {"total", &S::total, Unit::ns},
+       {"host_start", &S::host_start, Unit::ns, Role::detail},
+       {"host_end", &S::host_end, Unit::ns, Role::detail},
+       {"device_end", &S::device_end, Unit::ns, Role::detail},
+       {"device_length", &S::device_length, Unit::ns, Role::detail},
+       {"host_pace", +[](const S& s) { return s.pace.host; }, Unit::none, Role::detail},
+       {"slower_ops", +[](const S& s) { return s.pace.slower; }, Unit::share, Role::detail},
+       {"device_pace", +[](const S& s) { return s.pace.device; }, Unit::none, Role::detail},
+       {kCutOff, +[](const S& s) { return std::string(s.cut_off ? "yes" : ""); }, Role::detail}}};
+  return kSheet;
+}
+
+const report::Sheet<StepOutlier>& outlier_sheet() {
+  using O = StepOutlier;
+  static const report::Sheet<O> kSheet{"Outlier steps: what grew against the median step",
+                                       Shape::table,
+                                       {report::rank_field<O>(&O::rank),
+                                        {"step", +[](const O& o) { return std::to_string(o.step); }},
+                                        {"lane", report::named<&O::lane>},
+                                        {"what", &O::what},
+                                        {"time", &O::time, Unit::ns},
+                                        {"median_step_time", &O::median_time, Unit::ns},
+                                        {"growth", +[](const O& o) { return o.growth(); }, Unit::ns}}};
+  return kSheet;
+}
+
+/// The parts of steps that were printed.
+std::vector<StepTime> read_back(const report::Table& printed) {
+  std::vector<StepTime> steps(printed.rows());
+  const auto& cut_off = std::get<report::Texts>(printed.column(kCutOff)->values);
+  for (std::size_t i = 0; i < kStepRoles; ++i) {
+    const auto& times = std::get<report::Ints>(printed.column(name_of(static_cast<StepRole>(i)))->values);
+    for (std::size_t row = 0; row < steps.size(); ++row) steps[row].parts[i] = times[row];
+  }
+  for (std::size_t row = 0; row < steps.size(); ++row) steps[row].cut_off = !cut_off[row].empty();
+  return steps;
+}
+
+/// One average over all ranks in place of each rank's.
+void join_averages(report::Report& report) {
+  std::erase_if(report.tables, [](const report::Table& table) { return table.title == kAverage; });
   const auto steps = report.tables.begin();
-  if (auto average = average_of(*steps)) report.tables.insert(steps + 1, std::move(*average));
+  if (auto average = average_step(read_back(*steps))) report.tables.insert(steps + 1, std::move(*average));
 }
 
-void note_rank(const Rank& rank, const std::vector<StepSpan>& spans, report::Report& report) {
+void note_rank(const Rank& rank, const std::vector<StepSpan>& spans, std::vector<std::string>& notes) {
   if (rank.steps.size() == 1 && rank.steps.front().row == trace::kNoRow)
-    report.notes.push_back(
+    notes.push_back(
         "No profiler steps are marked: the whole recording stands as one step. Call prof.step() once per "
         "iteration, with a schedule, to see steps.");
   for (const StepSpan& s : spans)
     if (s.partial)
-      report.notes.push_back(
+      notes.push_back(
           fmt::format("Step {} is cut off by the end of the recording (under 80 % of the previous step's "
                       "device events); it is shown, and left out of the average.",
                       rank.steps[s.index].number));
@@ -182,51 +212,66 @@ void note_rank(const Rank& rank, const std::vector<StepSpan>& spans, report::Rep
 
 }  // namespace
 
+std::string_view name_of(StepRole role) {
+  constexpr std::array<std::string_view, kStepRoles> kNames = {
+      "kernel", "communication", "memcpy", "memset", "runtime", "data_loader", "cpu_exec", "other"};
+  return kNames[static_cast<std::size_t>(role)];
+}
+
+std::string_view name_of(StepLane lane) { return lane == StepLane::step ? "step" : "host"; }
+
+std::optional<report::Table> average_step(const std::vector<StepTime>& steps) {
+  struct Average {
+    StepRole role;
+    std::int64_t time;
+    double share;
+  };
+  static const report::Sheet<Average> kSheet{kAverage,
+                                             Shape::bars,
+                                             {{"role", report::named<&Average::role>},
+                                              {"time", &Average::time, Unit::ns},
+                                              {"share", &Average::share, Unit::share, Role::share}}};
+  std::array<std::int64_t, kStepRoles> sums{};
+  std::int64_t count = 0, total = 0;
+  for (const StepTime& step : steps) {
+    if (step.cut_off) continue;
+    ++count;
+    for (std::size_t i = 0; i < kStepRoles; ++i) report::add_to(sums[i], step.parts[i]);
+  }
+  if (count == 0) return std::nullopt;
+  for (const std::int64_t sum : sums) report::add_to(total, sum);
+  std::vector<Average> rows;
+  for (const StepRole role : kColumnOrder) {
+    const std::int64_t sum = sums[static_cast<std::size_t>(role)];
+    rows.push_back({role, sum / count, total == 0 ? 0 : report::ratio(sum, total)});
+  }
+  return tabulate(kSheet, rows, false);
+}
+
+Steps steps_of(const Derived& derived) {
+  Steps of;
+  for (const Rank& rank : derived.trace().ranks) {
+    const std::vector<StepSpan> spans = step_spans(rank);
+    note_rank(rank, spans, of.notes);
+    const std::vector<StepTime> all = times_of(derived.trace(), rank, spans);
+    add_outliers(of.outliers, derived, rank, all);
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (derived.choice().includes(rank.steps[i])) of.steps.push_back(all[i]);
+  }
+  return of;
+}
+
 constexpr report::ParamSpec kParams[] = {kTbCompat};
 
-constinit const About steps_about = {kParams, true, Needs::one_rank, add_average};
+constinit const About steps_about = {kParams, true, Needs::one_rank, join_averages};
 
-report::Report steps(const trace::Trace& trace, const report::Params& params) {
+report::Report steps(const Derived& derived, const report::Params& params) {
+  const trace::Trace& trace = derived.trace();
   if (params.flag("tb-compat")) return tb_steps(trace, params);
-  const StepChoice choice(params);
-  report::Report report{"steps", {}, {}};
-  report::Table table{"Step time by what the time went to", Shape::bars, {}};
-  RankColumn rank_column(table, trace);
-  Columns out = step_columns(table);
-  report::Table outliers = outlier_table(trace);
-  for (const Rank& rank : trace.ranks) {
-    const std::int64_t origin = origin_of(rank);
-    const std::vector<StepSpan> spans = step_spans(rank);
-    const std::vector<IntervalSet> sets = role_sets(trace, rank);
-    const std::vector<StepPace> paces = step_paces(trace, rank);
-    note_rank(rank, spans, report);
-    std::vector<StepParts> all_parts;
-    for (const StepSpan& s : spans) {
-      const trace::Step& step = rank.steps[s.index];
-      std::vector<IntervalSet> in_step;
-      for (const IntervalSet& set : sets) in_step.push_back(set.within(s.span));
-      const std::vector<IntervalSet> parts = timeline::partition(s.span, in_step);
-      all_parts.push_back({s, {}});
-      for (const IntervalSet& part : parts) all_parts.back().parts.push_back(part.length());
-      if (!choice.includes(step)) continue;
-      rank_column.add(rank);
-      out.step.push_back(step.row == trace::kNoRow ? "all" : std::to_string(step.number));
-      for (std::size_t i = 0; i < parts.size(); ++i) out.parts[i]->push_back(parts[i].length());
-      out.total.push_back(s.span.length());
-      out.host_start.push_back(step.start - origin);
-      out.host_end.push_back(step.end - origin);
-      out.device_end.push_back(s.device_events > 0 ? step.device_end - origin : report::kNoInt);
-      out.device_length.push_back(s.device_length);
-      out.host_pace.push_back(paces[s.index].host);
-      out.slower_ops.push_back(paces[s.index].slower);
-      out.device_pace.push_back(paces[s.index].device);
-      out.cut_off.emplace_back(s.partial ? "yes" : "");
-    }
-    add_outliers(outliers, trace, rank, choice, all_parts, kRoles);
-  }
-  report.tables.push_back(std::move(table));
-  report.tables.push_back(std::move(outliers));
-  add_average(report);
+  Steps of = steps_of(derived);
+  report::Report report{"steps", {tabulate(step_sheet(), of.steps, trace.several())}, std::move(of.notes)};
+  if (auto average = average_step(of.steps)) report.tables.push_back(std::move(*average));
+  report.tables.push_back(tabulate(outlier_sheet(), of.outliers, trace.several()));
   return report;
 }
 

@@ -6,6 +6,7 @@
 
 #include <fstream>
 
+#include "analyze/derived.h"
 #include "analyze/list.h"
 #include "analyze/tb/names.h"
 #include "read/open.h"
@@ -144,7 +145,7 @@ TEST(TbSteps, theStepsAnalysisAnswersWithItWhenAsked) {
   Params params;
   params.set("tb-compat", "true");
   params.set("step", "2");
-  const Report report = steps(trace, params);
+  const Report report = steps(Derived(trace, params), params);
   ASSERT_EQ(report.tables.at(0).rows(), 1u);
   EXPECT_EQ(text(report, "step", 0), "2");
 }

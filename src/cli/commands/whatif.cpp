@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "advise/analyses.h"
-#include "analyze/replay/whatif_changes.h"
+#include "analyze/replay/scale.h"
 #include "cli/exit.h"
 #include "cli/present.h"
 #include "cli/terminal.h"

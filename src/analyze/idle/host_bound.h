@@ -1,0 +1,27 @@
+// Long stretches in which a device did nothing because its next event had not been launched.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyze/derived.h"
+#include "derive/idle/idle_cause.h"
+#include "report/sheet.h"
+
+namespace stepscope::analyze {
+
+/// One stretch. Times in ns; `start` counts from the first event of the file.
+struct HostBoundStretch {
+  std::int64_t rank, device, start, length;
+  std::int64_t step;        ///< of the event that ended it; report::kNoInt outside all steps
+  derive::IdleCause cause;  ///< of most of it
+  std::string host;         ///< the innermost host range that covers half of it; "" for none
+  std::string op, thread;   ///< of that range
+  std::string next;         ///< the event that ended it
+};
+const report::Sheet<HostBoundStretch>& stretch_sheet();
+
+/// Adds a rank's stretches of 1 ms and more, longest first.
+void add_stretches(std::vector<HostBoundStretch>& found, const Derived& derived, const trace::Rank& rank);
+
+}  // namespace stepscope::analyze
