@@ -20,37 +20,33 @@ using report::Unit;
 
 namespace {
 
-/// Σ over rows of these kinds of their share of compute time × `part`.
+std::vector<const analyze::KernelKindTimes*> kinds_of(const Evidence& e) {
+  return e.mine(e.reports().kernels.kinds, "Kinds of compute kernels");
+}
+
+/// Σ over these kinds of their share of compute time × `part`.
 template <class Part>
-double sum_of_kinds(const Evidence& e, std::initializer_list<std::string_view> kinds, Part part) {
-  const Table* table = table_of(e.reports().kernels, "Kinds of compute kernels");
+double sum_of_kinds(const Evidence& e, std::initializer_list<KernelKind> kinds, Part part) {
   double sum = 0;
-  if (table == nullptr) return sum;
-  const Texts& names = *texts_of(*table, "kind");
-  for (std::size_t row = 0; row < names.size(); ++row)
-    if (e.mine(*table, row) && std::find(kinds.begin(), kinds.end(), names[row]) != kinds.end())
-      sum += (*reals_of(*table, "share"))[row] * part(*table, row);
+  for (const analyze::KernelKindTimes* row : kinds_of(e))
+    if (std::find(kinds.begin(), kinds.end(), row->kind) != kinds.end()) sum += row->share * part(*row);
   return sum;
 }
 
 }  // namespace
 
-double kind_share(const Evidence& e, std::initializer_list<std::string_view> kinds) {
-  return sum_of_kinds(e, kinds, [](const Table&, std::size_t) { return 1.0; });
+double kind_share(const Evidence& e, std::initializer_list<KernelKind> kinds) {
+  return sum_of_kinds(e, kinds, [](const auto&) { return 1.0; });
 }
 
-double chained_share(const Evidence& e, std::initializer_list<std::string_view> kinds) {
-  return sum_of_kinds(
-      e, kinds, [](const Table& table, std::size_t row) { return (*reals_of(table, "chained_share"))[row]; });
+double chained_share(const Evidence& e, std::initializer_list<KernelKind> kinds) {
+  return sum_of_kinds(e, kinds, [](const auto& row) { return row.chained; });
 }
 
 double small_grid_share(const Evidence& e) {
-  const Table* table = table_of(e.reports().kernels, "Kinds of compute kernels");
   double sum = 0;
-  for (std::size_t row = 0; table != nullptr && row < table->rows(); ++row) {
-    const double small = (*reals_of(*table, "small_grid_share"))[row];
-    if (e.mine(*table, row) && small > 0) sum += small * (*reals_of(*table, "share"))[row];
-  }
+  for (const analyze::KernelKindTimes* row : kinds_of(e))
+    if (row->small > 0) sum += row->small * row->share;
   return sum;
 }
 
@@ -60,7 +56,7 @@ std::int64_t compute_time(const Evidence& e, double share) {
 
 bool has_pointwise_chains(const Evidence& e) {
   return e.share(e.fact(&Facts::busy)) >= kBusyShare &&
-         kind_share(e, {"pointwise", "cast"}) >= kPointwiseShare;
+         kind_share(e, {KernelKind::pointwise, KernelKind::cast}) >= kPointwiseShare;
 }
 
 CopySum copies_of(const Evidence& e, const std::function<bool(std::string_view, std::string_view)>& wanted) {

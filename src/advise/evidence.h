@@ -11,6 +11,8 @@
 #include "analyze/host/host_time.h"
 #include "analyze/idle/idle.h"
 #include "analyze/idle/ledger.h"
+#include "analyze/kernels/kernels.h"
+#include "analyze/kernels/products.h"
 #include "analyze/overview.h"
 #include "analyze/replay/replayed_rank.h"
 #include "report/table.h"
@@ -25,9 +27,10 @@ struct Reports {
   analyze::Overview overview;
   analyze::Idle idle;
   analyze::Ledger ledger;
+  analyze::Kernels kernels;
+  analyze::Products products;
   analyze::HostTime host_time;  ///< only where some rank has no device
-  report::Report steps, devices, kernels, products, copies, collectives, input_wait, memory_events,
-      synchronizations, launches,
+  report::Report steps, devices, copies, collectives, input_wait, memory_events, synchronizations, launches,
       operators,                                         // only where some rank has no device
       stragglers, pipeline;                              // these two: only of several ranks
   std::vector<std::vector<analyze::Launched>> launched;  ///< by rank's place in the trace and kAskedRanges

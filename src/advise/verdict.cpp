@@ -221,13 +221,14 @@ Reports gather(const analyze::Derived& derived, const report::Params& params, un
   answer(reports.idle, analyze::idle_of);
   table(reports.memory_events, "memory_events");
   table(reports.launches, "launches");
-  table(reports.products, "products");
+  answer(reports.products, analyze::products_of);
   table(reports.copies, "copies");
   table(reports.collectives, "collectives");
   table(reports.steps, "steps");
   answer(reports.overview, analyze::overview_of);
   table(reports.devices, "devices");
-  table(reports.kernels, "kernels");
+  answer(reports.kernels,
+         [](const analyze::Derived& of) { return analyze::kernels_of(of.trace(), of.choice()); });
   table(reports.synchronizations, "synchronizations");
   table(reports.input_wait, "input_wait");
   if (std::any_of(ranks.begin(), ranks.end(), has_no_device_work)) {

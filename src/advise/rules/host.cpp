@@ -46,14 +46,11 @@ std::int64_t late_launching(const Evidence& e, Bound bound) {
 
 /// Most kernels were made by a compiler and none is launched as part of a graph.
 bool compiled_not_captured(const Evidence& e) {
-  const Table* kernels = table_of(e.reports().kernels, "Kernels");
-  const report::Ints* counts = kernels == nullptr ? nullptr : ints_of(*kernels, "count");
-  if (counts == nullptr || e.fact(&Facts::graph_launches) > 0) return false;
+  if (e.fact(&Facts::graph_launches) > 0) return false;
   std::int64_t all = 0, compiled = 0;
-  for (std::size_t row = 0; row < counts->size(); ++row) {
-    if (!e.mine(*kernels, row)) continue;
-    all += (*counts)[row];
-    if ((*texts_of(*kernels, "name"))[row].starts_with("triton_")) compiled += (*counts)[row];
+  for (const analyze::KernelTimes* row : e.mine(e.reports().kernels.kernels, "Kernels by name")) {
+    all += row->count;
+    if (row->name.starts_with("triton_")) compiled += row->count;
   }
   return all > 0 && static_cast<double>(compiled) >= kCompiledShare * static_cast<double>(all);
 }
