@@ -64,15 +64,11 @@ std::string limit(const Evidence& e) {
     text += fmt::format(" The largest compute kernel, {}, takes {} of kernel time",
                         report::short_name(top->name, 48),
                         percent(static_cast<double>(top->total) / static_cast<double>(sum)));
-  const report::Table* devices = table_of(e.reports().devices, "Devices");
-  if (!text.empty() && devices != nullptr && reals_of(*devices, "tensor_core_share") != nullptr) {
-    const report::Reals& matrix = *reals_of(*devices, "tensor_core_share");
-    const report::Reals& unknown = *reals_of(*devices, "unknown_core_share");
-    for (std::size_t row = 0; row < matrix.size(); ++row)
-      if (e.mine(*devices, row) && matrix[row] >= 0 && unknown[row] < 0.5)
-        return text + fmt::format("; matrix units carry {} of compute time.", percent(matrix[row]));
-  }
-  return text.empty() ? text : text + ".";
+  if (text.empty()) return text;
+  for (const analyze::DeviceUse* row : e.mine(e.reports().devices.devices, "Devices"))
+    if (row->tensor_cores >= 0 && row->unknown_cores < 0.5)
+      return text + fmt::format("; matrix units carry {} of compute time.", percent(row->tensor_cores));
+  return text + ".";
 }
 
 /// "most of it" only when it is.

@@ -11,11 +11,6 @@
 namespace stepscope::advise {
 
 using report::format_value;
-using report::Ints;
-using report::kNoInt;
-using report::Reals;
-using report::Table;
-using report::Texts;
 using report::Unit;
 
 namespace {
@@ -61,26 +56,20 @@ bool has_pointwise_chains(const Evidence& e) {
 
 CopySum copies_of(const Evidence& e, const std::function<bool(std::string_view, std::string_view)>& wanted) {
   CopySum sum;
-  const Table* table = table_of(e.reports().copies, "Copies by operator");
-  if (table == nullptr) return sum;
-  const Texts &names = *texts_of(*table, "name"), &ops = *texts_of(*table, "op");
-  const auto number = [&](std::string_view column, std::size_t row) {
-    return (*ints_of(*table, column))[row];
-  };
-  for (std::size_t row = 0; row < names.size(); ++row) {
-    if (!e.mine(*table, row) || !wanted(names[row], ops[row])) continue;
-    if (sum.count == 0) sum.op = ops[row];  // rows come longest first
-    sum.count += number("count", row);
-    sum.small += number("small", row);
-    sum.created += number("created", row);
-    report::add_to(sum.bytes, number("bytes", row));
-    sum.total += number("total", row);
-    sum.exposed += number("exposed", row);
-    sum.host += number("host", row);
-    const double rate = (*reals_of(*table, "large_rate"))[row];
-    if (number("large", row) == 0 || !(rate > 0)) continue;
-    sum.large += number("large", row);
-    sum.slowest_large = sum.slowest_large > 0 ? std::min(sum.slowest_large, rate) : rate;
+  for (const analyze::OperatorCopies* row : e.mine(e.reports().copies.copies, "Copies by operator")) {
+    if (!wanted(row->name, row->op)) continue;
+    if (sum.count == 0) sum.op = row->op;  // rows come longest first
+    sum.count += row->count;
+    sum.small += row->small;
+    sum.created += row->created;
+    report::add_to(sum.bytes, row->bytes);
+    sum.total += row->total;
+    sum.exposed += row->exposed;
+    sum.host += row->host;
+    if (row->large == 0 || !(row->large_rate > 0)) continue;
+    sum.large += row->large;
+    sum.slowest_large =
+        sum.slowest_large > 0 ? std::min(sum.slowest_large, row->large_rate) : row->large_rate;
   }
   return sum;
 }
@@ -103,14 +92,13 @@ void device_only(Finding& f, Bound bound) {
 
 Memory memory_of(const Evidence& e) {
   Memory fullest;
-  const Table* peaks = table_of(e.reports().memory_events, "Peak");
-  const Ints* peak = peaks == nullptr ? nullptr : ints_of(*peaks, "peak_allocated");
-  const Ints* total = peaks == nullptr ? nullptr : ints_of(*peaks, "capacity");
-  for (std::size_t row = 0; peak != nullptr && total != nullptr && row < peak->size(); ++row)
-    if (e.mine(*peaks, row) && (*peak)[row] > 0 && (*total)[row] > 0 &&
-        (fullest.total == 0 || static_cast<double>((*peak)[row]) / static_cast<double>((*total)[row]) >
-                                   static_cast<double>(fullest.peak) / static_cast<double>(fullest.total)))
-      fullest = {(*peak)[row], (*total)[row]};
+  const auto share = [](std::int64_t peak, std::int64_t total) {
+    return static_cast<double>(peak) / static_cast<double>(total);
+  };
+  for (const analyze::MemoryPeak* row : e.mine(e.reports().memory_events.peaks, "Peak of each memory"))
+    if (row->allocated > 0 && row->capacity > 0 &&
+        (fullest.total == 0 || share(row->allocated, row->capacity) > share(fullest.peak, fullest.total)))
+      fullest = {row->allocated, row->capacity};
   return fullest;
 }
 

@@ -9,10 +9,13 @@
 #include <vector>
 
 #include "analyze/host/host_time.h"
+#include "analyze/idle/devices.h"
 #include "analyze/idle/idle.h"
 #include "analyze/idle/ledger.h"
+#include "analyze/kernels/copies.h"
 #include "analyze/kernels/kernels.h"
 #include "analyze/kernels/products.h"
+#include "analyze/memory/memory_events.h"
 #include "analyze/overview.h"
 #include "analyze/replay/replayed_rank.h"
 #include "report/table.h"
@@ -27,10 +30,13 @@ struct Reports {
   analyze::Overview overview;
   analyze::Idle idle;
   analyze::Ledger ledger;
+  analyze::Devices devices;
   analyze::Kernels kernels;
   analyze::Products products;
+  analyze::Copies copies;
+  analyze::MemoryEvents memory_events;
   analyze::HostTime host_time;  ///< only where some rank has no device
-  report::Report steps, devices, copies, collectives, input_wait, memory_events, synchronizations, launches,
+  report::Report steps, collectives, input_wait, synchronizations, launches,
       operators,                                         // only where some rank has no device
       stragglers, pipeline;                              // these two: only of several ranks
   std::vector<std::vector<analyze::Launched>> launched;  ///< by rank's place in the trace and kAskedRanges

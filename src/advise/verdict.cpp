@@ -219,14 +219,15 @@ Reports gather(const analyze::Derived& derived, const report::Params& params, un
   };
   answer(reports.ledger, analyze::ledger_of);
   answer(reports.idle, analyze::idle_of);
-  table(reports.memory_events, "memory_events");
+  answer(reports.memory_events,
+         [](const analyze::Derived& of) { return analyze::memory_events_of(of.trace(), of.choice()); });
   table(reports.launches, "launches");
   answer(reports.products, analyze::products_of);
-  table(reports.copies, "copies");
+  answer(reports.copies, analyze::copies_of);
   table(reports.collectives, "collectives");
   table(reports.steps, "steps");
   answer(reports.overview, analyze::overview_of);
-  table(reports.devices, "devices");
+  answer(reports.devices, analyze::devices_of);
   answer(reports.kernels,
          [](const analyze::Derived& of) { return analyze::kernels_of(of.trace(), of.choice()); });
   table(reports.synchronizations, "synchronizations");

@@ -18,7 +18,6 @@ namespace stepscope::advise {
 namespace {
 
 using report::format_value;
-using report::Table;
 using report::Unit;
 
 /// "op 9.95 ms, python 1.36 ms": idle time by those of the causes that have any, most first.
@@ -245,12 +244,11 @@ std::optional<Finding> zero_fill(const Evidence& e, Bound bound) {
 }
 
 std::optional<Finding> data_parallel(const Evidence& e, Bound) {
-  const Table* devices = table_of(e.reports().devices, "Devices");
-  if (e.fact(&Facts::data_parallel_calls) == 0 || devices == nullptr || devices->rows() < 2)
-    return std::nullopt;
-  Finding f =
-      finding(e, "H08", "host",
-              fmt::format("torch.nn.DataParallel drives {} devices from one process", devices->rows()));
+  if (e.fact(&Facts::data_parallel_calls) == 0) return std::nullopt;
+  const std::size_t devices = e.mine(e.reports().devices.devices, "Devices").size();
+  if (devices < 2) return std::nullopt;
+  Finding f = finding(e, "H08", "host",
+                      fmt::format("torch.nn.DataParallel drives {} devices from one process", devices));
   f.confidence = Confidence::high;
   f.because = "its forward is in the trace";
   f.evidence = "operators: DataParallel.forward";

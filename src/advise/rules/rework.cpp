@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "advise/device_work.h"
 #include "advise/rules/constants.h"
@@ -22,17 +21,9 @@ using report::kNoInt;
 using report::Table;
 using report::Unit;
 
-/// 8 of "8.6"; 0 of anything else.
-int major_of(std::string_view capability) {
-  int major = 0;
-  std::from_chars(capability.data(), capability.data() + capability.size(), major);
-  return major;
-}
-
 bool has_tensor_cores(const Evidence& e) {
-  const Table* devices = table_of(e.reports().devices, "Devices");
-  for (std::size_t row = 0; devices != nullptr && row < devices->rows(); ++row)
-    if (e.mine(*devices, row) && major_of((*texts_of(*devices, "compute_capability"))[row]) >= 7) return true;
+  for (const analyze::DeviceUse* row : e.mine(e.reports().devices.devices, "Devices"))
+    if (row->compute_major >= 7) return true;
   return false;
 }
 

@@ -19,13 +19,14 @@ struct DeviceUse {
   double sm_efficiency = report::kNoReal;          ///< likewise: multiprocessors have a block, on average
   double occupancy = report::kNoReal;              ///< of kernels, weighted with durations
   double tensor_cores = report::kNoReal;           ///< share of compute kernels' time, by their names
-  double plain_cores = report::kNoReal;   ///< likewise: products and convolutions; where there are matrix units
-  double unknown_cores = report::kNoReal;                           ///< likewise
-  double fp64 = report::kNoReal;                                    ///< likewise
-  double plain_gain = report::kNoReal, fp64_gain = report::kNoReal; ///< bf16's peak ÷ fp32's, fp64's
-  std::int64_t busy = 0, window = 0;                                ///< ns
-  std::int64_t memory = report::kNoInt;                             ///< bytes
-  int compute_major = 0, compute_minor = 0;                         ///< 0.0 where it has none
+  double plain_cores =
+      report::kNoReal;  ///< likewise: products and convolutions; where there are matrix units
+  double unknown_cores = report::kNoReal;                            ///< likewise
+  double fp64 = report::kNoReal;                                     ///< likewise
+  double plain_gain = report::kNoReal, fp64_gain = report::kNoReal;  ///< bf16's peak ÷ fp32's, fp64's
+  std::int64_t busy = 0, window = 0;                                 ///< ns
+  std::int64_t memory = report::kNoInt;                              ///< bytes
+  int compute_major = 0, compute_minor = 0;                          ///< 0.0 where it has none
 };
 
 /// One hundredth of a device's window. `time`: its begin, ns from the first event of the file.
