@@ -53,36 +53,22 @@ std::string per_step(const Evidence& e) {
 /// What the device does most, for a step that the device limits: its busiest compute kernel and the use of
 /// matrix units.
 std::string limit(const Evidence& e) {
-  const report::Table* kernels = table_of(e.reports().kernels, "Kernels");
-  const report::Table* devices = table_of(e.reports().devices, "Devices");
   std::string text;
-  if (kernels != nullptr && ints_of(*kernels, "total") != nullptr) {
-    const report::Texts& names = *texts_of(*kernels, "name");
-    const report::Ints& totals = *ints_of(*kernels, "total");
-    const report::Texts& works = *texts_of(*kernels, "work");
-    std::int64_t sum = 0, most = -1;
-    std::size_t top = 0;
-    for (std::size_t row = 0; row < totals.size(); ++row) {
-      if (!e.mine(*kernels, row)) continue;
-      sum += totals[row];
-      if (totals[row] > most && works[row] == "compute") {
-        most = totals[row];
-        top = row;
-      }
-    }
-    if (most > 0)
-      text += fmt::format(" The largest compute kernel, {}, takes {} of kernel time",
-                          report::short_name(names[top], 48),
-                          percent(static_cast<double>(most) / static_cast<double>(sum)));
+  std::int64_t sum = 0;
+  const analyze::KernelTimes* top = nullptr;
+  for (const analyze::KernelTimes* row : e.mine(e.reports().kernels.kernels, "Kernels by name")) {
+    sum += row->total;
+    if (!row->communication && (top == nullptr || row->total > top->total)) top = row;
   }
-  if (!text.empty() && devices != nullptr && reals_of(*devices, "tensor_core_share") != nullptr) {
-    const report::Reals& matrix = *reals_of(*devices, "tensor_core_share");
-    const report::Reals& unknown = *reals_of(*devices, "unknown_core_share");
-    for (std::size_t row = 0; row < matrix.size(); ++row)
-      if (e.mine(*devices, row) && matrix[row] >= 0 && unknown[row] < 0.5)
-        return text + fmt::format("; matrix units carry {} of compute time.", percent(matrix[row]));
-  }
-  return text.empty() ? text : text + ".";
+  if (top != nullptr && top->total > 0)
+    text += fmt::format(" The largest compute kernel, {}, takes {} of kernel time",
+                        report::short_name(top->name, 48),
+                        percent(static_cast<double>(top->total) / static_cast<double>(sum)));
+  if (text.empty()) return text;
+  for (const analyze::DeviceUse* row : e.mine(e.reports().devices.devices, "Devices"))
+    if (row->tensor_cores >= 0 && row->unknown_cores < 0.5)
+      return text + fmt::format("; matrix units carry {} of compute time.", percent(row->tensor_cores));
+  return text + ".";
 }
 
 /// "most of it" only when it is.

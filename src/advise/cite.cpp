@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <iterator>
 
 #include "advise/places.h"
 #include "report/units.h"
@@ -95,37 +93,20 @@ void name_wait(WaitingCall& wait, const std::string& copy) {
   wait.what = copies_to_host(copy) ? "a copy to the host" : "a copy to the device";
 }
 
-/// The name of the rank's device with the most busy time, and its compute capability.
-struct Device {
-  std::string name;
-  double capability = 0;
-};
-
-Device busiest_device(const Evidence& e) {
-  Device device;
-  const Table* table = table_of(e.reports().devices, "Devices");
-  if (table == nullptr) return device;
-  const Texts* names = texts_of(*table, "name");
-  const Texts* capabilities = texts_of(*table, "compute_capability");
-  const Ints* busy = ints_of(*table, "busy");
-  std::int64_t most = -1;
-  for (std::size_t row = 0;
-       names != nullptr && capabilities != nullptr && busy != nullptr && row < names->size(); ++row) {
-    if (!e.mine(*table, row) || (*busy)[row] <= most) continue;
-    most = (*busy)[row];
-    device = {(*names)[row], 0};
-    const std::string& text = (*capabilities)[row];
-    std::from_chars(text.data(), text.data() + text.size(), device.capability);
-  }
-  return device;
+/// The rank's device with the most busy time.
+analyze::DeviceUse busiest_device(const Evidence& e) {
+  const analyze::DeviceUse* busiest = nullptr;
+  for (const analyze::DeviceUse* row : e.mine(e.reports().devices.devices, "Devices"))
+    if (busiest == nullptr || row->busy > busiest->busy) busiest = row;
+  return busiest == nullptr ? analyze::DeviceUse{} : *busiest;
 }
 
 enum class Maker : std::uint8_t { unknown, nvidia, amd, intel };
 
-Maker maker_of(const Device& device) {
+Maker maker_of(const analyze::DeviceUse& device) {
   if (contains(device.name, "Intel")) return Maker::intel;
   if (contains(device.name, "AMD") || contains(device.name, "Instinct")) return Maker::amd;
-  return device.capability > 0 || contains(device.name, "NVIDIA") ? Maker::nvidia : Maker::unknown;
+  return device.compute_major > 0 || contains(device.name, "NVIDIA") ? Maker::nvidia : Maker::unknown;
 }
 
 }  // namespace
@@ -209,39 +190,37 @@ std::string device_graphs(const Evidence& e) {
 }
 
 double pinned_rate(const Evidence& e) {
-  const Device device = busiest_device(e);
+  const analyze::DeviceUse device = busiest_device(e);
   constexpr double kGen3 = 12e9, kGen4 = 25e9, kGen5 = 50e9;  // PCIe, 16 lanes
   if (contains(device.name, "MI300")) return kGen5;
   if (maker_of(device) == Maker::amd) return kGen4;
-  return device.capability >= 9 ? kGen5 : device.capability >= 8 ? kGen4 : kGen3;
+  return device.compute_major >= 9 ? kGen5 : device.compute_major >= 8 ? kGen4 : kGen3;
 }
 
 double expected_bus_rate(const Evidence& e, std::int64_t ranks) {
   constexpr double kFabric = 100e9, kPcie = 10e9, kNetwork = 20e9;
   constexpr std::int64_t kMaxInHost = 8;
   if (ranks > kMaxInHost) return kNetwork;
-  const Device device = busiest_device(e);
+  const analyze::DeviceUse device = busiest_device(e);
   if (maker_of(device) == Maker::amd) return contains(device.name, "MI") ? kFabric : kPcie;
-  const double of_data_centres[] = {7.0, 8.0, 9.0, 10.0};
-  return std::find(std::begin(of_data_centres), std::end(of_data_centres), device.capability) !=
-                 std::end(of_data_centres)
-             ? kFabric
-             : kPcie;
+  const bool of_data_centres =
+      device.compute_minor == 0 && device.compute_major >= 7 && device.compute_major <= 10;
+  return of_data_centres ? kFabric : kPcie;
 }
 
 std::string lower_precision(const Evidence& e) {
-  const Device device = busiest_device(e);
+  const analyze::DeviceUse device = busiest_device(e);
   const Maker maker = maker_of(device);
   const bool nvidia = maker == Maker::nvidia;
   if (maker == Maker::intel) return "torch.autocast(\"xpu\", dtype=torch.bfloat16).";
   if (maker == Maker::amd) return "torch.autocast(\"cuda\", dtype=torch.bfloat16).";
-  const bool volta = contains(device.name, "V100") || (device.capability >= 7 && device.capability < 8);
+  const bool volta = contains(device.name, "V100") || device.compute_major == 7;
   if (nvidia && volta)
     return fmt::format(
         "torch.autocast(\"cuda\", dtype=torch.float16) with torch.amp.GradScaler(\"cuda\"): the matrix units "
         "of {} know float16, not bfloat16.",
         device.name);
-  if (nvidia && device.capability >= 8)
+  if (nvidia && device.compute_major >= 8)
     return "torch.autocast(\"cuda\", dtype=torch.bfloat16); for float32 that has to stay, "
            "torch.set_float32_matmul_precision(\"high\").";
   return "torch.autocast(device_type, dtype=torch.bfloat16), or float16 with torch.amp.GradScaler where the "

@@ -9,52 +9,52 @@ using report::Shape;
 using report::Table;
 using report::Unit;
 
-Reports with_device(const char* name, const char* capability) {
+Reports with_device(const char* name, int major, int minor) {
+  analyze::DeviceUse device{0, 0, name};
+  device.busy = 5;
+  device.compute_major = major;
+  device.compute_minor = minor;
   Reports reports;
-  Table devices{"Devices", Shape::table, {}};
-  devices.texts("name") = {name};
-  devices.texts("compute_capability") = {capability};
-  devices.ints("busy", Unit::ns) = {5};
-  reports.devices.tables.push_back(std::move(devices));
+  reports.devices.devices.push_back(device);
   return reports;
 }
 
-std::string precision(const char* name, const char* capability) {
-  const Reports reports = with_device(name, capability);
+std::string precision(const char* name, int major, int minor) {
+  const Reports reports = with_device(name, major, minor);
   return lower_precision(Evidence(reports, 0, false));
 }
 
 TEST(Cite, PrecisionFitsTheDevice) {
-  EXPECT_NE(precision("Tesla V100-SXM2-16GB", "7.0").find("float16) with torch.amp.GradScaler"),
+  EXPECT_NE(precision("Tesla V100-SXM2-16GB", 7, 0).find("float16) with torch.amp.GradScaler"),
             std::string::npos);
-  EXPECT_NE(precision("Tesla T4", "7.5").find("not bfloat16"), std::string::npos);
-  EXPECT_NE(precision("NVIDIA A100-SXM4-80GB", "8.0").find("dtype=torch.bfloat16"), std::string::npos);
-  EXPECT_NE(precision("NVIDIA H100", "9.0").find("dtype=torch.bfloat16"), std::string::npos);
-  EXPECT_EQ(precision("AMD Instinct MI300X", "9.4").find("GradScaler"), std::string::npos);
-  EXPECT_NE(precision("something", "").find("where the device has no bfloat16"), std::string::npos);
+  EXPECT_NE(precision("Tesla T4", 7, 5).find("not bfloat16"), std::string::npos);
+  EXPECT_NE(precision("NVIDIA A100-SXM4-80GB", 8, 0).find("dtype=torch.bfloat16"), std::string::npos);
+  EXPECT_NE(precision("NVIDIA H100", 9, 0).find("dtype=torch.bfloat16"), std::string::npos);
+  EXPECT_EQ(precision("AMD Instinct MI300X", 9, 4).find("GradScaler"), std::string::npos);
+  EXPECT_NE(precision("something", 0, 0).find("where the device has no bfloat16"), std::string::npos);
 }
 
 TEST(Cite, GraphsAreNamedAsTheDeviceHasThem) {
-  const auto graphs = [](const char* name, const char* capability) {
-    const Reports reports = with_device(name, capability);
+  const auto graphs = [](const char* name, int major, int minor) {
+    const Reports reports = with_device(name, major, minor);
     return device_graphs(Evidence(reports, 0, false));
   };
-  EXPECT_EQ(graphs("Tesla V100-SXM2-16GB", "7.0"), "CUDA graphs");
-  EXPECT_EQ(graphs("AMD Instinct MI300X", "9.4"), "HIP graphs");
+  EXPECT_EQ(graphs("Tesla V100-SXM2-16GB", 7, 0), "CUDA graphs");
+  EXPECT_EQ(graphs("AMD Instinct MI300X", 9, 4), "HIP graphs");
   for (const char* name : {"ARTEMIS", "Intel(R) Data Center GPU Max 1550", ""}) {
-    EXPECT_EQ(graphs(name, "").find("CUDA"), std::string::npos) << name;
-    EXPECT_EQ(graphs(name, "").find("HIP"), std::string::npos) << name;
+    EXPECT_EQ(graphs(name, 0, 0).find("CUDA"), std::string::npos) << name;
+    EXPECT_EQ(graphs(name, 0, 0).find("HIP"), std::string::npos) << name;
   }
 }
 
 TEST(Cite, WordsOfTheDevice) {
-  const auto said = [](const char* name, const char* capability) {
-    const Reports reports = with_device(name, capability);
+  const auto said = [](const char* name, int major, int minor) {
+    const Reports reports = with_device(name, major, minor);
     return worded(Evidence(reports, 0, false), "a <<CUDA||ROCm||either>>, <<b||||c>>.");
   };
-  EXPECT_EQ(said("NVIDIA H100", "9.0"), "a CUDA, b.");
-  EXPECT_EQ(said("AMD Instinct MI300X", "9.4"), "a ROCm, .");
-  EXPECT_EQ(said("something", ""), "a either, c.");
+  EXPECT_EQ(said("NVIDIA H100", 9, 0), "a CUDA, b.");
+  EXPECT_EQ(said("AMD Instinct MI300X", 9, 4), "a ROCm, .");
+  EXPECT_EQ(said("something", 0, 0), "a either, c.");
 }
 
 Reports with_waits() {

@@ -11,46 +11,37 @@
 namespace stepscope::advise {
 
 using report::format_value;
-using report::Ints;
-using report::kNoInt;
-using report::Reals;
-using report::Table;
-using report::Texts;
 using report::Unit;
 
 namespace {
 
-/// Σ over rows of these kinds of their share of compute time × `part`.
+std::vector<const analyze::KernelKindTimes*> kinds_of(const Evidence& e) {
+  return e.mine(e.reports().kernels.kinds, "Kinds of compute kernels");
+}
+
+/// Σ over these kinds of their share of compute time × `part`.
 template <class Part>
-double sum_of_kinds(const Evidence& e, std::initializer_list<std::string_view> kinds, Part part) {
-  const Table* table = table_of(e.reports().kernels, "Kinds of compute kernels");
+double sum_of_kinds(const Evidence& e, std::initializer_list<KernelKind> kinds, Part part) {
   double sum = 0;
-  if (table == nullptr) return sum;
-  const Texts& names = *texts_of(*table, "kind");
-  for (std::size_t row = 0; row < names.size(); ++row)
-    if (e.mine(*table, row) && std::find(kinds.begin(), kinds.end(), names[row]) != kinds.end())
-      sum += (*reals_of(*table, "share"))[row] * part(*table, row);
+  for (const analyze::KernelKindTimes* row : kinds_of(e))
+    if (std::find(kinds.begin(), kinds.end(), row->kind) != kinds.end()) sum += row->share * part(*row);
   return sum;
 }
 
 }  // namespace
 
-double kind_share(const Evidence& e, std::initializer_list<std::string_view> kinds) {
-  return sum_of_kinds(e, kinds, [](const Table&, std::size_t) { return 1.0; });
+double kind_share(const Evidence& e, std::initializer_list<KernelKind> kinds) {
+  return sum_of_kinds(e, kinds, [](const auto&) { return 1.0; });
 }
 
-double chained_share(const Evidence& e, std::initializer_list<std::string_view> kinds) {
-  return sum_of_kinds(
-      e, kinds, [](const Table& table, std::size_t row) { return (*reals_of(table, "chained_share"))[row]; });
+double chained_share(const Evidence& e, std::initializer_list<KernelKind> kinds) {
+  return sum_of_kinds(e, kinds, [](const auto& row) { return row.chained; });
 }
 
 double small_grid_share(const Evidence& e) {
-  const Table* table = table_of(e.reports().kernels, "Kinds of compute kernels");
   double sum = 0;
-  for (std::size_t row = 0; table != nullptr && row < table->rows(); ++row) {
-    const double small = (*reals_of(*table, "small_grid_share"))[row];
-    if (e.mine(*table, row) && small > 0) sum += small * (*reals_of(*table, "share"))[row];
-  }
+  for (const analyze::KernelKindTimes* row : kinds_of(e))
+    if (row->small > 0) sum += row->small * row->share;
   return sum;
 }
 
@@ -60,31 +51,25 @@ std::int64_t compute_time(const Evidence& e, double share) {
 
 bool has_pointwise_chains(const Evidence& e) {
   return e.share(e.fact(&Facts::busy)) >= kBusyShare &&
-         kind_share(e, {"pointwise", "cast"}) >= kPointwiseShare;
+         kind_share(e, {KernelKind::pointwise, KernelKind::cast}) >= kPointwiseShare;
 }
 
 CopySum copies_of(const Evidence& e, const std::function<bool(std::string_view, std::string_view)>& wanted) {
   CopySum sum;
-  const Table* table = table_of(e.reports().copies, "Copies by operator");
-  if (table == nullptr) return sum;
-  const Texts &names = *texts_of(*table, "name"), &ops = *texts_of(*table, "op");
-  const auto number = [&](std::string_view column, std::size_t row) {
-    return (*ints_of(*table, column))[row];
-  };
-  for (std::size_t row = 0; row < names.size(); ++row) {
-    if (!e.mine(*table, row) || !wanted(names[row], ops[row])) continue;
-    if (sum.count == 0) sum.op = ops[row];  // rows come longest first
-    sum.count += number("count", row);
-    sum.small += number("small", row);
-    sum.created += number("created", row);
-    report::add_to(sum.bytes, number("bytes", row));
-    sum.total += number("total", row);
-    sum.exposed += number("exposed", row);
-    sum.host += number("host", row);
-    const double rate = (*reals_of(*table, "large_rate"))[row];
-    if (number("large", row) == 0 || !(rate > 0)) continue;
-    sum.large += number("large", row);
-    sum.slowest_large = sum.slowest_large > 0 ? std::min(sum.slowest_large, rate) : rate;
+  for (const analyze::OperatorCopies* row : e.mine(e.reports().copies.copies, "Copies by operator")) {
+    if (!wanted(row->name, row->op)) continue;
+    if (sum.count == 0) sum.op = row->op;  // rows come longest first
+    sum.count += row->count;
+    sum.small += row->small;
+    sum.created += row->created;
+    report::add_to(sum.bytes, row->bytes);
+    sum.total += row->total;
+    sum.exposed += row->exposed;
+    sum.host += row->host;
+    if (row->large == 0 || !(row->large_rate > 0)) continue;
+    sum.large += row->large;
+    sum.slowest_large =
+        sum.slowest_large > 0 ? std::min(sum.slowest_large, row->large_rate) : row->large_rate;
   }
   return sum;
 }
@@ -107,14 +92,13 @@ void device_only(Finding& f, Bound bound) {
 
 Memory memory_of(const Evidence& e) {
   Memory fullest;
-  const Table* peaks = table_of(e.reports().memory_events, "Peak");
-  const Ints* peak = peaks == nullptr ? nullptr : ints_of(*peaks, "peak_allocated");
-  const Ints* total = peaks == nullptr ? nullptr : ints_of(*peaks, "capacity");
-  for (std::size_t row = 0; peak != nullptr && total != nullptr && row < peak->size(); ++row)
-    if (e.mine(*peaks, row) && (*peak)[row] > 0 && (*total)[row] > 0 &&
-        (fullest.total == 0 || static_cast<double>((*peak)[row]) / static_cast<double>((*total)[row]) >
-                                   static_cast<double>(fullest.peak) / static_cast<double>(fullest.total)))
-      fullest = {(*peak)[row], (*total)[row]};
+  const auto share = [](std::int64_t peak, std::int64_t total) {
+    return static_cast<double>(peak) / static_cast<double>(total);
+  };
+  for (const analyze::MemoryPeak* row : e.mine(e.reports().memory_events.peaks, "Peak of each memory"))
+    if (row->allocated > 0 && row->capacity > 0 &&
+        (fullest.total == 0 || share(row->allocated, row->capacity) > share(fullest.peak, fullest.total)))
+      fullest = {row->allocated, row->capacity};
   return fullest;
 }
 

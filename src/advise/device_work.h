@@ -13,10 +13,12 @@
 
 namespace stepscope::advise {
 
+using derive::KernelKind;
+
 /// Time of compute kernels of these kinds / time of all compute kernels, over the whole recording.
-double kind_share(const Evidence& evidence, std::initializer_list<std::string_view> kinds);
+double kind_share(const Evidence& evidence, std::initializer_list<KernelKind> kinds);
 /// Of kernels of these kinds, what fusing runs of them saves / time of all compute kernels.
-double chained_share(const Evidence& evidence, std::initializer_list<std::string_view> kinds);
+double chained_share(const Evidence& evidence, std::initializer_list<KernelKind> kinds);
 /// The share of compute kernels' time in kernels with fewer blocks than the device has multiprocessors; 0
 /// where blocks are not recorded.
 double small_grid_share(const Evidence& evidence);

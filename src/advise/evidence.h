@@ -10,10 +10,15 @@
 
 #include "analyze/host/host_time.h"
 #include "analyze/host/operators.h"
+#include "analyze/idle/devices.h"
 #include "analyze/idle/idle.h"
 #include "analyze/idle/launches.h"
 #include "analyze/idle/ledger.h"
 #include "analyze/idle/synchronizations.h"
+#include "analyze/kernels/copies.h"
+#include "analyze/kernels/kernels.h"
+#include "analyze/kernels/products.h"
+#include "analyze/memory/memory_events.h"
 #include "analyze/overview.h"
 #include "analyze/ranks/collectives.h"
 #include "analyze/ranks/pipeline.h"
@@ -38,11 +43,15 @@ struct Reports {
   analyze::InputWait input_wait;
   analyze::Synchronizations synchronizations;
   analyze::Collectives collectives;
+  analyze::Devices devices;
+  analyze::Kernels kernels;
+  analyze::Products products;
+  analyze::Copies copies;
+  analyze::MemoryEvents memory_events;
   analyze::HostTime host_time;     ///< only where some rank has no device
   analyze::Operators operators;    ///< likewise
   analyze::Stragglers stragglers;  ///< only of several ranks
   analyze::Pipeline pipeline;      ///< likewise
-  report::Report devices, kernels, products, copies, memory_events;
   std::vector<std::vector<analyze::Launched>> launched;  ///< by rank's place in the trace and kAskedRanges
 };
 

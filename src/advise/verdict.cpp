@@ -219,15 +219,17 @@ Reports gather(const analyze::Derived& derived, const report::Params& params, un
   };
   answer(reports.ledger, analyze::ledger_of);
   answer(reports.idle, analyze::idle_of);
-  table(reports.memory_events, "memory_events");
+  answer(reports.memory_events,
+         [](const analyze::Derived& of) { return analyze::memory_events_of(of.trace(), of.choice()); });
   answer(reports.launches, analyze::launches_of);
-  table(reports.products, "products");
-  table(reports.copies, "copies");
+  answer(reports.products, analyze::products_of);
+  answer(reports.copies, analyze::copies_of);
   answer(reports.collectives, analyze::collectives_of);
   answer(reports.steps, analyze::steps_of);
   answer(reports.overview, analyze::overview_of);
-  table(reports.devices, "devices");
-  table(reports.kernels, "kernels");
+  answer(reports.devices, analyze::devices_of);
+  answer(reports.kernels,
+         [](const analyze::Derived& of) { return analyze::kernels_of(of.trace(), of.choice()); });
   answer(reports.synchronizations, analyze::synchronizations_of);
   answer(reports.input_wait, analyze::input_wait_of);
   if (std::any_of(ranks.begin(), ranks.end(), has_no_device_work)) {

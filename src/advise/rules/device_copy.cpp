@@ -25,7 +25,7 @@ std::optional<Finding> device_copies(const Evidence& e, Bound bound) {
   });
   const CopySum all =
       copies_of(e, [](std::string_view name, std::string_view) { return within_device(name); });
-  const double kernels = has_pointwise_chains(e) ? 0 : kind_share(e, {"copy", "concat"});
+  const double kernels = has_pointwise_chains(e) ? 0 : kind_share(e, {KernelKind::copy, KernelKind::concat});
   const std::int64_t per_step = copies.total / e.steps() + compute_time(e, kernels);
   const std::int64_t compute = std::max<std::int64_t>(1, e.fact(&Facts::compute) / e.steps());
   if (copies.count == 0 || (static_cast<double>(per_step) < kDeviceCopyShare * static_cast<double>(compute) &&
@@ -67,7 +67,7 @@ Saving: replay without them, at least with half of them. Silent for the one conv
 a vision transformer).)";
 
 std::optional<Finding> layout_changes(const Evidence& e, Bound bound) {
-  const double share = kind_share(e, {"layout"});
+  const double share = kind_share(e, {KernelKind::layout});
   if (share < kLayoutShare) return std::nullopt;
   Finding f = finding(e, "C07", "copy",
                       fmt::format("{} of kernel time ({} per step) turns tensors between channels first and "
@@ -94,7 +94,7 @@ with them shortened to 0.1, at least to 0.7. Silent when K01 speaks: casts in ch
 the chains.)";
 
 std::optional<Finding> casts(const Evidence& e, Bound bound) {
-  const double share = kind_share(e, {"cast"});
+  const double share = kind_share(e, {KernelKind::cast});
   if (share < kCastShare || has_pointwise_chains(e)) return std::nullopt;
   Finding f = finding(e, "C08", "copy",
                       fmt::format("{} of kernel time ({} per step) casts tensors to another type",

@@ -18,7 +18,6 @@ namespace stepscope::advise {
 namespace {
 
 using report::format_value;
-using report::Table;
 using report::Unit;
 
 /// "op 9.95 ms, python 1.36 ms": idle time by those of the causes that have any, most first.
@@ -46,14 +45,11 @@ std::int64_t late_launching(const Evidence& e, Bound bound) {
 
 /// Most kernels were made by a compiler and none is launched as part of a graph.
 bool compiled_not_captured(const Evidence& e) {
-  const Table* kernels = table_of(e.reports().kernels, "Kernels");
-  const report::Ints* counts = kernels == nullptr ? nullptr : ints_of(*kernels, "count");
-  if (counts == nullptr || e.fact(&Facts::graph_launches) > 0) return false;
+  if (e.fact(&Facts::graph_launches) > 0) return false;
   std::int64_t all = 0, compiled = 0;
-  for (std::size_t row = 0; row < counts->size(); ++row) {
-    if (!e.mine(*kernels, row)) continue;
-    all += (*counts)[row];
-    if ((*texts_of(*kernels, "name"))[row].starts_with("triton_")) compiled += (*counts)[row];
+  for (const analyze::KernelTimes* row : e.mine(e.reports().kernels.kernels, "Kernels by name")) {
+    all += row->count;
+    if (row->name.starts_with("triton_")) compiled += row->count;
   }
   return all > 0 && static_cast<double>(compiled) >= kCompiledShare * static_cast<double>(all);
 }
@@ -249,12 +245,11 @@ std::optional<Finding> zero_fill(const Evidence& e, Bound bound) {
 }
 
 std::optional<Finding> data_parallel(const Evidence& e, Bound) {
-  const Table* devices = table_of(e.reports().devices, "Devices");
-  if (e.fact(&Facts::data_parallel_calls) == 0 || devices == nullptr || devices->rows() < 2)
-    return std::nullopt;
-  Finding f =
-      finding(e, "H08", "host",
-              fmt::format("torch.nn.DataParallel drives {} devices from one process", devices->rows()));
+  if (e.fact(&Facts::data_parallel_calls) == 0) return std::nullopt;
+  const std::size_t devices = e.mine(e.reports().devices.devices, "Devices").size();
+  if (devices < 2) return std::nullopt;
+  Finding f = finding(e, "H08", "host",
+                      fmt::format("torch.nn.DataParallel drives {} devices from one process", devices));
   f.confidence = Confidence::high;
   f.because = "its forward is in the trace";
   f.evidence = "operators: DataParallel.forward";

@@ -24,12 +24,13 @@ of that share of the window that take kLayerWork on average; the saving is the s
 std::optional<Finding> pointwise_chain(const Evidence& e, Bound bound) {
   if (bound == Bound::host_only) return pointwise_on_cpu(e);
   if (!has_pointwise_chains(e)) return std::nullopt;
-  const double share = kind_share(e, {"pointwise", "cast", "copy", "concat"});
+  const auto chains = {KernelKind::pointwise, KernelKind::cast, KernelKind::copy, KernelKind::concat};
+  const double share = kind_share(e, chains);
   Finding f = finding(e, "K01", "kernel",
                       fmt::format("{} of kernel time ({} per step) goes into element-wise kernels that each "
                                   "read and write memory",
                                   percent(share), ns(compute_time(e, share))));
-  const double most = std::max(kFusedMost, chained_share(e, {"pointwise", "cast", "copy", "concat"}) / share);
+  const double most = std::max(kFusedMost, chained_share(e, chains) / share);
   save(f, compute_time(e, share), kFusedLeast, most);
   const auto fused = [](double share_of_them) {
     return scale_kinds({KernelKind::pointwise, KernelKind::cast, KernelKind::copy, KernelKind::concat},
@@ -40,9 +41,10 @@ std::optional<Finding> pointwise_chain(const Evidence& e, Bound bound) {
   device_only(f, bound);
   f.confidence = Confidence::medium;
   if (!f.next) f.because = "known by kernel names; how many fuse depends on what stands between them";
-  f.evidence = fmt::format("kernels: kinds pointwise {}, cast {}, copy and concat {}",
-                           percent(kind_share(e, {"pointwise"})), percent(kind_share(e, {"cast"})),
-                           percent(kind_share(e, {"copy", "concat"})));
+  f.evidence =
+      fmt::format("kernels: kinds pointwise {}, cast {}, copy and concat {}",
+                  percent(kind_share(e, {KernelKind::pointwise})), percent(kind_share(e, {KernelKind::cast})),
+                  percent(kind_share(e, {KernelKind::copy, KernelKind::concat})));
   f.remedy =
       "torch.compile(model) on the blocks; or fused norms, rotary embeddings and gates (F.rms_norm, "
       "F.layer_norm, Liger kernels, <<Apex||aiter||Apex; aiter on ROCm>>); keep one type through the chain.";
@@ -85,24 +87,20 @@ for kernels of PyTorch's and the vendors' libraries, which run well so, and for 
 their operator's tensors. Low confidence: without counters nobody knows what the kernel waits for.)";
 
 std::optional<Finding> low_occupancy(const Evidence& e, Bound bound) {
-  const report::Table* table = table_of(e.reports().kernels, "Kernels of low occupancy");
-  if (table == nullptr) return std::nullopt;
-  const report::Reals &share = *reals_of(*table, "share"), &occupancy = *reals_of(*table, "occupancy"),
-                      &blocks = *reals_of(*table, "blocks_per_sm"),
-                      &rate = *reals_of(*table, "bandwidth_share");
-  for (std::size_t row = 0; row < table->rows(); ++row) {  // longest first
-    if (!e.mine(*table, row) || !(share[row] >= kOwnKernelShare) || occupancy[row] >= kLowOccupancy ||
-        blocks[row] < kMinBlocks || rate[row] >= kFarFromRoof)
+  for (const analyze::LowOccupancy* row :
+       e.mine(e.reports().kernels.low_occupancy, "Kernels of low occupancy")) {  // longest first
+    if (!(row->share >= kOwnKernelShare) || row->occupancy >= kLowOccupancy ||
+        row->blocks_per_sm < kMinBlocks || row->bandwidth_share >= kFarFromRoof)
       continue;
-    const std::string& name = (*texts_of(*table, "name"))[row];
-    const std::string& limit = (*texts_of(*table, "limited_by"))[row];
-    Finding f = finding(e, "K03", "kernel",
-                        fmt::format("{} ({} of kernel time) holds {} of a multiprocessor's threads{}",
-                                    report::short_name(name, 48), percent(share[row]),
-                                    percent(occupancy[row]), limit.empty() ? "" : "; limited by " + limit));
-    save(f, compute_time(e, share[row]), 1 - 1 / kOccupiedLeast, 1 - 1 / kOccupiedMost);
-    f.ideal = {scale_of(Scale::What::kernel, name, 1 / kOccupiedMost)};
-    f.mild = {scale_of(Scale::What::kernel, name, 1 / kOccupiedLeast)};
+    const bool known = row->limit != derive::OccupancyLimit::unknown;
+    Finding f =
+        finding(e, "K03", "kernel",
+                fmt::format("{} ({} of kernel time) holds {} of a multiprocessor's threads{}{}",
+                            report::short_name(row->name, 48), percent(row->share), percent(row->occupancy),
+                            known ? "; limited by " : "", name_of(row->limit)));
+    save(f, compute_time(e, row->share), 1 - 1 / kOccupiedLeast, 1 - 1 / kOccupiedMost);
+    f.ideal = {scale_of(analyze::Scale::What::kernel, row->name, 1 / kOccupiedMost)};
+    f.mild = {scale_of(analyze::Scale::What::kernel, row->name, 1 / kOccupiedLeast)};
     f.shortens_kernels = true;
     device_only(f, bound);
     if (!f.next) f.because = "occupancy is estimated at launch; what the kernel waits for is not recorded";
@@ -123,23 +121,18 @@ directions or of unknown size, that take `kProductShare` of compute time. Saving
 gains likewise and is not counted. Silent for short sequences, for fused attention (flash, SDPA), and when the host limits.)";
 
 std::optional<Finding> parted_attention(const Evidence& e, Bound bound) {
-  const report::Table* table = table_of(e.reports().products, "Attention in parts");
-  if (table == nullptr || bound == Bound::host) return std::nullopt;
+  if (bound == Bound::host) return std::nullopt;
   std::int64_t count = 0, products = 0, others = 0;
   double share = 0;
   bool sized = true;
-  const auto number = [&](std::string_view column, std::size_t row) {
-    return (*ints_of(*table, column))[row];
-  };
-  for (std::size_t row = 0; row < table->rows(); ++row) {
-    const bool known = number("rows", row) > 0;
-    if (!e.mine(*table, row) || (known && std::min(number("rows", row), number("columns", row)) < kMaxScores))
-      continue;
+  for (const analyze::PartedAttention* row : e.mine(e.reports().products.attention, "Attention in parts")) {
+    const bool known = row->rows > 0;
+    if (known && std::min(row->rows, row->columns) < kMaxScores) continue;
     sized &= known;
-    count += number("count", row);
-    products += number("products", row);
-    others += number("others", row);
-    share += (*reals_of(*table, "share"))[row];
+    count += row->count;
+    products += row->products;
+    others += row->others;
+    share += row->share;
   }
   if (count == 0 || share < kProductShare) return std::nullopt;
   const double of_others =

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -16,10 +15,11 @@ namespace stepscope::advise {
 namespace {
 
 using report::format_value;
-using report::Ints;
-using report::Table;
-using report::Texts;
 using report::Unit;
+
+std::vector<const analyze::MemoryPeak*> peaks_of(const Evidence& e) {
+  return e.mine(e.reports().memory_events.peaks, "Peak of each memory");
+}
 
 constexpr std::string_view kAllocationDoc =
     R"(Looks for idle time of cause `alloc` (`idle`): the device waits while memory is allocated, freed or mapped; at least `kAllocationShare` of the window. Saving:
@@ -47,25 +47,15 @@ constexpr std::string_view kLimitDoc =
     R"(Looks for a peak of allocated memory (`memory_events`) above `kMemoryShare` of the device's memory. A risk without a saving. Silent without `[memory]` events.)";
 
 std::optional<Finding> memory_limit(const Evidence& e, Bound) {
-  const Table* peaks = table_of(e.reports().memory_events, "Peak");
-  const Table* devices = table_of(e.reports().devices, "Devices");
-  if (peaks == nullptr || devices == nullptr) return std::nullopt;
-  const Texts* where = texts_of(*peaks, "device");
-  const Ints* peak = ints_of(*peaks, "peak_allocated");
-  const Ints* device = ints_of(*devices, "device");
-  const Ints* total = ints_of(*devices, "memory");
-  if (where == nullptr || peak == nullptr || device == nullptr || total == nullptr) return std::nullopt;
-  for (std::size_t p = 0; p < peak->size(); ++p) {
-    for (std::size_t d = 0; d < device->size(); ++d) {
-      if (!e.mine(*peaks, p) || !e.mine(*devices, d) || (*total)[d] <= 0 ||
-          !(*where)[p].ends_with(" " + std::to_string((*device)[d])))
-        continue;
-      const double share = static_cast<double>((*peak)[p]) / static_cast<double>((*total)[d]);
+  for (const analyze::MemoryPeak* peak : peaks_of(e)) {
+    for (const analyze::DeviceUse* device : e.mine(e.reports().devices.devices, "Devices")) {
+      if (device->memory <= 0 || peak->memory.host() || peak->memory.id != device->device) continue;
+      const double share = static_cast<double>(peak->allocated) / static_cast<double>(device->memory);
       if (share <= kMemoryShare) continue;
-      Finding f =
-          finding(e, "A02", "memory",
-                  fmt::format("Device {} is nearly full: peak {} of {}", (*device)[d],
-                              format_value((*peak)[p], Unit::bytes), format_value((*total)[d], Unit::bytes)));
+      Finding f = finding(
+          e, "A02", "memory",
+          fmt::format("Device {} is nearly full: peak {} of {}", device->device,
+                      format_value(peak->allocated, Unit::bytes), format_value(device->memory, Unit::bytes)));
       f.confidence = Confidence::medium;
       f.because = "the allocator reports it; a risk, not a cost of time";
       f.evidence = "memory_events: peak, and what was alive then";
@@ -86,12 +76,9 @@ reserved, and more than `kFragmentedBytes`. A hint without a saving: the next la
 show how large the free blocks are.)";
 
 std::optional<Finding> fragmentation(const Evidence& e, Bound) {
-  const Table* peaks = table_of(e.reports().memory_events, "Peak");
-  const Ints* allocated = peaks == nullptr ? nullptr : ints_of(*peaks, "peak_allocated");
-  const Ints* reserved = peaks == nullptr ? nullptr : ints_of(*peaks, "peak_reserved");
-  for (std::size_t row = 0; allocated != nullptr && reserved != nullptr && row < allocated->size(); ++row) {
-    const std::int64_t used = (*allocated)[row], held = (*reserved)[row];
-    if (!e.mine(*peaks, row) || used <= 0 || held <= 0 || held - used <= kFragmentedBytes ||
+  for (const analyze::MemoryPeak* peak : peaks_of(e)) {
+    const std::int64_t used = peak->allocated, held = peak->reserved;
+    if (used <= 0 || held <= 0 || held - used <= kFragmentedBytes ||
         static_cast<double>(held - used) <= kFragmentedShare * static_cast<double>(held))
       continue;
     Finding f = finding(e, "A04", "memory",
@@ -99,7 +86,7 @@ std::optional<Finding> fragmentation(const Evidence& e, Bound) {
                                     format_value(held, Unit::bytes), format_value(used, Unit::bytes)));
     f.confidence = Confidence::low;
     f.because = "totals do not show how large the free blocks are; no cost of time";
-    f.evidence = "memory_events: peak_reserved, peak_allocated of " + (*texts_of(*peaks, "device"))[row];
+    f.evidence = "memory_events: peak_reserved, peak_allocated of " + peak->memory.name();
     f.remedy =
         "PYTORCH_ALLOC_CONF=expandable_segments:True (PYTORCH_CUDA_ALLOC_CONF before PyTorch 2.9), or "
         "max_split_size_mb; largest shapes first.";
@@ -127,24 +114,23 @@ std::int64_t steady_growth(const std::vector<std::int64_t>& levels) {
 
 std::optional<Finding> growth(const Evidence& e, Bound) {
   constexpr std::size_t kMaxSteps = 1'000;  // the pairs of more say nothing else
-  const Table* steps = table_of(e.reports().memory_events, "Memory of each step");
-  if (steps == nullptr) return std::nullopt;
-  std::map<std::string, std::vector<std::int64_t>> lowest;
-  std::map<std::string, std::int64_t> peak;
-  for (std::size_t row = 0; row < steps->rows(); ++row) {
-    const std::string& device = (*texts_of(*steps, "device"))[row];
-    if (!e.mine(*steps, row) || lowest[device].size() >= kMaxSteps) continue;
-    lowest[device].push_back((*ints_of(*steps, "lowest"))[row]);
-    peak[device] = std::max(peak[device], (*ints_of(*steps, "highest"))[row]);
-  }
-  for (const auto& [device, levels] : lowest) {
+  const auto steps = e.mine(e.reports().memory_events.steps, "Memory of each step");
+  for (std::size_t first = 0, last = 0; first < steps.size(); first = last) {  // of one memory
+    std::vector<std::int64_t> levels;
+    std::int64_t peak = 0;
+    for (; last < steps.size() && steps[last]->memory == steps[first]->memory; ++last) {
+      if (levels.size() >= kMaxSteps) continue;
+      levels.push_back(steps[last]->lowest);
+      peak = std::max(peak, steps[last]->highest);
+    }
     const std::int64_t each = steady_growth(levels);
     if (levels.size() < kGrowingSteps || each <= kGrowthBytes ||
-        static_cast<double>(each) <= kGrowthShare * static_cast<double>(peak[device]))
+        static_cast<double>(each) <= kGrowthShare * static_cast<double>(peak))
       continue;
-    Finding f = finding(e, "A05", "memory",
-                        fmt::format("Memory of {} grows by {} in every one of {} steps", device,
-                                    format_value(each, Unit::bytes), levels.size()));
+    Finding f =
+        finding(e, "A05", "memory",
+                fmt::format("Memory of {} grows by {} in every one of {} steps", steps[first]->memory.name(),
+                            format_value(each, Unit::bytes), levels.size()));
     f.confidence = Confidence::low;
     f.because = "its lowest level rises from step to step; caches that warm up do so too";
     f.evidence = "memory_events: memory of each step; never freed";

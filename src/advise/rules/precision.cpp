@@ -12,7 +12,7 @@
 namespace stepscope::advise {
 namespace {
 
-using report::Table;
+using analyze::DeviceUse;
 
 constexpr std::string_view kPlainDoc =
     R"(Looks for matrix products and convolutions on plain cores (`devices`: plain_core_share, by kernel names) that take at least `kPlainCoreShare` of compute time, on a device
@@ -22,27 +22,19 @@ a recording bound by the host this is what comes next. Launch calls that wait fo
 replay. Silent at the 0 to 5 % of mixed-precision programs.)";
 
 /// How many times as fast the device's peaks allow, `otherwise` where they are not known or allow less.
-double most_gain(const Table& devices, std::string_view column, std::size_t row, double otherwise) {
-  const auto* gains = reals_of(devices, column);
-  return gains != nullptr && (*gains)[row] > otherwise ? (*gains)[row] : otherwise;
-}
+double most_gain(double gain, double otherwise) { return gain > otherwise ? gain : otherwise; }
 
 std::optional<Finding> plain_cores(const Evidence& e, Bound bound) {
-  const Table* devices = table_of(e.reports().devices, "Devices");
-  if (devices == nullptr) return std::nullopt;
-  const auto* plain = reals_of(*devices, "plain_core_share");
-  const auto* busy = ints_of(*devices, "busy");
-  if (plain == nullptr || busy == nullptr) return std::nullopt;
-  for (std::size_t row = 0; row < plain->size(); ++row) {
-    if (!e.mine(*devices, row) || !((*plain)[row] >= kPlainCoreShare)) continue;
-    const auto time =
-        static_cast<std::int64_t>((*plain)[row] * static_cast<double>(e.fact(&Facts::compute))) / e.steps();
+  for (const DeviceUse* row : e.mine(e.reports().devices.devices, "Devices")) {
+    const double share = row->plain_cores;
+    if (!(share >= kPlainCoreShare)) continue;
+    const std::int64_t time = compute_time(e, share);
     Finding f = finding(
         e, "P01", "precision",
         fmt::format(
             "{} of kernel time ({} per step) is matrix work on plain cores; this device has matrix units",
-            percent((*plain)[row]), ns(time)));
-    const double gain = most_gain(*devices, "plain_gain", row, kMaxSpeedUp);
+            percent(share), ns(time)));
+    const double gain = most_gain(row->plain_gain, kMaxSpeedUp);
     save(f, time, 1 - 1 / kMinSpeedUp, 1 - 1 / gain);
     change(f, {scale_of(Scale::What::plain_cores, 1 / gain)},
            {scale_of(Scale::What::plain_cores, 1 / kMinSpeedUp)});
@@ -71,21 +63,16 @@ another type, as a learning rate does. Without a device: operators that compute 
 
 std::optional<Finding> double_precision(const Evidence& e, Bound bound) {
   if (bound == Bound::host_only) return double_precision_on_cpu(e);
-  const Table* devices = table_of(e.reports().devices, "Devices");
-  const auto* shares = devices == nullptr ? nullptr : reals_of(*devices, "fp64_share");
-  double share = 0;
-  std::size_t most = 0;
-  for (std::size_t row = 0; shares != nullptr && row < shares->size(); ++row) {
-    if (!e.mine(*devices, row) || !((*shares)[row] > share)) continue;
-    share = (*shares)[row];
-    most = row;
-  }
-  if (share < kDoubleShare) return std::nullopt;
+  const DeviceUse* most = nullptr;
+  for (const DeviceUse* row : e.mine(e.reports().devices.devices, "Devices"))
+    if (row->fp64 > (most == nullptr ? 0 : most->fp64)) most = row;
+  if (most == nullptr || most->fp64 < kDoubleShare) return std::nullopt;
+  const double share = most->fp64;
   const std::int64_t time = compute_time(e, share);
   Finding f =
       finding(e, "P03", "precision",
               fmt::format("{} of kernel time ({} per step) is double precision", percent(share), ns(time)));
-  const double gain = most_gain(*devices, "fp64_gain", most, kMaxDouble);
+  const double gain = most_gain(most->fp64_gain, kMaxDouble);
   save(f, time, 1 - 1 / kMinDouble, 1 - 1 / gain);
   change(f, {scale_of(Scale::What::fp64, 1 / gain)}, {scale_of(Scale::What::fp64, 1 / kMinDouble)});
   f.shortens_kernels = true;

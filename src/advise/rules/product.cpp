@@ -12,68 +12,58 @@
 namespace stepscope::advise {
 namespace {
 
+using analyze::Product;
+using derive::DType;
 using report::format_value;
-using report::Ints;
-using report::Table;
 using report::Unit;
 
-/// A row of `products` whose sizes are recorded.
-struct Product {
-  std::string_view op, dtype;
-  std::int64_t batch = 0, m = 0, n = 0, k = 0, calls = 0, time = 0;
-  double share = 0, rate = 0, roof = 0, plain = 0, small = 0, waves = 0;  ///< 0 where not known
-
-  bool half() const { return dtype == "fp16" || dtype == "bf16"; }
-  /// M is mostly batch × tokens, which the library splits into tiles at will.
-  bool misaligned() const {
-    const std::int64_t multiple = half() ? 8 : dtype == "fp8" || dtype == "int8" ? 16 : 1;
-    return n % multiple != 0 || k % multiple != 0;
-  }
-  /// Products with a vector are bound by memory whatever computes them.
-  bool has_vector() const { return std::min(m, n) < 8; }
-  /// How far the last round of tiles fills the device; 0 when it does, and with less than one round or so
-  /// many that the last one does not matter.
-  double last_wave() const { return waves > 1 && waves < kMaxWaves ? waves - std::floor(waves) : 0; }
-  std::string text() const { return fmt::format("{} {}×{}×{} in {}", op, m, n, k, dtype); }
-};
-
-std::vector<Product> products_of(const Evidence& e) {
-  std::vector<Product> products;
-  const Table* table = table_of(e.reports().products, "Matrix products");
-  if (table == nullptr) return products;
-  const auto number = [&](std::string_view column, std::size_t row) {
-    return (*ints_of(*table, column))[row];
-  };
-  const auto real = [&](std::string_view column, std::size_t row) {
-    const double value = (*reals_of(*table, column))[row];
-    return std::isfinite(value) ? value : 0;
-  };
-  for (std::size_t row = 0; row < table->rows(); ++row)
-    if (e.mine(*table, row) && number("m", row) > 0)
-      products.push_back({(*texts_of(*table, "op"))[row], (*texts_of(*table, "dtype"))[row],
-                          number("batch", row), number("m", row), number("n", row), number("k", row),
-                          number("calls", row), number("time", row), real("share", row),
-                          real("flop_rate", row), real("share_of_roof", row), real("plain_core_share", row),
-                          real("small_grid_share", row), real("waves", row)});
+/// The rank's products whose sizes are recorded.
+std::vector<const Product*> sized_products(const Evidence& e) {
+  std::vector<const Product*> products = e.mine(e.reports().products.products, "Matrix products");
+  std::erase_if(products, [](const Product* p) { return p->m <= 0; });
   return products;
 }
 
+bool is_half(const Product& p) { return p.dtype == DType::float16 || p.dtype == DType::bfloat16; }
+
+/// M is mostly batch × tokens, which the library splits into tiles at will.
+bool is_misaligned(const Product& p) {
+  const std::int64_t multiple = is_half(p) ? 8 : p.dtype == DType::float8 || p.dtype == DType::int8 ? 16 : 1;
+  return p.n % multiple != 0 || p.k % multiple != 0;
+}
+
+/// Products with a vector are bound by memory whatever computes them.
+bool has_vector(const Product& p) { return std::min(p.m, p.n) < 8; }
+
+/// How far the last round of tiles fills the device; 0 when it does, and with less than one round or so many
+/// that the last one does not matter.
+double last_wave(const Product& p) {
+  return p.waves > 1 && p.waves < kMaxWaves ? p.waves - std::floor(p.waves) : 0;
+}
+
+std::string text_of(const Product& p) {
+  return fmt::format("{} {}×{}×{} in {}", p.op, p.m, p.n, p.k,
+                     p.dtype == DType::unknown ? "" : name_of(p.dtype));
+}
+
 /// Median rate of aligned products of that type, FLOP/s; 0 when there is none.
-double aligned_rate(const std::vector<Product>& products, std::string_view dtype) {
+double aligned_rate(const std::vector<const Product*>& products, DType dtype) {
   std::vector<double> rates;
-  for (const Product& p : products)
-    if (p.dtype == dtype && !p.misaligned() && !p.has_vector() && p.rate > 0) rates.push_back(p.rate);
+  for (const Product* p : products)
+    if (p->dtype == dtype && !is_misaligned(*p) && !has_vector(*p) && p->flop_rate > 0)
+      rates.push_back(p->flop_rate);
   if (rates.empty()) return 0;
   std::sort(rates.begin(), rates.end());
   return rates[rates.size() / 2];
 }
 
 /// Most of what it loses to the best product of its type may be its last round of tiles.
-bool is_quantised(const std::vector<Product>& products, const Product& p) {
+bool is_quantised(const std::vector<const Product*>& products, const Product& p) {
   double best = 0;
-  for (const Product& other : products)
-    if (other.dtype == p.dtype) best = std::max(best, other.rate);
-  return p.last_wave() > 0 && p.last_wave() < kEmptyWave && p.rate > 0 && p.rate < kSlowProduct * best;
+  for (const Product* other : products)
+    if (other->dtype == p.dtype) best = std::max(best, other->flop_rate);
+  return last_wave(p) > 0 && last_wave(p) < kEmptyWave && p.flop_rate > 0 &&
+         p.flop_rate < kSlowProduct * best;
 }
 
 constexpr std::string_view kAlignedDoc =
@@ -82,24 +72,24 @@ batch × tokens. Saving: 0 to what the median rate of the recording's aligned pr
 record_shapes=True. Silent when the host limits, and for products with a vector.)";
 
 std::optional<Finding> misaligned_products(const Evidence& e, Bound bound) {
-  const std::vector<Product> products = products_of(e);
+  const std::vector<const Product*> products = sized_products(e);
   double share = 0, saved = 0;
   std::int64_t calls = 0;
   const Product* top = nullptr;
-  for (const Product& p : products) {
-    if (!p.misaligned() || p.has_vector()) continue;
-    if (top == nullptr) top = &p;
-    share += p.share;
-    calls += p.calls;
-    if (const double rate = aligned_rate(products, p.dtype); rate > 0)
-      saved += p.share * std::max(0.0, 1 - p.rate / rate);
+  for (const Product* p : products) {
+    if (!is_misaligned(*p) || has_vector(*p)) continue;
+    if (top == nullptr) top = p;
+    share += p->share;
+    calls += p->calls;
+    if (const double rate = aligned_rate(products, p->dtype); rate > 0)
+      saved += p->share * std::max(0.0, 1 - p->flop_rate / rate);
   }
-  if (bound == Bound::host || top == nullptr || share < kProductShare) return std::nullopt;
+  if (bound == Bound::host || top == nullptr || !(share >= kProductShare)) return std::nullopt;
   Finding f =
       finding(e, "K04", "kernel",
               fmt::format("{} products with sizes that are no multiple of 8 take {} of kernel time, most of "
                           "it {}",
-                          format_value(calls, Unit::count), percent(share), top->text()));
+                          format_value(calls, Unit::count), percent(share), text_of(*top)));
   if (saved > 0) save(f, compute_time(e, saved), 0, 1);
   f.shortens_kernels = true;
   f.confidence = Confidence::low;
@@ -119,13 +109,14 @@ block per tile, and when the host limits.)";
 
 std::optional<Finding> wave_quantisation(const Evidence& e, Bound bound) {
   if (bound == Bound::host) return std::nullopt;
-  const std::vector<Product> products = products_of(e);
-  for (const Product& p : products) {
-    if (p.share < kFarProductShare || !is_quantised(products, p)) continue;
+  const std::vector<const Product*> products = sized_products(e);
+  for (const Product* of : products) {
+    const Product& p = *of;
+    if (!(p.share >= kFarProductShare) || !is_quantised(products, p)) continue;
     Finding f =
         finding(e, "K05", "kernel",
                 fmt::format("{} fills {:.2f} rounds of the device's multiprocessors, the last one to {}",
-                            p.text(), p.waves, percent(p.last_wave())));
+                            text_of(p), p.waves, percent(last_wave(p))));
     save(f, compute_time(e, p.share), 0, 1 - p.waves / std::ceil(p.waves));
     f.shortens_kernels = true;
     f.confidence = Confidence::low;
@@ -151,17 +142,20 @@ P02), shares above 1 (a wrong peak), and when the host limits.)";
 
 std::optional<Finding> far_from_roof(const Evidence& e, Bound bound) {
   if (bound == Bound::host) return std::nullopt;
-  const std::vector<Product> products = products_of(e);
-  for (const Product& p : products) {
+  const std::vector<const Product*> products = sized_products(e);
+  for (const Product* of : products) {
+    const Product& p = *of;
     const bool fits = p.share >= kFarProductShare && p.calls >= kMinProducts &&
-                      p.time >= kShortKernel * p.calls && p.roof > 0 && p.roof < kFarFromRoof;
-    if (!fits || p.misaligned() || is_quantised(products, p) || p.plain > kMaxOfProduct ||
-        p.small > kMaxOfProduct)
+                      p.time >= kShortKernel * p.calls && p.share_of_roof > 0 &&
+                      p.share_of_roof < kFarFromRoof;
+    if (!fits || is_misaligned(p) || is_quantised(products, p) || p.plain_cores > kMaxOfProduct ||
+        p.small_grid > kMaxOfProduct)
       continue;
     Finding f = finding(e, "K06", "kernel",
                         fmt::format("{} reaches {} of the device's roof and takes {} of kernel time",
-                                    p.text(), percent(p.roof), percent(p.share)));
-    save(f, compute_time(e, p.share), 1 - p.roof / kNearRoofLeast, 1 - p.roof / kNearRoofMost);
+                                    text_of(p), percent(p.share_of_roof), percent(p.share)));
+    save(f, compute_time(e, p.share), 1 - p.share_of_roof / kNearRoofLeast,
+         1 - p.share_of_roof / kNearRoofMost);
     f.shortens_kernels = true;
     f.confidence = Confidence::medium;
     f.because = "its FLOPs and bytes follow from the recorded sizes";
@@ -185,10 +179,10 @@ Saving: `kOnUnitsLeast` to `kOnUnitsMost` times as fast. Needs record_shapes=Tru
 std::optional<Finding> half_on_plain_cores(const Evidence& e, Bound bound) {
   double share = 0;
   std::string top;
-  for (const Product& p : products_of(e)) {
-    if (!p.half() || p.has_vector() || p.plain <= kMaxOfProduct) continue;
-    if (top.empty()) top = p.text();
-    share += p.share;
+  for (const Product* p : sized_products(e)) {
+    if (!is_half(*p) || has_vector(*p) || !(p->plain_cores > kMaxOfProduct)) continue;
+    if (top.empty()) top = text_of(*p);
+    share += p->share;
   }
   if (bound == Bound::host || share < kProductShare) return std::nullopt;
   Finding f =

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "advise/device_work.h"
 #include "advise/rules/constants.h"
@@ -14,42 +13,17 @@
 namespace stepscope::advise {
 namespace {
 
+using analyze::ConvFlaw;
+using analyze::ConvSetup;
+using analyze::ConvSizes;
 using report::format_value;
 using report::kNoInt;
 using report::Table;
 using report::Unit;
 
-/// The rank's first row of a table of `kernels` that has that text in that column ("" for any); nothing when
-/// there is none.
-struct Found {
-  const Table* table = nullptr;
-  std::size_t row = 0;
-  explicit operator bool() const { return table != nullptr; }
-  std::int64_t number(std::string_view column) const { return (*ints_of(*table, column))[row]; }
-  double real(std::string_view column) const { return (*reals_of(*table, column))[row]; }
-  const std::string& text(std::string_view column) const { return (*texts_of(*table, column))[row]; }
-};
-
-Found row_of(const Evidence& e, std::string_view title, std::string_view column = "",
-             std::string_view text = "") {
-  const Table* table = table_of(e.reports().kernels, title);
-  for (std::size_t row = 0; table != nullptr && row < table->rows(); ++row)
-    if (e.mine(*table, row) && (column.empty() || (*texts_of(*table, column))[row] == text))
-      return {table, row};
-  return {};
-}
-
-/// 8 of "8.6"; 0 of anything else.
-int major_of(std::string_view capability) {
-  int major = 0;
-  std::from_chars(capability.data(), capability.data() + capability.size(), major);
-  return major;
-}
-
 bool has_tensor_cores(const Evidence& e) {
-  const Table* devices = table_of(e.reports().devices, "Devices");
-  for (std::size_t row = 0; devices != nullptr && row < devices->rows(); ++row)
-    if (e.mine(*devices, row) && major_of((*texts_of(*devices, "compute_capability"))[row]) >= 7) return true;
+  for (const analyze::DeviceUse* row : e.mine(e.reports().devices.devices, "Devices"))
+    if (row->compute_major >= 7) return true;
   return false;
 }
 
@@ -59,9 +33,9 @@ as fast where cuDNN measures all its kernels first, through replay where launche
 the host limits. Silent where sizes vary over the steps: each would be measured anew. Low confidence: the fallback may be the fastest, and may have been
 measured.)";
 
-std::optional<Finding> fallback_convolutions(const Evidence& e, const Found& fallback) {
-  const double share = fallback.real("share");
-  const bool fixed = fallback.text("sizes") == "fixed";
+std::optional<Finding> fallback_convolutions(const Evidence& e, const ConvSetup& fallback) {
+  const double share = fallback.share;
+  const bool fixed = fallback.sizes == ConvSizes::fixed;
   Finding f =
       finding(e, "K08", "kernel",
               fmt::format("{} of kernel time ({} per step) goes into fallback kernels of convolutions",
@@ -73,7 +47,7 @@ std::optional<Finding> fallback_convolutions(const Evidence& e, const Found& fal
          0.0);
   f.because = fixed ? "sizes are the same in all steps; the fallback may be the fastest kernel all the same"
                     : "sizes are not known to stay the same, and the fallback may be the fastest kernel";
-  f.evidence = "kernels: convolution setup, the longest is " + fallback.text("kernel").substr(0, 60);
+  f.evidence = "kernels: convolution setup, the longest is " + fallback.kernel.substr(0, 60);
   f.remedy =
       "torch.backends.cudnn.benchmark=True where sizes are fixed<<|| and MIOPEN_FIND_MODE=3|| "
       "(MIOPEN_FIND_MODE=3 on ROCm)>>; a convolution "
@@ -84,12 +58,12 @@ std::optional<Finding> fallback_convolutions(const Evidence& e, const Found& fal
   return f;
 }
 
-std::optional<Finding> needless_bias(const Evidence& e, const Found& bias) {
+std::optional<Finding> needless_bias(const Evidence& e, const ConvSetup& bias) {
   Finding f =
       finding(e, "K08", "kernel",
               fmt::format("{} kernels per step add biases of convolutions that a batch norm takes away again",
-                          format_value(bias.number("kernels") / e.steps(), Unit::count)));
-  save(f, compute_time(e, bias.real("share")), 1, 1);
+                          format_value(bias.kernels / e.steps(), Unit::count)));
+  save(f, compute_time(e, bias.share), 1, 1);
   f.because = "the operators are in the file: a batch norm follows the convolution";
   f.evidence = "kernels: convolution setup, bias before batch norm";
   f.remedy = "bias=False in convolutions that a batch norm follows.";
@@ -99,14 +73,18 @@ std::optional<Finding> needless_bias(const Evidence& e, const Found& bias) {
 }
 
 std::optional<Finding> convolution_setup(const Evidence& e, Bound bound) {
-  const Found fallback = row_of(e, "Convolution setup", "what", "fallback kernels"),
-              bias = row_of(e, "Convolution setup", "what", "bias before batch norm");
+  const auto first = [&](ConvFlaw what) -> const ConvSetup* {
+    for (const ConvSetup* row : e.mine(e.reports().kernels.convolutions, "Convolution setup"))
+      if (row->what == what) return row;
+    return nullptr;
+  };
+  const ConvSetup *fallback = first(ConvFlaw::fallback), *bias = first(ConvFlaw::needless_bias);
   std::optional<Finding> f;
-  if (fallback && fallback.real("share") >= kFallbackShare && fallback.text("sizes") != "varying" &&
+  if (fallback != nullptr && fallback->share >= kFallbackShare && fallback->sizes != ConvSizes::varying &&
       has_tensor_cores(e))
-    f = fallback_convolutions(e, fallback);
-  else if (bias)
-    f = needless_bias(e, bias);
+    f = fallback_convolutions(e, *fallback);
+  else if (bias != nullptr)
+    f = needless_bias(e, *bias);
   if (!f) return f;
   f->shortens_kernels = true;
   device_only(*f, bound);
@@ -119,11 +97,11 @@ shorter by as much; what comes next where the host limits. Silent where memory i
 recomputing is what makes the program fit. Low confidence without `[memory]` events.)";
 
 std::optional<Finding> recompute(const Evidence& e, Bound bound) {
-  const Found work = row_of(e, "Recomputed work");
-  if (!work || work.real("share") < kRecomputeShare) return std::nullopt;
-  const double share = work.real("share");
+  const auto works = e.mine(e.reports().kernels.recomputed, "Recomputed work");
+  if (works.empty() || works.front()->share < kRecomputeShare) return std::nullopt;
+  const double share = works.front()->share;
   const Memory memory = memory_of(e);
-  const std::int64_t held = work.number("held");
+  const std::int64_t held = works.front()->held;
   const bool known = memory.total > 0 && held != kNoInt;
   if (known && static_cast<double>(report::plus(memory.peak, held)) >=
                    kFullestMemory * static_cast<double>(memory.total))
@@ -143,7 +121,7 @@ std::optional<Finding> recompute(const Evidence& e, Bound bound) {
                                   format_value(memory.peak, Unit::bytes),
                                   format_value(memory.total, Unit::bytes), format_value(held, Unit::bytes))
                     : "memory is not recorded: only worth it where there is room (profile_memory=True tells)";
-  f.evidence = "kernels: recomputed work, known by " + work.text("known_by");
+  f.evidence = fmt::format("kernels: recomputed work, known by {}", name_of(works.front()->known_by));
   f.remedy =
       "Checkpoint fewer blocks; a selective policy (create_selective_checkpoint_contexts) that recomputes "
       "only "
@@ -176,15 +154,17 @@ steps to the last, and all of them together as well, while the host kept its pac
 shorter by as much; what comes next where the host limits. The first step is left out, as clocks ramp up. Silent where kernels of larger grids replace smaller ones: inputs that grow.)";
 
 std::optional<Finding> clock_drift(const Evidence& e, Bound bound) {
-  const Found drift = row_of(e, "Drift of equal kernels");
-  if (!drift || drift.number("kernels") < kMinEqualKernels || drift.real("slower_share") < kDriftingGroups ||
-      drift.real("pace") <= kDriftPace || host_drift(e) > kDriftPace)
+  const auto drifts = e.mine(e.reports().kernels.drift, "Drift of equal kernels");
+  if (drifts.empty()) return std::nullopt;
+  const analyze::KernelDrift& drift = *drifts.front();
+  if (drift.kernels < kMinEqualKernels || drift.slower < kDriftingGroups || drift.pace <= kDriftPace ||
+      host_drift(e) > kDriftPace)
     return std::nullopt;
-  const double saved = std::min(1.0, report::ratio(drift.number("excess"), e.fact(&Facts::compute)));
+  const double saved = std::min(1.0, report::ratio(drift.excess, e.fact(&Facts::compute)));
   Finding f = finding(e, "K10", "kernel",
                       fmt::format("The same kernels run {} slower from step {} on: clock or power limit",
-                                  percent(drift.real("pace") - 1), drift.number("since_step")));
-  save(f, drift.number("excess") / e.steps(), kDriftPessimism, 1);
+                                  percent(drift.pace - 1), drift.since_step));
+  save(f, drift.excess / e.steps(), kDriftPessimism, 1);
   change(f, {scale_of(Scale::What::compute, 1 - saved)},
          {scale_of(Scale::What::compute, 1 - kDriftPessimism * saved)});
   f.shortens_kernels = true;
@@ -193,8 +173,8 @@ std::optional<Finding> clock_drift(const Evidence& e, Bound bound) {
   if (!f.next)
     f.because = fmt::format(
         "{} of {} groups of equal kernels slow down and the host does not; clocks are not recorded",
-        percent(drift.real("slower_share")), drift.number("groups"));
-  f.evidence = fmt::format("kernels: drift of equal kernels, {} per step", drift.number("kernels"));
+        percent(drift.slower), drift.groups);
+  f.evidence = fmt::format("kernels: drift of equal kernels, {} per step", drift.kernels);
   f.remedy =
       "<<nvidia-smi -q -d PERFORMANCE,CLOCK||rocm-smi --showperflevel -c||nvidia-smi -q -d PERFORMANCE,CLOCK "
       "or rocm-smi --showperflevel -c>> while it runs: see what holds the clock down, power or heat; mend "

@@ -1,16 +1,18 @@
-// How busy each device was, and how full when it was busy.
+#include "analyze/idle/devices.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 #include <unordered_map>
 
-#include "analyze/derived.h"
 #include "analyze/list.h"
 #include "analyze/tb/tb.h"
 #include "derive/idle/device_busy.h"
 #include "derive/roof/matrix_cores.h"
 #include "derive/roof/peaks.h"
+#include "report/sheet.h"
+#include "report/statistics.h"
 #include "report/units.h"
 
 namespace stepscope::analyze {
@@ -24,10 +26,6 @@ using timeline::Interval;
 using trace::Kind;
 using trace::Rank;
 using trace::Row;
-
-double share(std::int64_t part, std::int64_t whole) {
-  return whole == 0 ? report::kNoReal : static_cast<double>(part) / static_cast<double>(whole);
-}
 
 /// What the launch parameters of a device's kernels say, over a window.
 struct Fill {
@@ -115,56 +113,12 @@ MatrixUse matrix_use_of(const trace::Trace& trace, const Rank& rank, const Strea
   return use;
 }
 
-struct Summary {
-  explicit Summary(const trace::Trace& trace)
-      : rank(table, trace),
-        device(table.ints("device", Unit::none, Role::key)),
-        name(table.texts("name", Role::detail)),
-        utilization(table.reals("utilization", Unit::share, Role::share)),
-        kernels(table.reals("kernel_share", Unit::share, Role::share)),
-        exposed(table.reals("exposed_communication", Unit::share, Role::share)),
-        copies(table.reals("exposed_copy", Unit::share, Role::share)),
-        sm(table.reals("sm_efficiency", Unit::share, Role::share)),
-        occupancy(table.reals("occupancy", Unit::share, Role::share)),
-        tensor_core(table.reals("tensor_core_share", Unit::share, Role::share)),
-        plain_core(table.reals("plain_core_share", Unit::share, Role::share)),
-        unknown_core(table.reals("unknown_core_share", Unit::share, Role::detail)),
-        fp64(table.reals("fp64_share", Unit::share, Role::detail)),
-        plain_gain(table.reals("plain_gain", Unit::none, Role::detail)),
-        fp64_gain(table.reals("fp64_gain", Unit::none, Role::detail)),
-        busy(table.ints("busy", Unit::ns)),
-        window(table.ints("window", Unit::ns)),
-        memory(table.ints("memory", Unit::bytes, Role::detail)),
-        compute(table.texts("compute_capability", Role::detail)) {}
-  report::Table table{"Devices", Shape::table, {}};
-  RankColumn rank;
-  report::Ints& device;
-  report::Texts& name;
-  report::Reals &utilization, &kernels, &exposed, &copies, &sm, &occupancy, &tensor_core, &plain_core,
-      &unknown_core, &fp64, &plain_gain, &fp64_gain;
-  report::Ints &busy, &window, &memory;
-  report::Texts& compute;
-};
-
-struct Series {
-  explicit Series(const trace::Trace& trace)
-      : rank(table, trace),
-        device(table.ints("device", Unit::none, Role::key)),
-        time(table.ints("time", Unit::ns, Role::key)),
-        busy(table.reals("utilization", Unit::share)),
-        sm(table.reals("sm_efficiency", Unit::share)) {}
-  report::Table table{"Utilization over time", Shape::curve, {}};
-  RankColumn rank;
-  report::Ints &device, &time;
-  report::Reals &busy, &sm;
-};
-
 constexpr std::size_t kBuckets = 100;
 constexpr std::size_t kMaxDrawn = 256;  // devices of a rank
 
 /// `origin`: the zero of times.
-void add_series(Series& out, const Rank& rank, const DeviceBusy& busy, const Fill& fill, Interval window,
-                std::int64_t origin) {
+void add_over_time(std::vector<UseOverTime>& out, const Rank& rank, const DeviceBusy& busy, const Fill& fill,
+                   Interval window, std::int64_t origin) {
   const std::vector<double> shares = timeline::binned_share(busy.all, window, kBuckets);
   std::vector<double> full(kBuckets);
   const double width = static_cast<double>(window.length()) / kBuckets;
@@ -181,53 +135,128 @@ void add_series(Series& out, const Rank& rank, const DeviceBusy& busy, const Fil
     }
   }
   for (std::size_t b = 0; b < kBuckets; ++b) {
-    out.rank.add(rank);
-    out.device.push_back(busy.device);
-    out.time.push_back(window.begin - origin + static_cast<std::int64_t>(static_cast<double>(b) * width));
-    out.busy.push_back(shares[b]);
-    out.sm.push_back(fill.resident.empty() ? report::kNoReal : std::min(full[b], 1.0));
+    const auto time = static_cast<std::int64_t>(static_cast<double>(b) * width);
+    out.push_back({rank.rank, busy.device, window.begin - origin + time, shares[b],
+                   fill.resident.empty() ? report::kNoReal : std::min(full[b], 1.0)});
   }
 }
 
-void add_device(Summary& out, const trace::Trace& trace, const Rank& rank, const DeviceBusy& busy,
-                const Streams& streams, const Fill& fill, Interval window) {
-  const std::int64_t length = window.length();
-  out.rank.add(rank);
-  out.device.push_back(busy.device);
+/// Of the device's kernels by their names, and what its peaks would allow.
+void add_cores(DeviceUse& use, const MatrixUse& time) {
+  use.tensor_cores = report::ratio(time.matrix, time.compute);
+  if (time.has_units) use.plain_cores = report::ratio(time.plain, time.compute);
+  use.unknown_cores = report::ratio(time.unknown, time.compute);
+  use.fp64 = report::ratio(time.fp64, time.compute);
+}
+
+void add_description(DeviceUse& use, const trace::Device& about) {
+  use.name = about.name;
+  if (about.total_memory > 0) use.memory = about.total_memory;
+  if (about.compute_major > 0) {
+    use.compute_major = about.compute_major;
+    use.compute_minor = about.compute_minor;
+  }
+  const auto peaks =
+      derive::peaks_of(about.name, about.compute_major, about.compute_minor, static_cast<int>(about.sm_count),
+                       static_cast<double>(about.total_memory));
+  if (!peaks || peaks->bf16 <= 0) return;
+  if (peaks->fp32 > 0) use.plain_gain = peaks->bf16 / peaks->fp32;
+  if (peaks->fp64 > 0) use.fp64_gain = peaks->bf16 / peaks->fp64;
+}
+
+DeviceUse use_of(const trace::Trace& trace, const Rank& rank, const DeviceBusy& busy, const Streams& streams,
+                 const Fill& fill, Interval window) {
+  DeviceUse use{rank.rank, busy.device, ""};
+  const auto share = [&](const timeline::IntervalSet& part) {
+    return report::ratio(part.length_in(window), window.length());
+  };
+  use.utilization = share(busy.all);
+  use.kernels = share(busy.kernels);
+  use.exposed_communication = share(subtract(busy.communication, busy.compute));
+  use.exposed_copy = share(subtract(busy.copy, busy.kernels));
+  use.sm_efficiency = fill.sm_efficiency;
+  use.occupancy = fill.occupancy;
+  use.busy = busy.all.length_in(window);
+  use.window = window.length();
   const auto about = std::find_if(rank.devices.begin(), rank.devices.end(),
                                   [&](const trace::Device& d) { return d.id == busy.device; });
   const bool known = about != rank.devices.end();
-  out.name.push_back(known ? about->name : "");
-  out.memory.push_back(known && about->total_memory > 0 ? about->total_memory : report::kNoInt);
-  out.compute.push_back(known && about->compute_major > 0
-                            ? fmt::format("{}.{}", about->compute_major, about->compute_minor)
-                            : "");
-  out.utilization.push_back(share(busy.all.length_in(window), length));
-  out.kernels.push_back(share(busy.kernels.length_in(window), length));
-  out.exposed.push_back(share(subtract(busy.communication, busy.compute).length_in(window), length));
-  out.copies.push_back(share(subtract(busy.copy, busy.kernels).length_in(window), length));
-  out.sm.push_back(fill.sm_efficiency);
-  out.occupancy.push_back(fill.occupancy);
-  const MatrixUse use = matrix_use_of(trace, rank, streams,
-                                      known ? derive::setting_of(*about) : derive::KernelSetting{}, window);
-  out.tensor_core.push_back(share(use.matrix, use.compute));
-  out.plain_core.push_back(use.has_units ? share(use.plain, use.compute) : report::kNoReal);
-  out.unknown_core.push_back(share(use.unknown, use.compute));
-  out.fp64.push_back(share(use.fp64, use.compute));
-  const auto peaks =
-      known ? derive::peaks_of(about->name, about->compute_major, about->compute_minor,
-                               static_cast<int>(about->sm_count), static_cast<double>(about->total_memory))
-            : std::nullopt;
-  const auto gain = [&](double from) {
-    return peaks && from > 0 && peaks->bf16 > 0 ? peaks->bf16 / from : report::kNoReal;
-  };
-  out.plain_gain.push_back(gain(peaks ? peaks->fp32 : 0));
-  out.fp64_gain.push_back(gain(peaks ? peaks->fp64 : 0));
-  out.busy.push_back(busy.all.length_in(window));
-  out.window.push_back(length);
+  if (known) add_description(use, *about);
+  add_cores(use, matrix_use_of(trace, rank, streams,
+                               known ? derive::setting_of(*about) : derive::KernelSetting{}, window));
+  return use;
+}
+
+void add_rank(Devices& of, const Derived& derived, const Rank& rank) {
+  const KernelArgs args(derived.trace(), rank);
+  const Interval window = window_of(rank, derived.choice());
+  const auto by_device = streams_by_device(rank);
+  const std::int64_t origin = origin_of(rank);
+  std::size_t drawn = 0;
+  for (const DeviceBusy& busy : derived.busy(rank)) {
+    const Streams& streams = by_device.at(busy.device);
+    const Fill fill = fill_of(rank, args, streams, window);
+    of.devices.push_back(use_of(derived.trace(), rank, busy, streams, fill, window));
+    if (window.length() > 0 && drawn++ < kMaxDrawn)
+      add_over_time(of.over_time, rank, busy, fill, window, origin);
+  }
+  if (drawn > kMaxDrawn)
+    of.notes.push_back(fmt::format("{} devices are recorded{}; utilization over time is of the first {}.",
+                                   report::format_value(static_cast<std::int64_t>(drawn), Unit::count),
+                                   rank.rank < 0 ? "" : fmt::format(" by rank {}", rank.rank), kMaxDrawn));
+}
+
+std::string capability_text(const DeviceUse& of) {
+  return of.compute_major > 0 ? fmt::format("{}.{}", of.compute_major, of.compute_minor) : "";
+}
+
+report::Table device_table(const std::vector<DeviceUse>& devices, bool several) {
+  using D = DeviceUse;
+  static const report::Sheet<D> kDevices{
+      "Devices",
+      Shape::table,
+      {report::rank_field<D>(&D::rank),
+       {"device", &D::device, Unit::none, Role::key},
+       {"name", &D::name, Role::detail},
+       {"utilization", &D::utilization, Unit::share, Role::share},
+       {"kernel_share", &D::kernels, Unit::share, Role::share},
+       {"exposed_communication", &D::exposed_communication, Unit::share, Role::share},
+       {"exposed_copy", &D::exposed_copy, Unit::share, Role::share},
+       {"sm_efficiency", &D::sm_efficiency, Unit::share, Role::share},
+       {"occupancy", &D::occupancy, Unit::share, Role::share},
+       {"tensor_core_share", &D::tensor_cores, Unit::share, Role::share},
+       {"plain_core_share", &D::plain_cores, Unit::share, Role::share},
+       {"unknown_core_share", &D::unknown_cores, Unit::share, Role::detail},
+       {"fp64_share", &D::fp64, Unit::share, Role::detail},
+       {"plain_gain", &D::plain_gain, Unit::none, Role::detail},
+       {"fp64_gain", &D::fp64_gain, Unit::none, Role::detail},
+       {"busy", &D::busy, Unit::ns},
+       {"window", &D::window, Unit::ns},
+       {"memory", &D::memory, Unit::bytes, Role::detail},
+       {"compute_capability", &capability_text, Role::detail}}};
+  return tabulate(kDevices, devices, several);
+}
+
+report::Table curve(const std::vector<UseOverTime>& over_time, bool several) {
+  using U = UseOverTime;
+  static const report::Sheet<U> kCurve{"Utilization over time",
+                                       Shape::curve,
+                                       {report::rank_field<U>(&U::rank),
+                                        {"device", &U::device, Unit::none, Role::key},
+                                        {"time", &U::time, Unit::ns, Role::key},
+                                        {"utilization", &U::utilization, Unit::share},
+                                        {"sm_efficiency", &U::sm_efficiency, Unit::share}}};
+  return tabulate(kCurve, over_time, several);
 }
 
 }  // namespace
+
+Devices devices_of(const Derived& derived) {
+  Devices of;
+  for (const Rank& rank : derived.trace().ranks) add_rank(of, derived, rank);
+  if (of.devices.empty()) of.notes.emplace_back(kNoDeviceNote);
+  return of;
+}
 
 constexpr report::ParamSpec kParams[] = {kTbCompat};
 
@@ -236,32 +265,10 @@ constinit const About devices_about = {kParams};
 report::Report devices(const Derived& derived, const report::Params& params) {
   const trace::Trace& trace = derived.trace();
   if (params.flag("tb-compat")) return tb_devices(trace, params);
-  const StepChoice& choice = derived.choice();
-  report::Report report{"devices", {}, {}};
-  Summary summary(trace);
-  Series series(trace);
-  for (const Rank& rank : trace.ranks) {
-    const KernelArgs args(trace, rank);
-    const Interval window = window_of(rank, choice);
-    const auto by_device = streams_by_device(rank);
-    const std::int64_t origin = origin_of(rank);
-    std::size_t drawn = 0;
-    for (const DeviceBusy& busy : derived.busy(rank)) {
-      const Streams& streams = by_device.at(busy.device);
-      const Fill fill = fill_of(rank, args, streams, window);
-      add_device(summary, trace, rank, busy, streams, fill, window);
-      if (window.length() > 0 && drawn++ < kMaxDrawn) add_series(series, rank, busy, fill, window, origin);
-    }
-    if (drawn > kMaxDrawn)
-      report.notes.push_back(
-          fmt::format("{} devices are recorded{}; utilization over time is of the first {}.",
-                      report::format_value(static_cast<std::int64_t>(drawn), Unit::count),
-                      rank.rank < 0 ? "" : fmt::format(" by rank {}", rank.rank), kMaxDrawn));
-  }
-  if (summary.table.rows() == 0) report.notes.push_back(kNoDeviceNote);
-  report.tables.push_back(std::move(summary.table));
-  report.tables.push_back(std::move(series.table));
-  return report;
+  Devices of = devices_of(derived);
+  return {"devices",
+          {device_table(of.devices, trace.several()), curve(of.over_time, trace.several())},
+          std::move(of.notes)};
 }
 
 }  // namespace stepscope::analyze

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <vector>
 
 #include "derive/kernel_class.h"
 #include "report/statistics.h"
@@ -65,16 +64,14 @@ class Finder {
     }
   }
 
-  /// "fixed" where each size comes in more than one step, "varying" where one does not; "" where sizes are
-  /// not recorded or there is one step only.
-  std::string_view sizes_over_steps() const {
-    if (rank_.steps.size() < 2 || seen_.empty()) return "";
+  ConvSizes sizes_over_steps() const {
+    if (rank_.steps.size() < 2 || seen_.empty()) return ConvSizes::unknown;
     bool fixed = true;
     for (const auto& [size, steps] : seen_) {
-      if (size == trace::kEmptyString) return "";
+      if (size == trace::kEmptyString) return ConvSizes::unknown;
       fixed &= steps.size() > 1;
     }
-    return fixed ? "fixed" : "varying";
+    return fixed ? ConvSizes::fixed : ConvSizes::varying;
   }
 
   Found fallbacks, biases;
@@ -112,17 +109,17 @@ class Finder {
 
 }  // namespace
 
-ConvSetup::ConvSetup(const Trace& trace)
-    : table_{"Convolution setup", report::Shape::table, {}},
-      rank_(table_, trace),
-      what_(table_.texts("what")),
-      kernels_(table_.ints("kernels", Unit::count)),
-      time_(table_.ints("time", Unit::ns)),
-      share_(table_.reals("share", Unit::share, Role::share)),
-      sizes_(table_.texts("sizes", Role::value)),
-      kernel_(table_.texts("kernel", Role::detail)) {}
+std::string_view name_of(ConvFlaw flaw) {
+  return flaw == ConvFlaw::fallback ? "fallback kernels" : "bias before batch norm";
+}
 
-void ConvSetup::add(const Trace& trace, const Rank& rank, const StepChoice& choice) {
+std::string_view name_of(ConvSizes sizes) {
+  constexpr std::string_view kNames[] = {"", "fixed", "varying"};
+  return kNames[static_cast<std::size_t>(sizes)];
+}
+
+void add_conv_setup(std::vector<ConvSetup>& setups, const Trace& trace, const Rank& rank,
+                    const StepChoice& choice) {
   const EventTable& e = rank.events;
   Finder finder(trace, rank);
   std::int64_t compute = 0;
@@ -131,18 +128,27 @@ void ConvSetup::add(const Trace& trace, const Rank& rank, const StepChoice& choi
     report::add_to(compute, e.duration(row));
     finder.add(row);
   }
-  const auto put = [&](const char* what, const Found& found, std::string_view sizes) {
-    if (found.kernels == 0) return;
-    rank_.add(rank);
-    what_.emplace_back(what);
-    kernels_.push_back(found.kernels);
-    time_.push_back(found.time);
-    share_.push_back(report::ratio(found.time, compute));
-    sizes_.emplace_back(sizes);
-    kernel_.emplace_back(trace.text(found.kernel));
+  const auto add = [&](ConvFlaw what, const Found& found, ConvSizes sizes) {
+    if (found.kernels > 0)
+      setups.push_back({rank.rank, what, found.kernels, found.time, report::ratio(found.time, compute), sizes,
+                        std::string(trace.text(found.kernel))});
   };
-  put("fallback kernels", finder.fallbacks, finder.sizes_over_steps());
-  put("bias before batch norm", finder.biases, "");
+  add(ConvFlaw::fallback, finder.fallbacks, finder.sizes_over_steps());
+  add(ConvFlaw::needless_bias, finder.biases, ConvSizes::unknown);
+}
+
+const report::Sheet<ConvSetup>& conv_setup_sheet() {
+  using S = ConvSetup;
+  static const report::Sheet<S> kSheet{"Convolution setup",
+                                       report::Shape::table,
+                                       {report::rank_field<S>(&S::rank),
+                                        {"what", report::named<&S::what>},
+                                        {"kernels", &S::kernels, Unit::count},
+                                        {"time", &S::time, Unit::ns},
+                                        {"share", &S::share, Unit::share, Role::share},
+                                        {"sizes", report::named<&S::sizes>, Role::value},
+                                        {"kernel", &S::kernel, Role::detail}}};
+  return kSheet;
 }
 
 }  // namespace stepscope::analyze

@@ -1,10 +1,11 @@
-// Which copies ran, for whom, how fast, and which of them nothing hid.
+#include "analyze/kernels/copies.h"
+
 #include <algorithm>
 #include <tuple>
 #include <unordered_map>
 
-#include "analyze/derived.h"
 #include "analyze/list.h"
+#include "report/sheet.h"
 #include "report/statistics.h"
 #include "trace/asked_once.h"
 
@@ -13,7 +14,6 @@ namespace {
 
 using report::kNoReal;
 using report::Role;
-using report::Shape;
 using report::Unit;
 using timeline::Interval;
 using trace::EventTable;
@@ -121,54 +121,47 @@ class Gatherer {
   std::vector<Group> groups_;
 };
 
-struct Columns {
-  explicit Columns(const trace::Trace& trace)
-      : rank(table, trace),
-        name(table.texts("name")),
-        op(table.texts("op")),
-        count(table.ints("count", Unit::count)),
-        bytes(table.ints("bytes", Unit::bytes)),
-        total(table.ints("total", Unit::ns)),
-        exposed(table.ints("exposed", Unit::ns)),
-        host(table.ints("host", Unit::ns)),
-        small(table.ints("small", Unit::count, Role::detail)),
-        created(table.ints("created", Unit::count, Role::detail)),
-        large(table.ints("large", Unit::count, Role::detail)),
-        rate(table.reals("large_rate", Unit::bytes_per_s, Role::detail)) {}
+OperatorCopies row_of(const trace::Trace& trace, const Rank& rank, Group& g) {
+  return {rank.rank,
+          std::string(trace.text(g.name)),
+          std::string(trace.text(g.op)),
+          g.count,
+          g.bytes,
+          g.total,
+          g.exposed,
+          g.host,
+          g.small,
+          g.created,
+          static_cast<std::int64_t>(g.rates.size()),
+          g.rates.empty() ? kNoReal : static_cast<double>(report::quantile(g.rates, 0.5))};
+}
 
-  void add(const trace::Trace& trace, const Rank& of, Group& g) {
-    rank.add(of);
-    name.emplace_back(trace.text(g.name));
-    op.emplace_back(trace.text(g.op));
-    count.push_back(g.count);
-    bytes.push_back(g.bytes);
-    total.push_back(g.total);
-    exposed.push_back(g.exposed);
-    host.push_back(g.host);
-    small.push_back(g.small);
-    created.push_back(g.created);
-    large.push_back(static_cast<std::int64_t>(g.rates.size()));
-    rate.push_back(g.rates.empty() ? kNoReal : static_cast<double>(report::quantile(g.rates, 0.5)));
-  }
-
-  report::Table table{"Copies by operator", Shape::table, {}};
-  RankColumn rank;
-  report::Texts &name, &op;
-  report::Ints &count, &bytes, &total, &exposed, &host, &small, &created, &large;
-  report::Reals& rate;
-};
+report::Table copy_table(const std::vector<OperatorCopies>& copies, bool several) {
+  using C = OperatorCopies;
+  static const report::Sheet<C> kCopies{"Copies by operator",
+                                        report::Shape::table,
+                                        {report::rank_field<C>(&C::rank),
+                                         {"name", &C::name},
+                                         {"op", &C::op},
+                                         {"count", &C::count, Unit::count},
+                                         {"bytes", &C::bytes, Unit::bytes},
+                                         {"total", &C::total, Unit::ns},
+                                         {"exposed", &C::exposed, Unit::ns},
+                                         {"host", &C::host, Unit::ns},
+                                         {"small", &C::small, Unit::count, Role::detail},
+                                         {"created", &C::created, Unit::count, Role::detail},
+                                         {"large", &C::large, Unit::count, Role::detail},
+                                         {"large_rate", &C::large_rate, Unit::bytes_per_s, Role::detail}}};
+  return tabulate(kCopies, copies, several);
+}
 
 constexpr std::string_view kNoCopy = "No copy is recorded.";
 
 }  // namespace
 
-constinit const About copies_about = {
-    {}, true, Needs::one_rank, [](report::Report& report) { take_back(report, kNoCopy); }};
-
-report::Report copies(const Derived& derived, const report::Params&) {
+Copies copies_of(const Derived& derived) {
   const trace::Trace& trace = derived.trace();
-  Columns out(trace);
-  report::Report report{"copies", {}, {}};
+  Copies of;
   for (const Rank& rank : trace.ranks) {
     const Interval window = window_of(rank, derived.choice());
     Gatherer gatherer(trace, rank, derived.busy(rank));
@@ -178,11 +171,18 @@ report::Report copies(const Derived& derived, const report::Params&) {
         if (rank.events.kind[row] == Kind::memcpy && window.contains(rank.events.start[row]))
           gatherer.add(row);
     }
-    for (Group& group : std::move(gatherer).sorted()) out.add(trace, rank, group);
+    for (Group& group : std::move(gatherer).sorted()) of.copies.push_back(row_of(trace, rank, group));
   }
-  if (out.table.rows() == 0) report.notes.emplace_back(kNoCopy);
-  report.tables.push_back(std::move(out.table));
-  return report;
+  if (of.copies.empty()) of.notes.emplace_back(kNoCopy);
+  return of;
+}
+
+constinit const About copies_about = {
+    {}, true, Needs::one_rank, [](report::Report& report) { take_back(report, kNoCopy); }};
+
+report::Report copies(const Derived& derived, const report::Params&) {
+  Copies of = copies_of(derived);
+  return {"copies", {copy_table(of.copies, derived.trace().several())}, std::move(of.notes)};
 }
 
 }  // namespace stepscope::analyze

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
-#include <vector>
 
 #include "report/statistics.h"
 
@@ -126,32 +125,31 @@ Drift drift_of(const std::vector<Lengths>& groups, std::size_t steps) {
 
 }  // namespace
 
-KernelDrift::KernelDrift(const Trace& trace)
-    : table_{"Drift of equal kernels", report::Shape::table, {}},
-      rank_(table_, trace),
-      groups_(table_.ints("groups", Unit::count)),
-      kernels_(table_.ints("kernels", Unit::count)),
-      slower_(table_.reals("slower_share", Unit::share)),
-      pace_(table_.reals("pace", Unit::none)),
-      since_(table_.ints("since_step", Unit::none, Role::detail)),
-      excess_(table_.ints("excess", Unit::ns)),
-      total_(table_.ints("total", Unit::ns)) {}
-
-void KernelDrift::add(const Trace& trace, const Rank& rank) {
+void add_kernel_drift(std::vector<KernelDrift>& drifts, const Trace& trace, const Rank& rank) {
   const std::vector<std::size_t> steps = steps_of(rank);
   if (steps.size() + 1 < kMinSteps) return;
-  const std::vector<Lengths> groups = groups_of(trace, rank, steps);
-  const Drift drift = drift_of(groups, steps.size());
+  const Drift drift = drift_of(groups_of(trace, rank, steps), steps.size());
   if (drift.groups == 0) return;
-  rank_.add(rank);
-  groups_.push_back(drift.groups);
-  kernels_.push_back(drift.kernels / static_cast<std::int64_t>(steps.size()));
-  slower_.push_back(report::ratio(drift.slower, drift.groups));
-  pace_.push_back(drift.pace());
   const std::size_t since = drift.since();
-  since_.push_back(since < steps.size() ? rank.steps[steps[since]].number : report::kNoInt);
-  excess_.push_back(drift.excess());
-  total_.push_back(drift.total);
+  drifts.push_back({rank.rank, drift.groups, drift.kernels / static_cast<std::int64_t>(steps.size()),
+                    report::ratio(drift.slower, drift.groups), drift.pace(),
+                    since < steps.size() ? rank.steps[steps[since]].number : report::kNoInt, drift.excess(),
+                    drift.total});
+}
+
+const report::Sheet<KernelDrift>& kernel_drift_sheet() {
+  using D = KernelDrift;
+  static const report::Sheet<D> kSheet{"Drift of equal kernels",
+                                       report::Shape::table,
+                                       {report::rank_field<D>(&D::rank),
+                                        {"groups", &D::groups, Unit::count},
+                                        {"kernels", &D::kernels, Unit::count},
+                                        {"slower_share", &D::slower, Unit::share},
+                                        {"pace", &D::pace, Unit::none},
+                                        {"since_step", &D::since_step, Unit::none, Role::detail},
+                                        {"excess", &D::excess, Unit::ns},
+                                        {"total", &D::total, Unit::ns}}};
+  return kSheet;
 }
 
 }  // namespace stepscope::analyze

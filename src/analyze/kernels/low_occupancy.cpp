@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
-#include <vector>
 
 #include "derive/arg_text.h"
 #include "derive/kernel_class.h"
 #include "derive/kernel_kind.h"
-#include "derive/roof/occupancy_limit.h"
 #include "derive/roof/peaks.h"
 #include "derive/work/op_args.h"
 #include "report/statistics.h"
@@ -57,9 +55,9 @@ const trace::Device* device_of(const Rank& rank, Row kernel) {
   return nullptr;
 }
 
-std::string_view limit_of(const Trace& trace, const Rank& rank, Row kernel) {
+derive::OccupancyLimit limit_of(const Trace& trace, const Rank& rank, Row kernel) {
   const trace::Device* device = device_of(rank, kernel);
-  if (device == nullptr) return "";
+  if (device == nullptr) return derive::OccupancyLimit::unknown;
   const auto number = [&](std::string_view key) { return ArgReader(trace, rank, key).integer_or(kernel, 0); };
   return derive::occupancy_limit({volume_of(ArgReader(trace, rank, "block").text(kernel)),
                                   number("registers per thread"), number("shared memory")},
@@ -117,33 +115,32 @@ std::vector<Group> groups_of(const Trace& trace, const Rank& rank, const StepCho
 
 }  // namespace
 
-LowOccupancy::LowOccupancy(const Trace& trace)
-    : table_{"Kernels of low occupancy", report::Shape::table, {}},
-      rank_(table_, trace),
-      name_(table_.texts("name")),
-      count_(table_.ints("count", Unit::count)),
-      total_(table_.ints("total", Unit::ns)),
-      share_(table_.reals("share", Unit::share, Role::share)),
-      occupancy_(table_.reals("occupancy", Unit::share)),
-      blocks_(table_.reals("blocks_per_sm", Unit::none)),
-      limit_(table_.texts("limited_by", Role::value)),
-      rate_(table_.reals("bandwidth_share", Unit::share)) {}
-
-void LowOccupancy::add(const Trace& trace, const Rank& rank, const StepChoice& choice) {
+void add_low_occupancy(std::vector<LowOccupancy>& kernels, const Trace& trace, const Rank& rank,
+                       const StepChoice& choice) {
   std::int64_t compute = 0;
   for (const Group& group : groups_of(trace, rank, choice, compute)) {
     const auto known = static_cast<double>(group.known);
     if (group.known <= 0 || group.occupancy / known >= kLow || group.blocks / known < 1) continue;
-    rank_.add(rank);
-    name_.emplace_back(trace.text(group.name));
-    count_.push_back(group.count);
-    total_.push_back(group.total);
-    share_.push_back(report::ratio(group.total, compute));
-    occupancy_.push_back(group.occupancy / known);
-    blocks_.push_back(group.blocks / known);
-    limit_.emplace_back(limit_of(trace, rank, group.longest));
-    rate_.push_back(bandwidth_share(trace, rank, group.longest));
+    kernels.push_back({rank.rank, std::string(trace.text(group.name)), group.count, group.total,
+                       report::ratio(group.total, compute), group.occupancy / known, group.blocks / known,
+                       limit_of(trace, rank, group.longest), bandwidth_share(trace, rank, group.longest)});
   }
+}
+
+const report::Sheet<LowOccupancy>& low_occupancy_sheet() {
+  using K = LowOccupancy;
+  static const report::Sheet<K> kSheet{"Kernels of low occupancy",
+                                       report::Shape::table,
+                                       {report::rank_field<K>(&K::rank),
+                                        {"name", &K::name},
+                                        {"count", &K::count, Unit::count},
+                                        {"total", &K::total, Unit::ns},
+                                        {"share", &K::share, Unit::share, Role::share},
+                                        {"occupancy", &K::occupancy, Unit::share},
+                                        {"blocks_per_sm", &K::blocks_per_sm, Unit::none},
+                                        {"limited_by", report::named<&K::limit>, Role::value},
+                                        {"bandwidth_share", &K::bandwidth_share, Unit::share}}};
+  return kSheet;
 }
 
 }  // namespace stepscope::analyze

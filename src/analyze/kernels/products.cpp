@@ -1,9 +1,9 @@
-// Which matrix products ran, how large, how fast and on which units; attention that is computed in parts.
+#include "analyze/kernels/products.h"
+
 #include <algorithm>
 #include <tuple>
 #include <unordered_map>
 
-#include "analyze/derived.h"
 #include "analyze/list.h"
 #include "base/key_hash.h"
 #include "derive/kernel_kind.h"
@@ -11,8 +11,8 @@
 #include "derive/roof/parted_attention.h"
 #include "derive/roof/product_tiles.h"
 #include "derive/roof/roof.h"
-#include "derive/work/dtype.h"
 #include "derive/work/work.h"
+#include "report/sheet.h"
 #include "report/statistics.h"
 #include "trace/asked_once.h"
 
@@ -37,7 +37,8 @@ int left_operand(std::string_view op) {
   return op == "aten::addmm" || op == "aten::baddbmm" || op == "aten::_addmm_activation" ? 1 : -1;
 }
 
-struct Product {
+/// Products of one operator and one set of recorded arguments.
+struct Sum {
   StringId op = 0;
   std::int64_t batch = 1, m = 0, n = 0, k = 0;
   derive::DType dtype = derive::DType::unknown;
@@ -47,10 +48,6 @@ struct Product {
   std::int64_t device = -1;
   Row longest_row = kNoRow;
 };
-
-std::string type_of(derive::DType type) {
-  return type == derive::DType::unknown ? "" : std::string(derive::name_of(type));
-}
 
 /// Products of one rank by operator and recorded arguments.
 class Gatherer {
@@ -72,7 +69,7 @@ class Gatherer {
   void add(Row kernel) {
     const Row op = e_.op[kernel];
     if (op == kNoRow || !is_product_(e_.name[op])) return;
-    Product& product = products_[index_of(op)];
+    Sum& product = products_[index_of(op)];
     if (op != last_op_) ++product.calls;
     last_op_ = op;
     const std::int64_t time = e_.duration(kernel);
@@ -89,8 +86,8 @@ class Gatherer {
     product.device = rank_.tracks[e_.track[kernel]].device;
   }
 
-  std::vector<Product>& sorted() {
-    std::stable_sort(products_.begin(), products_.end(), [&](const Product& a, const Product& b) {
+  std::vector<Sum>& sorted() {
+    std::stable_sort(products_.begin(), products_.end(), [&](const Sum& a, const Sum& b) {
       if (a.time != b.time) return a.time > b.time;
       return std::tuple(trace_.text(a.op), a.m, a.n, a.k, a.batch) <
              std::tuple(trace_.text(b.op), b.m, b.n, b.k, b.batch);
@@ -118,8 +115,8 @@ class Gatherer {
     return found->second;
   }
 
-  Product product_of(Row op, StringId dims) const {
-    Product product;
+  Sum product_of(Row op, StringId dims) const {
+    Sum product;
     product.op = e_.name[op];
     const std::string_view name = trace_.text(product.op);
     const OpArgs args = derive::parse_op_args(trace_.text(dims), types_.text(op), "", "");
@@ -155,11 +152,11 @@ class Gatherer {
   derive::KernelSetting setting_;
   Row last_op_ = kNoRow;
   std::unordered_map<Key, std::size_t, KeyHash> index_;
-  std::vector<Product> products_;
+  std::vector<Sum> products_;
 };
 
 /// Least time the device's peaks allow for one call, ns; 0 when it is not known.
-double least_time(const trace::Trace& trace, const Rank& rank, const Product& p) {
+double least_time(const trace::Trace& trace, const Rank& rank, const Sum& p) {
   for (const trace::Device& d : rank.devices) {
     if (d.id != p.device) continue;
     const auto peaks = derive::peaks_of(d.name, d.compute_major, d.compute_minor,
@@ -173,7 +170,7 @@ double least_time(const trace::Trace& trace, const Rank& rank, const Product& p)
 }
 
 /// Of its longest kernel; kNoReal when it is not known.
-double waves_of(const trace::Trace& trace, const Rank& rank, const Product& p) {
+double waves_of(const trace::Trace& trace, const Rank& rank, const Sum& p) {
   if (p.longest_row == kNoRow) return kNoReal;
   std::int64_t multiprocessors = 0;
   for (const trace::Device& d : rank.devices)
@@ -186,73 +183,42 @@ double waves_of(const trace::Trace& trace, const Rank& rank, const Product& p) {
   return waves > 0 ? waves : kNoReal;
 }
 
-struct ProductTable {
-  explicit ProductTable(const trace::Trace& trace)
-      : rank(table, trace),
-        op(table.texts("op")),
-        dtype(table.texts("dtype")),
-        batch(table.ints("batch", Unit::count, Role::key)),
-        m(table.ints("m", Unit::count, Role::key)),
-        n(table.ints("n", Unit::count, Role::key)),
-        k(table.ints("k", Unit::count, Role::key)),
-        calls(table.ints("calls", Unit::count)),
-        time(table.ints("time", Unit::ns)),
-        share(table.reals("share", Unit::share, Role::share)),
-        rate(table.reals("flop_rate", Unit::flop_per_s)),
-        roof(table.reals("share_of_roof", Unit::share)),
-        units(table.reals("matrix_unit_share", Unit::share, Role::detail)),
-        plain(table.reals("plain_core_share", Unit::share, Role::detail)),
-        small(table.reals("small_grid_share", Unit::share, Role::detail)),
-        waves(table.reals("waves", Unit::none, Role::detail)),
-        kernel(table.texts("kernel", Role::detail)) {}
-
-  void add(const trace::Trace& trace, const Rank& of, const Product& p, std::int64_t compute) {
-    const bool sized = p.m > 0;
-    rank.add(of);
-    op.emplace_back(trace.text(p.op));
-    dtype.push_back(type_of(p.dtype));
-    batch.push_back(sized ? p.batch : kNoInt);
-    m.push_back(sized ? p.m : kNoInt);
-    n.push_back(sized ? p.n : kNoInt);
-    k.push_back(sized ? p.k : kNoInt);
-    calls.push_back(p.calls);
-    time.push_back(p.time);
-    share.push_back(report::ratio(p.time, compute));
-    const double seconds = static_cast<double>(p.time) * 1e-9, calls_made = static_cast<double>(p.calls);
-    rate.push_back(p.work.flops_known && seconds > 0
-                       ? static_cast<double>(p.work.flops()) * calls_made / seconds
-                       : kNoReal);
-    const double least = p.work.flops_known && p.work.bytes_known ? least_time(trace, of, p) : 0;
-    roof.push_back(least > 0 && p.time > 0 ? least * calls_made / static_cast<double>(p.time) : kNoReal);
-    units.push_back(report::ratio(p.on_units, p.time));
-    plain.push_back(report::ratio(p.off_units, p.time));
-    small.push_back(report::ratio(p.small, p.time));
-    waves.push_back(waves_of(trace, of, p));
-    kernel.emplace_back(trace.text(p.longest_kernel));
-  }
-
-  report::Table table{"Matrix products", Shape::table, {}};
-  RankColumn rank;
-  report::Texts &op, &dtype;
-  report::Ints &batch, &m, &n, &k, &calls, &time;
-  report::Reals &share, &rate, &roof, &units, &plain, &small, &waves;
-  report::Texts& kernel;
-};
+Product product_of(const trace::Trace& trace, const Rank& rank, const Sum& p, std::int64_t compute) {
+  const bool sized = p.m > 0;
+  const double seconds = static_cast<double>(p.time) * 1e-9, calls = static_cast<double>(p.calls);
+  const double least = p.work.flops_known && p.work.bytes_known ? least_time(trace, rank, p) : 0;
+  return {rank.rank,
+          std::string(trace.text(p.op)),
+          p.dtype,
+          sized ? p.batch : kNoInt,
+          sized ? p.m : kNoInt,
+          sized ? p.n : kNoInt,
+          sized ? p.k : kNoInt,
+          p.calls,
+          p.time,
+          report::ratio(p.time, compute),
+          p.work.flops_known && seconds > 0 ? static_cast<double>(p.work.flops()) * calls / seconds : kNoReal,
+          least > 0 && p.time > 0 ? least * calls / static_cast<double>(p.time) : kNoReal,
+          report::ratio(p.on_units, p.time),
+          report::ratio(p.off_units, p.time),
+          report::ratio(p.small, p.time),
+          waves_of(trace, rank, p),
+          std::string(trace.text(p.longest_kernel))};
+}
 
 /// Device time of attention in parts, by the size of its scores.
-struct Parts {
-  std::int64_t rows = 0, columns = 0, count = 0, products = 0, others = 0;
-};
-
 class PartsGatherer {
  public:
   PartsGatherer(const trace::Trace& trace, const Rank& rank)
       : trace_(trace), e_(rank.events), attention_(derive::parted_attention(trace, rank)) {
     for (const derive::PartedAttention& one : attention_) {
-      auto found = std::find_if(parts_.begin(), parts_.end(), [&](const Parts& p) {
-        return p.rows == one.rows && p.columns == one.columns;
+      const std::int64_t rows = one.rows > 0 ? one.rows : kNoInt,
+                         columns = one.rows > 0 ? one.columns : kNoInt;
+      auto found = std::find_if(parts_.begin(), parts_.end(), [&](const PartedAttention& p) {
+        return p.rows == rows && p.columns == columns;
       });
-      if (found == parts_.end()) found = parts_.insert(parts_.end(), Parts{one.rows, one.columns});
+      if (found == parts_.end())
+        found = parts_.insert(parts_.end(), PartedAttention{rank.rank, rows, columns, 0, 0, 0, kNoReal});
       ++found->count;
       of_.push_back(static_cast<std::size_t>(found - parts_.begin()));
     }
@@ -264,77 +230,104 @@ class PartsGatherer {
     const auto next = std::partition_point(attention_.begin(), attention_.end(),
                                            [&](const derive::PartedAttention& a) { return a.first <= op; });
     if (next == attention_.begin() || op >= (next - 1)->end) return;
-    Parts& parts = parts_[of_[static_cast<std::size_t>(next - 1 - attention_.begin())]];
+    PartedAttention& parts = parts_[of_[static_cast<std::size_t>(next - 1 - attention_.begin())]];
     const bool product = derive::kernel_kind(trace_.text(e_.name[kernel])) == derive::KernelKind::matrix;
     report::add_to(product ? parts.products : parts.others, e_.duration(kernel));
   }
-  const std::vector<Parts>& parts() const { return parts_; }
+  std::vector<PartedAttention> parts(std::int64_t compute) && {
+    for (PartedAttention& parts : parts_)
+      parts.share = report::ratio(report::plus(parts.products, parts.others), compute);
+    return std::move(parts_);
+  }
 
  private:
   const trace::Trace& trace_;
   const EventTable& e_;
   const std::vector<derive::PartedAttention> attention_;
   std::vector<std::size_t> of_;
-  std::vector<Parts> parts_;
+  std::vector<PartedAttention> parts_;
 };
 
-struct PartsTable {
-  explicit PartsTable(const trace::Trace& trace)
-      : rank(table, trace),
-        rows(table.ints("rows", Unit::count, Role::key)),
-        columns(table.ints("columns", Unit::count, Role::key)),
-        count(table.ints("count", Unit::count)),
-        products(table.ints("products", Unit::ns)),
-        others(table.ints("others", Unit::ns)),
-        share(table.reals("share", Unit::share, Role::share)) {}
-
-  void add(const Rank& of, const Parts& parts, std::int64_t compute) {
-    rank.add(of);
-    rows.push_back(parts.rows > 0 ? parts.rows : kNoInt);
-    columns.push_back(parts.rows > 0 ? parts.columns : kNoInt);
-    count.push_back(parts.count);
-    products.push_back(parts.products);
-    others.push_back(parts.others);
-    share.push_back(report::ratio(report::plus(parts.products, parts.others), compute));
+void add_rank(Products& of, const Derived& derived, const Rank& rank) {
+  const trace::Trace& trace = derived.trace();
+  const EventTable& e = rank.events;
+  Gatherer gatherer(trace, rank);
+  PartsGatherer attention(trace, rank);
+  std::int64_t compute = 0;
+  for (const trace::Track& track : rank.tracks) {
+    if (track.side != trace::Track::Side::device) continue;
+    for (Row row = track.begin; row < track.end; ++row) {
+      if (e.work[row] != trace::Work::compute || !derived.choice().includes(rank, row)) continue;
+      report::add_to(compute, e.duration(row));
+      gatherer.add(row);
+      attention.add(row);
+    }
   }
+  for (const PartedAttention& parts : std::move(attention).parts(compute)) of.attention.push_back(parts);
+  for (const Sum& product : gatherer.sorted())
+    of.products.push_back(product_of(trace, rank, product, compute));
+}
 
-  report::Table table{"Attention in parts", Shape::table, {}};
-  RankColumn rank;
-  report::Ints &rows, &columns, &count, &products, &others;
-  report::Reals& share;
-};
+report::Table product_table(const std::vector<Product>& products, bool several) {
+  using P = Product;
+  static const report::Sheet<P> kProducts{
+      "Matrix products",
+      Shape::table,
+      {report::rank_field<P>(&P::rank),
+       {"op", &P::op},
+       {"dtype",
+        +[](const P& p) {
+          return std::string(p.dtype == derive::DType::unknown ? "" : derive::name_of(p.dtype));
+        }},
+       {"batch", &P::batch, Unit::count, Role::key},
+       {"m", &P::m, Unit::count, Role::key},
+       {"n", &P::n, Unit::count, Role::key},
+       {"k", &P::k, Unit::count, Role::key},
+       {"calls", &P::calls, Unit::count},
+       {"time", &P::time, Unit::ns},
+       {"share", &P::share, Unit::share, Role::share},
+       {"flop_rate", &P::flop_rate, Unit::flop_per_s},
+       {"share_of_roof", &P::share_of_roof, Unit::share},
+       {"matrix_unit_share", &P::matrix_units, Unit::share, Role::detail},
+       {"plain_core_share", &P::plain_cores, Unit::share, Role::detail},
+       {"small_grid_share", &P::small_grid, Unit::share, Role::detail},
+       {"waves", &P::waves, Unit::none, Role::detail},
+       {"kernel", &P::kernel, Role::detail}}};
+  return tabulate(kProducts, products, several);
+}
+
+report::Table attention_table(const std::vector<PartedAttention>& attention, bool several) {
+  using A = PartedAttention;
+  static const report::Sheet<A> kParts{"Attention in parts",
+                                       Shape::table,
+                                       {report::rank_field<A>(&A::rank),
+                                        {"rows", &A::rows, Unit::count, Role::key},
+                                        {"columns", &A::columns, Unit::count, Role::key},
+                                        {"count", &A::count, Unit::count},
+                                        {"products", &A::products, Unit::ns},
+                                        {"others", &A::others, Unit::ns},
+                                        {"share", &A::share, Unit::share, Role::share}}};
+  return tabulate(kParts, attention, several);
+}
 
 }  // namespace
+
+Products products_of(const Derived& derived) {
+  Products of;
+  for (const Rank& rank : derived.trace().ranks) add_rank(of, derived, rank);
+  if (of.products.empty())
+    of.notes.emplace_back("No kernel of a matrix product is recorded below its operator.");
+  return of;
+}
 
 constinit const About products_about = {};
 
 report::Report products(const Derived& derived, const report::Params&) {
-  const trace::Trace& trace = derived.trace();
-  ProductTable out(trace);
-  PartsTable parted(trace);
-  report::Report report{"products", {}, {}};
-  for (const Rank& rank : trace.ranks) {
-    const EventTable& e = rank.events;
-    Gatherer gatherer(trace, rank);
-    PartsGatherer attention(trace, rank);
-    std::int64_t compute = 0;
-    for (const trace::Track& track : rank.tracks) {
-      if (track.side != trace::Track::Side::device) continue;
-      for (Row row = track.begin; row < track.end; ++row) {
-        if (e.work[row] != trace::Work::compute || !derived.choice().includes(rank, row)) continue;
-        report::add_to(compute, e.duration(row));
-        gatherer.add(row);
-        attention.add(row);
-      }
-    }
-    for (const Parts& parts : attention.parts()) parted.add(rank, parts, compute);
-    for (const Product& product : gatherer.sorted()) out.add(trace, rank, product, compute);
-  }
-  if (out.table.rows() == 0)
-    report.notes.emplace_back("No kernel of a matrix product is recorded below its operator.");
-  report.tables.push_back(std::move(out.table));
-  report.tables.push_back(std::move(parted.table));
-  return report;
+  const bool several = derived.trace().several();
+  Products of = products_of(derived);
+  return {"products",
+          {product_table(of.products, several), attention_table(of.attention, several)},
+          std::move(of.notes)};
 }
 
 }  // namespace stepscope::analyze

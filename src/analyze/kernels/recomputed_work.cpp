@@ -1,10 +1,8 @@
 #include "analyze/kernels/recomputed_work.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "derive/memory_records.h"
-#include "derive/roof/recompute.h"
 #include "report/statistics.h"
 
 namespace stepscope::analyze {
@@ -17,8 +15,7 @@ using trace::Rank;
 using trace::Row;
 using trace::Trace;
 
-/// Bytes that recomputation allocates in a step and does not free itself, the most of all steps and devices:
-/// what would be held from the forward pass on. kNoInt where allocations are not recorded.
+/// RecomputedWork::held.
 std::int64_t held_bytes(const Trace& trace, const Rank& rank, const derive::Recomputation& recomputed) {
   const auto inside = [&](Row range) { return range != kNoRow && recomputed.rows[range]; };
   std::int64_t most = report::kNoInt;
@@ -37,25 +34,10 @@ std::int64_t held_bytes(const Trace& trace, const Rank& rank, const derive::Reco
   return most;
 }
 
-std::string_view name_of(derive::Recomputation::Evidence evidence) {
-  using Evidence = derive::Recomputation::Evidence;
-  return evidence == Evidence::python_stack       ? "Python stacks"
-         : evidence == Evidence::sequence_numbers ? "sequence numbers"
-                                                  : "the checkpoint's node";
-}
-
 }  // namespace
 
-RecomputedWork::RecomputedWork(const Trace& trace)
-    : table_{"Recomputed work", report::Shape::table, {}},
-      rank_(table_, trace),
-      evidence_(table_.texts("known_by", Role::value)),
-      kernels_(table_.ints("kernels", Unit::count)),
-      time_(table_.ints("time", Unit::ns)),
-      share_(table_.reals("share", Unit::share, Role::share)),
-      held_(table_.ints("held", Unit::bytes)) {}
-
-void RecomputedWork::add(const Trace& trace, const Rank& rank, const StepChoice& choice) {
+void add_recomputed_work(std::vector<RecomputedWork>& work, const Trace& trace, const Rank& rank,
+                         const StepChoice& choice) {
   const trace::EventTable& e = rank.events;
   const derive::Recomputation recomputed = derive::recomputed_rows(trace, rank);
   if (!recomputed.any()) return;
@@ -68,12 +50,21 @@ void RecomputedWork::add(const Trace& trace, const Rank& rank, const StepChoice&
     report::add_to(time, e.duration(row));
   }
   if (kernels == 0) return;
-  rank_.add(rank);
-  evidence_.emplace_back(name_of(recomputed.evidence));
-  kernels_.push_back(kernels);
-  time_.push_back(time);
-  share_.push_back(report::ratio(time, compute));
-  held_.push_back(held_bytes(trace, rank, recomputed));
+  work.push_back({rank.rank, recomputed.evidence, kernels, time, report::ratio(time, compute),
+                  held_bytes(trace, rank, recomputed)});
+}
+
+const report::Sheet<RecomputedWork>& recomputed_work_sheet() {
+  using W = RecomputedWork;
+  static const report::Sheet<W> kSheet{"Recomputed work",
+                                       report::Shape::table,
+                                       {report::rank_field<W>(&W::rank),
+                                        {"known_by", report::named<&W::known_by>, Role::value},
+                                        {"kernels", &W::kernels, Unit::count},
+                                        {"time", &W::time, Unit::ns},
+                                        {"share", &W::share, Unit::share, Role::share},
+                                        {"held", &W::held, Unit::bytes}}};
+  return kSheet;
 }
 
 }  // namespace stepscope::analyze

@@ -1,26 +1,28 @@
 // What activation checkpointing costs the device, and the memory it gives back.
 #pragma once
 
+#include <vector>
+
 #include "analyze/question.h"
-#include "report/table.h"
-#include "trace/trace.h"
+#include "derive/roof/recompute.h"
+#include "report/sheet.h"
 
 namespace stepscope::analyze {
 
-class RecomputedWork {
- public:
-  explicit RecomputedWork(const trace::Trace& trace);
-  /// Nothing when the rank recomputes nothing.
-  void add(const trace::Trace& trace, const trace::Rank& rank, const StepChoice& choice);
-  report::Table take() && { return std::move(table_); }
-
- private:
-  report::Table table_;
-  RankColumn rank_;
-  report::Texts& evidence_;
-  report::Ints &kernels_, &time_;
-  report::Reals& share_;
-  report::Ints& held_;
+/// Forward work that a rank does a second time in the backward pass.
+struct RecomputedWork {
+  std::int64_t rank;
+  derive::Recomputation::Evidence known_by;
+  std::int64_t kernels, time;  ///< ns
+  double share;                ///< of the time of all compute kernels
+  /// Bytes that recomputation allocates in a step and does not free itself, the most of all steps and
+  /// devices: what would be held from the forward pass on. report::kNoInt where allocations are not recorded.
+  std::int64_t held;
 };
+
+/// Adds nothing when the rank recomputes nothing.
+void add_recomputed_work(std::vector<RecomputedWork>& work, const trace::Trace& trace,
+                         const trace::Rank& rank, const StepChoice& choice);
+const report::Sheet<RecomputedWork>& recomputed_work_sheet();
 
 }  // namespace stepscope::analyze

@@ -1,26 +1,19 @@
-// What the allocator reported: the curve of each memory, its peak and what was alive then, who allocated,
-// what stayed.
+#include "analyze/memory/memory_events.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <tuple>
 
 #include "analyze/list.h"
-#include "analyze/question.h"
-#include "derive/call_paths.h"
-#include "derive/memory_records.h"
+#include "report/sheet.h"
 #include "report/statistics.h"
 
 namespace stepscope::analyze {
 namespace {
 
-using derive::CallPaths;
-using derive::HostPaths;
-using derive::kNoPath;
 using derive::MemoryRecords;
-using derive::PathId;
 using report::kNoInt;
 using report::kNoReal;
 using report::Role;
@@ -30,56 +23,8 @@ using trace::Kind;
 using trace::kNoRow;
 using trace::Rank;
 using trace::Row;
-using trace::StringId;
 
 static_assert(MemoryRecords::kAbsent == kNoInt);
-
-constexpr std::string_view kOutside = "outside operators";
-constexpr std::string_view kBefore = "allocated before the recording";
-
-/// One memory in the chosen steps.
-struct Memory {
-  const Rank& rank;
-  const MemoryRecords& records;
-  std::vector<std::uint32_t> chosen;  ///< indices of the records in the steps
-  std::uint32_t peak = MemoryRecords::kNever;
-};
-
-Memory memory_of(const Rank& rank, const MemoryRecords& records, const StepChoice& choice) {
-  Memory memory{rank, records, {}, MemoryRecords::kNever};
-  for (std::uint32_t i = 0; i < records.size(); ++i) {
-    if (!choice.includes(rank, records.row[i])) continue;
-    memory.chosen.push_back(i);
-    if (memory.peak == MemoryRecords::kNever || memory.records.level(i) > memory.records.level(memory.peak))
-      memory.peak = i;
-  }
-  return memory;
-}
-
-struct PeakTable {
-  explicit PeakTable(const trace::Trace& trace)
-      : rank(table, trace),
-        device(table.texts("device")),
-        allocated(table.ints("peak_allocated", Unit::bytes)),
-        reserved(table.ints("peak_reserved", Unit::bytes)),
-        capacity(table.ints("capacity", Unit::bytes)),
-        share(table.reals("reserved_share", Unit::share, Role::share)),
-        time(table.ints("peak_time", Unit::ns)),
-        step(table.texts("step", Role::detail)),
-        change(table.ints("peak_change", Unit::bytes)),
-        end(table.ints("end_change", Unit::bytes)),
-        allocations(table.ints("allocations", Unit::count)),
-        frees(table.ints("frees", Unit::count)),
-        failed(table.ints("out_of_memory", Unit::count)) {}
-  report::Table table{"Peak of each memory", Shape::table, {}};
-  RankColumn rank;
-  report::Texts& device;
-  report::Ints &allocated, &reserved, &capacity;
-  report::Reals& share;
-  report::Ints& time;
-  report::Texts& step;
-  report::Ints &change, &end, &allocations, &frees, &failed;
-};
 
 std::int64_t capacity_of(const Rank& rank, const derive::MemoryDevice& device) {
   for (const trace::Device& d : rank.devices)
@@ -87,12 +32,13 @@ std::int64_t capacity_of(const Rank& rank, const derive::MemoryDevice& device) {
   return kNoInt;
 }
 
-std::string step_of(const Rank& rank, Row row) {
+/// Its number; kNoInt outside steps.
+std::int64_t step_of(const Rank& rank, Row row) {
   const std::int32_t step = rank.events.step[row];
-  return step < 0 ? "" : std::to_string(rank.steps[static_cast<std::size_t>(step)].number);
+  return step < 0 ? kNoInt : rank.steps[static_cast<std::size_t>(step)].number;
 }
 
-void add_peak(PeakTable& out, const Memory& memory, std::int64_t origin) {
+MemoryPeak peak_of(const ChosenRecords& memory, std::int64_t origin) {
   const MemoryRecords& records = memory.records;
   std::int64_t reserved = kNoInt, change = kNoInt, allocations = 0;
   for (const std::uint32_t i : memory.chosen) {
@@ -101,21 +47,21 @@ void add_peak(PeakTable& out, const Memory& memory, std::int64_t origin) {
     allocations += records.bytes[i] > 0;
   }
   const std::int64_t capacity = capacity_of(memory.rank, records.device);
-  const Row row = records.row[memory.peak];
-  out.rank.add(memory.rank);
-  out.device.push_back(records.device.name());
-  out.allocated.push_back(memory.records.has_totals() ? records.allocated[memory.peak] : kNoInt);
-  out.reserved.push_back(reserved);
-  out.capacity.push_back(capacity);
   const bool known = capacity != kNoInt && reserved >= 0 && reserved <= capacity;
-  out.share.push_back(known ? report::ratio(reserved, capacity) : kNoReal);
-  out.time.push_back(memory.rank.events.start[row] - origin);
-  out.step.push_back(step_of(memory.rank, row));
-  out.change.push_back(change);
-  out.end.push_back(records.change[memory.chosen.back()]);
-  out.allocations.push_back(allocations);
-  out.frees.push_back(static_cast<std::int64_t>(memory.chosen.size()) - allocations);
-  out.failed.push_back(records.out_of_memory);
+  const Row row = records.row[memory.peak];
+  return {memory.rank.rank,
+          records.device,
+          records.has_totals() ? records.allocated[memory.peak] : kNoInt,
+          reserved,
+          capacity,
+          known ? report::ratio(reserved, capacity) : kNoReal,
+          memory.rank.events.start[row] - origin,
+          step_of(memory.rank, row),
+          change,
+          records.change[memory.chosen.back()],
+          allocations,
+          static_cast<std::int64_t>(memory.chosen.size()) - allocations,
+          records.out_of_memory};
 }
 
 /// The operator an allocation is shown under: with the caller of those that only make empty tensors.
@@ -126,7 +72,7 @@ std::string op_name(const trace::Trace& trace, const Rank& rank, Row range) {
     return at != kNoRow && e.kind[at] == Kind::op ? at : kNoRow;
   };
   const Row op = op_at(range);
-  if (op == kNoRow) return std::string(kOutside);
+  if (op == kNoRow) return std::string(kOutsideOperators);
   const std::string_view name = trace.name(rank, op);
   const Row caller = op_at(e.parent[op]);
   if (caller == kNoRow || !(name.starts_with("aten::empty") || name.starts_with("aten::resize_")))
@@ -134,22 +80,8 @@ std::string op_name(const trace::Trace& trace, const Rank& rank, Row range) {
   return fmt::format("{} ({})", trace.name(rank, caller), name);
 }
 
-struct AliveTable {
-  explicit AliveTable(const trace::Trace& trace)
-      : rank(table, trace),
-        device(table.texts("device")),
-        op(table.texts("op")),
-        count(table.ints("count", Unit::count)),
-        bytes(table.ints("bytes", Unit::bytes)),
-        share(table.reals("share", Unit::share, Role::share)) {}
-  report::Table table{"Alive at the peak", Shape::bars, {}};
-  RankColumn rank;
-  report::Texts &device, &op;
-  report::Ints &count, &bytes;
-  report::Reals& share;
-};
-
-void add_alive(AliveTable& out, const trace::Trace& trace, const Memory& memory) {
+/// Largest first.
+void add_alive(std::vector<AliveAtPeak>& alive, const trace::Trace& trace, const ChosenRecords& memory) {
   const MemoryRecords& records = memory.records;
   if (!records.addressed) return;
   struct Sum {
@@ -166,155 +98,19 @@ void add_alive(AliveTable& out, const trace::Trace& trace, const Memory& memory)
     report::add_to(sum->bytes, records.bytes[i]);
     report::add_to(known, records.bytes[i]);
   }
-  const std::int64_t whole = memory.records.has_totals() ? records.allocated[memory.peak] : known;
-  if (memory.records.has_totals() && whole > known) by_op[std::string(kBefore)] = {kNoInt, whole - known};
+  const std::int64_t whole = records.has_totals() ? records.allocated[memory.peak] : known;
+  if (records.has_totals() && whole > known) by_op[std::string(kBeforeRecording)] = {kNoInt, whole - known};
   std::vector<std::pair<std::string, Sum>> order(by_op.begin(), by_op.end());
   std::stable_sort(order.begin(), order.end(),
                    [](const auto& a, const auto& b) { return a.second.bytes > b.second.bytes; });
-  for (const auto& [op, sum] : order) {
-    out.rank.add(memory.rank);
-    out.device.push_back(records.device.name());
-    out.op.push_back(op);
-    out.count.push_back(sum.count);
-    out.bytes.push_back(sum.bytes);
-    out.share.push_back(report::ratio(sum.bytes, std::max(whole, known)));
-  }
+  for (auto& [op, sum] : order)
+    alive.push_back({memory.rank.rank, records.device, std::move(op), sum.count, sum.bytes,
+                     report::ratio(sum.bytes, std::max(whole, known))});
 }
 
-struct OpTable {
-  explicit OpTable(const trace::Trace& trace)
-      : rank(table, trace),
-        device(table.texts("device")),
-        op(table.texts("op")),
-        calls(table.ints("calls", Unit::count)),
-        increase(table.ints("size_increase", Unit::bytes)),
-        self_increase(table.ints("self_size_increase", Unit::bytes)),
-        count(table.ints("allocation_count", Unit::count)),
-        self_count(table.ints("self_allocation_count", Unit::count)),
-        size(table.ints("allocation_size", Unit::bytes)),
-        self_size(table.ints("self_allocation_size", Unit::bytes)),
-        kept(table.ints("never_freed", Unit::bytes)) {}
-  report::Table table{"Operators", Shape::table, {}};
-  RankColumn rank;
-  report::Texts &device, &op;
-  report::Ints &calls, &increase, &self_increase, &count, &self_count, &size, &self_size, &kept;
-};
-
-/// The rank's operators by path, and which paths are not inside an operator of the same name.
-struct OpPaths {
-  CallPaths paths;
-  HostPaths host;
-  std::vector<bool> outermost;
-};
-
-OpPaths op_paths(const trace::Trace& trace, const Rank& rank, const StepChoice& choice) {
-  OpPaths ops;
-  std::vector<StringId> known(trace.strings.size(), trace::kNoString);
-  ops.host = host_paths(rank, ops.paths, [&](Row row, PathId above) {
-    if (rank.events.kind[row] != Kind::op || !choice.includes(rank, row)) return kNoPath;
-    StringId& name = known[rank.events.name[row]];
-    if (name == trace::kNoString) name = ops.paths.names.intern(trace.name(rank, row));
-    return ops.paths.child(above, name);
-  });
-  ops.outermost.assign(ops.paths.size(), true);
-  for (PathId path = 0; path < ops.paths.size(); ++path)
-    for (PathId at = ops.paths.parent(path); at != kNoPath && ops.outermost[path]; at = ops.paths.parent(at))
-      if (ops.paths.name(at) == ops.paths.name(path)) ops.outermost[path] = false;
-  return ops;
-}
-
-struct OpSum {
-  std::int64_t calls = 0, increase = 0, self_increase = 0, count = 0, self_count = 0, size = 0, self_size = 0,
-               kept = 0;
-};
-
-void add_ops(OpTable& out, const Memory& memory, const OpPaths& ops) {
-  const MemoryRecords& records = memory.records;
-  const std::size_t paths = ops.paths.size();
-  std::vector<std::int64_t> increase(paths), count(paths), size(paths), kept(paths);
-  OpSum outside;
-  for (const std::uint32_t i : memory.chosen) {
-    const Row range = records.range[i];
-    const PathId path = range == kNoRow ? kNoPath : ops.host.path[range];
-    const bool stays = records.addressed && records.bytes[i] > 0 && records.freed[i] == MemoryRecords::kNever;
-    report::add_to(path == kNoPath ? outside.self_increase : increase[path], records.bytes[i]);
-    if (records.bytes[i] <= 0) continue;
-    ++(path == kNoPath ? outside.self_count : count[path]);
-    report::add_to(path == kNoPath ? outside.self_size : size[path], records.bytes[i]);
-    if (stays) report::add_to(path == kNoPath ? outside.kept : kept[path], records.bytes[i]);
-  }
-  std::map<std::string_view, OpSum> by_op;
-  const auto all_increase = [&] {
-    auto v = increase;
-    ops.paths.add_up(v);
-    return v;
-  }();
-  const auto all_count = [&] {
-    auto v = count;
-    ops.paths.add_up(v);
-    return v;
-  }();
-  const auto all_size = [&] {
-    auto v = size;
-    ops.paths.add_up(v);
-    return v;
-  }();
-  for (PathId path = 0; path < paths; ++path) {
-    OpSum& sum = by_op[ops.paths.name(path)];
-    sum.calls += ops.host.calls[path];
-    report::add_to(sum.self_increase, increase[path]);
-    report::add_to(sum.self_size, size[path]);
-    report::add_to(sum.kept, kept[path]);
-    sum.self_count += count[path];
-    if (!ops.outermost[path]) continue;
-    report::add_to(sum.increase, all_increase[path]);
-    report::add_to(sum.size, all_size[path]);
-    sum.count += all_count[path];
-  }
-  outside.calls = outside.increase = outside.count = outside.size = kNoInt;
-  by_op[kOutside] = outside;
-  std::vector<std::pair<std::string_view, OpSum>> order(by_op.begin(), by_op.end());
-  std::erase_if(order, [](const auto& op) {
-    const OpSum& s = op.second;
-    return s.self_increase == 0 && s.self_size == 0 && (s.size == 0 || s.size == kNoInt) &&
-           (s.increase == 0 || s.increase == kNoInt);
-  });
-  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
-    return std::tuple(a.second.self_increase, a.second.self_size) >
-           std::tuple(b.second.self_increase, b.second.self_size);
-  });
-  for (const auto& [op, sum] : order) {
-    out.rank.add(memory.rank);
-    out.device.push_back(records.device.name());
-    out.op.emplace_back(op);
-    out.calls.push_back(sum.calls);
-    out.increase.push_back(sum.increase);
-    out.self_increase.push_back(sum.self_increase);
-    out.count.push_back(sum.count);
-    out.self_count.push_back(sum.self_count);
-    out.size.push_back(sum.size);
-    out.self_size.push_back(sum.self_size);
-    out.kept.push_back(records.addressed ? sum.kept : kNoInt);
-  }
-}
-
-struct KeptTable {
-  explicit KeptTable(const trace::Trace& trace)
-      : rank(table, trace),
-        device(table.texts("device")),
-        time(table.ints("time", Unit::ns, Role::key)),
-        event(table.ints("event", Unit::none, Role::key)),
-        bytes(table.ints("bytes", Unit::bytes)),
-        op(table.texts("op", Role::value)),
-        step(table.texts("step", Role::detail)) {}
-  report::Table table{"Never freed", Shape::table, {}};
-  RankColumn rank;
-  report::Texts& device;
-  report::Ints &time, &event, &bytes;
-  report::Texts &op, &step;
-};
-
-void add_kept(KeptTable& out, const trace::Trace& trace, const Memory& memory, std::int64_t origin) {
+/// Largest first.
+void add_kept(std::vector<KeptAllocation>& out, const trace::Trace& trace, const ChosenRecords& memory,
+              std::int64_t origin) {
   const MemoryRecords& records = memory.records;
   if (!records.addressed) return;
   std::vector<std::uint32_t> kept;
@@ -322,32 +118,15 @@ void add_kept(KeptTable& out, const trace::Trace& trace, const Memory& memory, s
     if (records.bytes[i] > 0 && records.freed[i] == MemoryRecords::kNever) kept.push_back(i);
   std::stable_sort(kept.begin(), kept.end(),
                    [&](std::uint32_t a, std::uint32_t b) { return records.bytes[a] > records.bytes[b]; });
+  const trace::EventTable& e = memory.rank.events;
   for (const std::uint32_t i : kept) {
     const Row row = records.row[i];
-    out.rank.add(memory.rank);
-    out.device.push_back(records.device.name());
-    out.time.push_back(memory.rank.events.start[row] - origin);
-    out.event.push_back(memory.rank.events.source[row]);
-    out.bytes.push_back(records.bytes[i]);
-    out.op.push_back(op_name(trace, memory.rank, records.range[i]));
-    out.step.push_back(step_of(memory.rank, row));
+    out.push_back({memory.rank.rank, records.device, e.start[row] - origin, e.source[row], records.bytes[i],
+                   op_name(trace, memory.rank, records.range[i]), step_of(memory.rank, row)});
   }
 }
 
-struct StepTable {
-  explicit StepTable(const trace::Trace& trace)
-      : rank(table, trace),
-        device(table.texts("device")),
-        step(table.ints("step", Unit::none, Role::key)),
-        lowest(table.ints("lowest", Unit::bytes)),
-        highest(table.ints("highest", Unit::bytes)) {}
-  report::Table table{"Memory of each step", Shape::table, {}};
-  RankColumn rank;
-  report::Texts& device;
-  report::Ints &step, &lowest, &highest;
-};
-
-void add_steps(StepTable& out, const Memory& memory) {
+void add_steps(std::vector<StepMemory>& out, const ChosenRecords& memory) {
   struct Levels {
     std::int64_t lowest = std::numeric_limits<std::int64_t>::max(), highest = kNoInt;
   };
@@ -359,31 +138,13 @@ void add_steps(StepTable& out, const Memory& memory) {
     levels.lowest = std::min(levels.lowest, memory.records.level(i));
     levels.highest = std::max(levels.highest, memory.records.level(i));
   }
-  for (const auto& [step, levels] : by_step) {
-    out.rank.add(memory.rank);
-    out.device.push_back(memory.records.device.name());
-    out.step.push_back(memory.rank.steps[static_cast<std::size_t>(step)].number);
-    out.lowest.push_back(levels.lowest);
-    out.highest.push_back(levels.highest);
-  }
+  for (const auto& [step, levels] : by_step)
+    out.push_back({memory.rank.rank, memory.records.device,
+                   memory.rank.steps[static_cast<std::size_t>(step)].number, levels.lowest, levels.highest});
 }
 
-struct CurveTable {
-  explicit CurveTable(const trace::Trace& trace)
-      : rank(table, trace),
-        device(table.texts("device")),
-        time(table.ints("time", Unit::ns, Role::key)),
-        allocated(table.ints("allocated", Unit::bytes)),
-        reserved(table.ints("reserved", Unit::bytes)),
-        change(table.ints("change", Unit::bytes)) {}
-  report::Table table{"Memory over time", Shape::curve, {}};
-  RankColumn rank;
-  report::Texts& device;
-  report::Ints &time, &allocated, &reserved, &change;
-};
-
 /// First, last, and of every run of records the lowest, the highest and the one with most reserved.
-std::vector<std::uint32_t> thinned(const Memory& memory, std::size_t points) {
+std::vector<std::uint32_t> thinned(const ChosenRecords& memory, std::size_t points) {
   if (memory.chosen.size() <= points) return memory.chosen;
   const std::size_t runs = std::max<std::size_t>(1, points > 5 ? (points - 2) / 3 : 1);
   std::vector<std::uint32_t> kept = {memory.chosen.front(), memory.chosen.back()};
@@ -407,19 +168,146 @@ std::vector<std::uint32_t> thinned(const Memory& memory, std::size_t points) {
   return kept;
 }
 
-void add_curve(CurveTable& out, const Memory& memory, std::int64_t origin, std::size_t points) {
-  const std::string device = memory.records.device.name();
-  for (const std::uint32_t i : thinned(memory, points)) {
-    out.rank.add(memory.rank);
-    out.device.push_back(device);
-    out.time.push_back(memory.rank.events.start[memory.records.row[i]] - origin);
-    out.allocated.push_back(memory.records.allocated[i]);
-    out.reserved.push_back(memory.records.reserved[i]);
-    out.change.push_back(memory.records.change[i]);
-  }
+void add_curve(std::vector<MemoryLevel>& out, const ChosenRecords& memory, std::int64_t origin,
+               std::size_t points) {
+  const MemoryRecords& records = memory.records;
+  for (const std::uint32_t i : thinned(memory, points))
+    out.push_back({memory.rank.rank, records.device, memory.rank.events.start[records.row[i]] - origin,
+                   records.allocated[i], records.reserved[i], records.change[i]});
+}
+
+template <class Of>
+std::string device_text(const Of& of) {
+  return of.memory.name();
+}
+template <class Of>
+std::string step_text(const Of& of) {
+  return of.step == kNoInt ? "" : std::to_string(of.step);
+}
+
+report::Table peak_table(const std::vector<MemoryPeak>& peaks, bool several) {
+  using P = MemoryPeak;
+  static const report::Sheet<P> kPeaks{"Peak of each memory",
+                                       Shape::table,
+                                       {report::rank_field<P>(&P::rank),
+                                        {"device", &device_text<P>},
+                                        {"peak_allocated", &P::allocated, Unit::bytes},
+                                        {"peak_reserved", &P::reserved, Unit::bytes},
+                                        {"capacity", &P::capacity, Unit::bytes},
+                                        {"reserved_share", &P::reserved_share, Unit::share, Role::share},
+                                        {"peak_time", &P::time, Unit::ns},
+                                        {"step", &step_text<P>, Role::detail},
+                                        {"peak_change", &P::change, Unit::bytes},
+                                        {"end_change", &P::end_change, Unit::bytes},
+                                        {"allocations", &P::allocations, Unit::count},
+                                        {"frees", &P::frees, Unit::count},
+                                        {"out_of_memory", &P::out_of_memory, Unit::count}}};
+  return tabulate(kPeaks, peaks, several);
+}
+
+const report::Sheet<AliveAtPeak>& alive_sheet() {
+  using A = AliveAtPeak;
+  static const report::Sheet<A> kAlive{"Alive at the peak",
+                                       Shape::bars,
+                                       {report::rank_field<A>(&A::rank),
+                                        {"device", &device_text<A>},
+                                        {"op", &A::op},
+                                        {"count", &A::count, Unit::count},
+                                        {"bytes", &A::bytes, Unit::bytes},
+                                        {"share", &A::share, Unit::share, Role::share}}};
+  return kAlive;
+}
+
+const report::Sheet<KeptAllocation>& kept_sheet() {
+  using K = KeptAllocation;
+  static const report::Sheet<K> kKept{"Never freed",
+                                      Shape::table,
+                                      {report::rank_field<K>(&K::rank),
+                                       {"device", &device_text<K>},
+                                       {"time", &K::time, Unit::ns, Role::key},
+                                       {"event", &K::event, Unit::none, Role::key},
+                                       {"bytes", &K::bytes, Unit::bytes},
+                                       {"op", &K::op, Role::value},
+                                       {"step", &step_text<K>, Role::detail}}};
+  return kKept;
+}
+
+const report::Sheet<MemoryLevel>& curve_sheet() {
+  using L = MemoryLevel;
+  static const report::Sheet<L> kCurve{"Memory over time",
+                                       Shape::curve,
+                                       {report::rank_field<L>(&L::rank),
+                                        {"device", &device_text<L>},
+                                        {"time", &L::time, Unit::ns, Role::key},
+                                        {"allocated", &L::allocated, Unit::bytes},
+                                        {"reserved", &L::reserved, Unit::bytes},
+                                        {"change", &L::change, Unit::bytes}}};
+  return kCurve;
+}
+
+const report::Sheet<StepMemory>& step_sheet() {
+  using S = StepMemory;
+  static const report::Sheet<S> kSteps{"Memory of each step",
+                                       Shape::table,
+                                       {report::rank_field<S>(&S::rank),
+                                        {"device", &device_text<S>},
+                                        {"step", &S::step, Unit::none, Role::key},
+                                        {"lowest", &S::lowest, Unit::bytes},
+                                        {"highest", &S::highest, Unit::bytes}}};
+  return kSteps;
+}
+
+/// What the records do not tell.
+struct Missing {
+  bool totals = false, addresses = false;
+  std::int64_t absurd = 0;  ///< records left out
+};
+
+void add_notes(MemoryEvents& of, const Missing& missing) {
+  if (of.peaks.empty())
+    of.notes.emplace_back("No memory event is recorded. Record with profile_memory=True.");
+  if (missing.totals)
+    of.notes.emplace_back(
+        "Totals are not recorded (PyTorch before 1.11): the curve and the peak are the change since the "
+        "first record.");
+  if (missing.addresses)
+    of.notes.emplace_back(
+        "Addresses are not recorded (PyTorch before 1.11), so frees cannot be paired with allocations: what "
+        "was alive at the peak and what was never freed is not known.");
+  if (missing.absurd > 0)
+    of.notes.push_back(
+        fmt::format("{} memory events have sizes that no memory holds and are left out: the file is damaged.",
+                    missing.absurd));
 }
 
 }  // namespace
+
+MemoryEvents memory_events_of(const trace::Trace& trace, const StepChoice& choice, std::int64_t points) {
+  const auto most = static_cast<std::size_t>(std::clamp<std::int64_t>(points, 1, 10'000'000));
+  MemoryEvents of;
+  Missing missing;
+  for (const Rank& rank : trace.ranks) {
+    const std::vector<MemoryRecords> devices = derive::memory_records(trace, rank);
+    if (devices.empty()) continue;
+    const OpPaths ops = op_paths(trace, rank, choice);
+    const std::int64_t origin = origin_of(rank);
+    for (const MemoryRecords& records : devices) {
+      const ChosenRecords memory = chosen_records(rank, records, choice);
+      missing.absurd += records.absurd;
+      if (memory.chosen.empty()) continue;
+      missing.addresses |= !records.addressed;
+      missing.totals |= !records.has_totals();
+      of.peaks.push_back(peak_of(memory, origin));
+      add_alive(of.alive, trace, memory);
+      add_op_memory(of.operators, memory, ops);
+      add_kept(of.kept, trace, memory, origin);
+      add_curve(of.curve, memory, origin, most);
+      add_steps(of.steps, memory);
+    }
+  }
+  add_notes(of, missing);
+  return of;
+}
 
 constexpr report::ParamSpec kParams[] = {{"points", report::ParamSpec::Type::integer, "2000", "",
                                           "most points of each memory's curve; lows and highs are kept"}};
@@ -427,54 +315,13 @@ constexpr report::ParamSpec kParams[] = {{"points", report::ParamSpec::Type::int
 constinit const About memory_events_about = {kParams};
 
 report::Report memory_events(const trace::Trace& trace, const report::Params& params) {
-  const StepChoice choice(params);
-  const auto points =
-      static_cast<std::size_t>(std::clamp<std::int64_t>(params.integer("points", 2'000), 1, 10'000'000));
-  PeakTable peaks(trace);
-  AliveTable alive(trace);
-  OpTable operators(trace);
-  KeptTable kept(trace);
-  CurveTable curve(trace);
-  StepTable steps(trace);
-  report::Report report{"memory_events", {}, {}};
-  bool addressed = true, totals = true;
-  std::int64_t absurd = 0;
-  for (const Rank& rank : trace.ranks) {
-    const std::vector<MemoryRecords> devices = derive::memory_records(trace, rank);
-    if (devices.empty()) continue;
-    const OpPaths ops = op_paths(trace, rank, choice);
-    const std::int64_t origin = origin_of(rank);
-    for (const MemoryRecords& records : devices) {
-      const Memory memory = memory_of(rank, records, choice);
-      absurd += records.absurd;
-      if (memory.chosen.empty()) continue;
-      addressed &= records.addressed;
-      totals &= memory.records.has_totals();
-      add_peak(peaks, memory, origin);
-      add_alive(alive, trace, memory);
-      add_ops(operators, memory, ops);
-      add_kept(kept, trace, memory, origin);
-      add_curve(curve, memory, origin, points);
-      add_steps(steps, memory);
-    }
-  }
-  if (peaks.table.rows() == 0)
-    report.notes.emplace_back("No memory event is recorded. Record with profile_memory=True.");
-  if (!totals)
-    report.notes.emplace_back(
-        "Totals are not recorded (PyTorch before 1.11): the curve and the peak are the change since the "
-        "first record.");
-  if (!addressed)
-    report.notes.emplace_back(
-        "Addresses are not recorded (PyTorch before 1.11), so frees cannot be paired with allocations: what "
-        "was alive at the peak and what was never freed is not known.");
-  if (absurd > 0)
-    report.notes.push_back(fmt::format(
-        "{} memory events have sizes that no memory holds and are left out: the file is damaged.", absurd));
-  for (report::Table* table :
-       {&peaks.table, &alive.table, &operators.table, &kept.table, &curve.table, &steps.table})
-    report.tables.push_back(std::move(*table));
-  return report;
+  const bool several = trace.several();
+  MemoryEvents of = memory_events_of(trace, StepChoice(params), params.integer("points", kCurvePoints));
+  return {"memory_events",
+          {peak_table(of.peaks, several), tabulate(alive_sheet(), of.alive, several),
+           tabulate(op_memory_sheet(), of.operators, several), tabulate(kept_sheet(), of.kept, several),
+           tabulate(curve_sheet(), of.curve, several), tabulate(step_sheet(), of.steps, several)},
+          std::move(of.notes)};
 }
 
 }  // namespace stepscope::analyze

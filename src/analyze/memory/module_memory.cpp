@@ -1,11 +1,12 @@
-// What the activations of each nn.Module hold when memory is fullest, and what checkpointing it would free.
+#include "analyze/memory/module_memory.h"
+
 #include <algorithm>
 #include <map>
 
 #include "analyze/host/module_paths.h"
 #include "analyze/list.h"
-#include "analyze/question.h"
-#include "derive/memory_records.h"
+#include "analyze/memory/chosen_records.h"
+#include "report/sheet.h"
 #include "report/statistics.h"
 
 namespace stepscope::analyze {
@@ -16,34 +17,13 @@ using derive::MemoryRecords;
 using derive::PathId;
 using report::kNoInt;
 using report::Role;
-using report::Shape;
 using report::Unit;
 using trace::kNoRow;
 using trace::Rank;
 using trace::Row;
 
 constexpr std::string_view kModule = "nn.Module: ";
-constexpr std::string_view kBackward = "in the backward pass", kOutside = "outside modules",
-                           kBefore = "allocated before the recording";
-
-struct Columns {
-  explicit Columns(const trace::Trace& trace)
-      : rank(table, trace),
-        device(table.texts("device")),
-        module(table.texts("module")),
-        kind(table.texts("class", Role::detail)),
-        depth(table.ints("depth", Unit::none, Role::depth)),
-        count(table.ints("count", Unit::count)),
-        bytes(table.ints("bytes", Unit::bytes)),
-        self(table.ints("self_bytes", Unit::bytes)),
-        freed(table.ints("checkpoint_frees", Unit::bytes)),
-        share(table.reals("share", Unit::share, Role::share)) {}
-  report::Table table{"Alive at the peak, by module", Shape::tree, {}};
-  RankColumn rank;
-  report::Texts &device, &module, &kind;
-  report::Ints &depth, &count, &bytes, &self, &freed;
-  report::Reals& share;
-};
+constexpr std::string_view kBackward = "in the backward pass", kOutside = "outside modules";
 
 bool is_module(const trace::Trace& trace, const Rank& rank, Row row) {
   return rank.events.kind[row] == trace::Kind::python && trace.name(rank, row).starts_with(kModule);
@@ -52,56 +32,45 @@ bool is_module(const trace::Trace& trace, const Rank& rank, Row row) {
 /// What is alive at the peak of one memory.
 class Alive {
  public:
-  Alive(const trace::Trace& trace, const Rank& rank, const MemoryRecords& records, const ModulePaths& modules)
+  /// `memory` has records in the steps.
+  Alive(const trace::Trace& trace, const ChosenRecords& memory, const ModulePaths& modules)
       : trace_(trace),
-        rank_(rank),
-        records_(records),
+        rank_(memory.rank),
+        records_(memory.records),
+        peak_(memory.peak),
         modules_(modules),
         bytes_(modules.paths.size()),
         count_(modules.paths.size()),
-        freed_(modules.paths.size()) {}
-
-  void take(const StepChoice& choice) {
-    if (!find_peak(choice)) return;
+        freed_(modules.paths.size()) {
     for (std::uint32_t i = 0; i <= peak_; ++i)
       if (records_.bytes[i] > 0 && records_.freed[i] > peak_) add(records_.range[i], records_.bytes[i]);
     for (const auto& [row, call] : calls_)
       report::add_to(freed_[modules_.host.path[row]], call.bytes - call.last);
   }
 
-  void write(Columns& out) {
-    if (peak_ == MemoryRecords::kNever) return;
+  void write(std::vector<ModuleMemory>& out) && {
     const std::vector<std::int64_t> self = bytes_;
     modules_.paths.add_up(bytes_);
     modules_.paths.add_up(count_);
     const std::int64_t whole = std::max(records_.level(peak_), known_);
-    const auto row = [&](std::string_view module, std::int64_t depth, std::int64_t count,
-                         std::int64_t bytes) {
-      out.rank.add(rank_);
-      out.device.push_back(records_.device.name());
-      out.module.emplace_back(module);
-      out.depth.push_back(depth);
-      out.count.push_back(count);
-      out.bytes.push_back(bytes);
-      out.share.push_back(report::ratio(bytes, whole));
+    const auto row = [&](std::string_view module, std::int64_t count, std::int64_t bytes) -> ModuleMemory& {
+      return out.emplace_back(ModuleMemory{rank_.rank, records_.device, std::string(module), "", 0, count,
+                                           bytes, bytes, kNoInt, report::ratio(bytes, whole)});
     };
     for (const PathId path : modules_.paths.preorder(bytes_)) {
       if (bytes_[path] == 0) continue;
-      row(modules_.paths.name(path), modules_.paths.depth(path), count_[path], bytes_[path]);
-      out.kind.emplace_back(class_of_module(modules_.paths.name(path)));
-      out.self.push_back(self[path]);
-      out.freed.push_back(modules_.counts_calls ? freed_[path] : kNoInt);
+      ModuleMemory& of = row(modules_.paths.name(path), count_[path], bytes_[path]);
+      of.kind = class_of_module(of.module);
+      of.depth = modules_.paths.depth(path);
+      of.self = self[path];
+      if (modules_.counts_calls) of.freed = freed_[path];
     }
     const auto rest = [&](std::string_view what, std::int64_t count, std::int64_t bytes) {
-      if (bytes == 0) return;
-      row(what, 0, count, bytes);
-      out.kind.emplace_back();
-      out.self.push_back(bytes);
-      out.freed.push_back(kNoInt);
+      if (bytes != 0) row(what, count, bytes);
     };
     rest(kBackward, backward_.count, backward_.bytes);
     rest(kOutside, outside_.count, outside_.bytes);
-    rest(kBefore, kNoInt, whole - known_);
+    rest(kBeforeRecording, kNoInt, whole - known_);
   }
 
  private:
@@ -115,14 +84,6 @@ class Alive {
   struct Call {
     std::int64_t bytes = 0, last = 0;  ///< of all its allocations that are alive, and of the last one
   };
-
-  bool find_peak(const StepChoice& choice) {
-    for (std::uint32_t i = 0; i < records_.size(); ++i)
-      if (choice.includes(rank_, records_.row[i]) &&
-          (peak_ == MemoryRecords::kNever || records_.level(i) > records_.level(peak_)))
-        peak_ = i;
-    return peak_ != MemoryRecords::kNever;
-  }
 
   void add(Row range, std::int64_t bytes) {
     report::add_to(known_, bytes);
@@ -144,22 +105,35 @@ class Alive {
   const trace::Trace& trace_;
   const Rank& rank_;
   const MemoryRecords& records_;
+  const std::uint32_t peak_;
   const ModulePaths& modules_;
-  std::uint32_t peak_ = MemoryRecords::kNever;
   std::vector<std::int64_t> bytes_, count_, freed_;  // by path
   std::map<Row, Call> calls_;                        // of modules
   Sum backward_, outside_;
   std::int64_t known_ = 0;
 };
 
+report::Table module_table(const std::vector<ModuleMemory>& modules, bool several) {
+  using M = ModuleMemory;
+  static const report::Sheet<M> kModules{"Alive at the peak, by module",
+                                         report::Shape::tree,
+                                         {report::rank_field<M>(&M::rank),
+                                          {"device", +[](const M& of) { return of.memory.name(); }},
+                                          {"module", &M::module},
+                                          {"class", &M::kind, Role::detail},
+                                          {"depth", &M::depth, Unit::none, Role::depth},
+                                          {"count", &M::count, Unit::count},
+                                          {"bytes", &M::bytes, Unit::bytes},
+                                          {"self_bytes", &M::self, Unit::bytes},
+                                          {"checkpoint_frees", &M::freed, Unit::bytes},
+                                          {"share", &M::share, Unit::share, Role::share}}};
+  return tabulate(kModules, modules, several);
+}
+
 }  // namespace
 
-constinit const About module_memory_about = {};
-
-report::Report module_memory(const trace::Trace& trace, const report::Params& params) {
-  const StepChoice choice(params);
-  Columns out(trace);
-  report::Report report{"module_memory", {}, {}};
+ModuleMemories module_memory_of(const trace::Trace& trace, const StepChoice& choice) {
+  ModuleMemories of;
   bool any_records = false, any_modules = false;
   for (const Rank& rank : trace.ranks) {
     const std::vector<MemoryRecords> memories = derive::memory_records(trace, rank);
@@ -170,19 +144,24 @@ report::Report module_memory(const trace::Trace& trace, const report::Params& pa
     any_modules = true;
     for (const MemoryRecords& records : memories) {
       if (!records.addressed) continue;
-      Alive alive(trace, rank, records, modules);
-      alive.take(choice);
-      alive.write(out);
+      const ChosenRecords memory = chosen_records(rank, records, choice);
+      if (!memory.chosen.empty()) Alive(trace, memory, modules).write(of.modules);
     }
   }
   if (!any_records)
-    report.notes.emplace_back("No allocations are recorded. Record with profile_memory=True.");
+    of.notes.emplace_back("No allocations are recorded. Record with profile_memory=True.");
   else if (!any_modules)
-    report.notes.emplace_back(
+    of.notes.emplace_back(
         "No nn.Module is recorded. Record with with_stack=True, or with stepscope.profiler also "
         "with_modules=True.");
-  report.tables.push_back(std::move(out.table));
-  return report;
+  return of;
+}
+
+constinit const About module_memory_about = {};
+
+report::Report module_memory(const trace::Trace& trace, const report::Params& params) {
+  ModuleMemories of = module_memory_of(trace, StepChoice(params));
+  return {"module_memory", {module_table(of.modules, trace.several())}, std::move(of.notes)};
 }
 
 }  // namespace stepscope::analyze

@@ -27,19 +27,24 @@ std::int64_t shared_memory_of(const trace::Device& device) {
 
 }  // namespace
 
-std::string_view occupancy_limit(const BlockNeeds& block, const trace::Device& device) {
+std::string_view name_of(OccupancyLimit limit) {
+  constexpr std::string_view kNames[] = {"", "registers", "shared memory", "block size"};
+  return kNames[static_cast<std::size_t>(limit)];
+}
+
+OccupancyLimit occupancy_limit(const BlockNeeds& block, const trace::Device& device) {
   if (vendor_of(device.name) != Vendor::nvidia || block.threads <= 0 || block.threads > kMaxThreads)
-    return "";
+    return OccupancyLimit::unknown;
   const std::int64_t threads = device.max_threads_per_sm > 0 ? device.max_threads_per_sm : kThreads;
   std::int64_t fewest = threads / block.threads;
-  std::string_view limit = "block size";
-  const auto limits = [&](std::int64_t blocks, std::string_view what) {
+  OccupancyLimit limit = OccupancyLimit::block_size;
+  const auto limits = [&](std::int64_t blocks, OccupancyLimit what) {
     if (blocks < fewest) fewest = blocks, limit = what;
   };
   if (block.registers > 0 && block.registers <= kMaxRegisters)
-    limits(kRegisters / (block.registers * block.threads), "registers");
+    limits(kRegisters / (block.registers * block.threads), OccupancyLimit::registers);
   if (const std::int64_t all = shared_memory_of(device); all > 0 && block.shared_memory > 0)
-    limits(all / block.shared_memory, "shared memory");
+    limits(all / block.shared_memory, OccupancyLimit::shared_memory);
   return limit;
 }
 

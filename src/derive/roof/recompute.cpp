@@ -77,6 +77,11 @@ bool by_checkpoint_node(const Trace& trace, const EventTable& e, std::vector<boo
 
 }  // namespace
 
+std::string_view name_of(Recomputation::Evidence evidence) {
+  constexpr std::string_view kNames[] = {"", "Python stacks", "sequence numbers", "the checkpoint's node"};
+  return kNames[static_cast<std::size_t>(evidence)];
+}
+
 Recomputation recomputed_rows(const Trace& trace, const Rank& rank) {
   Recomputation found;
   found.rows.assign(rank.events.size(), false);

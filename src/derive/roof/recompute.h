@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "trace/trace.h"
@@ -22,6 +23,9 @@ struct Recomputation {
     return host != trace::kNoRow && rows[host];
   }
 };
+
+/// "Python stacks"; "" for none.
+std::string_view name_of(Recomputation::Evidence evidence);
 
 /// By Python stacks: everything below `recompute_fn` of torch/utils/checkpoint.py. Without them: below
 /// `autograd::engine::evaluate_function: X` of sequence number s, everything under an op other than X that

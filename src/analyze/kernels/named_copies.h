@@ -1,0 +1,25 @@
+// Copies and fills by name.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyze/question.h"
+#include "report/sheet.h"
+
+namespace stepscope::analyze {
+
+/// Copies or fills of one name. Times in ns, bytes report::kNoInt where no size is recorded.
+struct NamedCopies {
+  std::int64_t rank;
+  std::string name;
+  std::int64_t count, bytes, total, mean;
+  double rate;  ///< bytes ÷ time of those whose size is recorded, bytes/s
+};
+
+/// Adds a rank's, longest total first.
+void add_named_copies(std::vector<NamedCopies>& copies, const trace::Trace& trace, const trace::Rank& rank,
+                      const StepChoice& choice);
+const report::Sheet<NamedCopies>& named_copies_sheet();
+
+}  // namespace stepscope::analyze
