@@ -10,16 +10,15 @@ std::string per_step(const Evidence& e, std::int64_t time) {
                                             : ns(time) + " in the recording";
 }
 
-Finding finding(const Evidence& e, const char* id, const char* category, std::string title) {
-  Finding f;
+Claim claim(const Evidence& e, RuleId id, std::string title) {
+  Claim f;
   f.id = id;
-  f.category = category;
   f.title = std::move(title);
   f.rank = e.rank();
   return f;
 }
 
-void save(Finding& f, std::int64_t time_per_step, double low, double high) {
+void save(Claim& f, std::int64_t time_per_step, double low, double high) {
   f.saving_low = static_cast<std::int64_t>(static_cast<double>(time_per_step) * low);
   f.saving_high = static_cast<std::int64_t>(static_cast<double>(time_per_step) * high);
 }
@@ -28,16 +27,16 @@ namespace {
 std::vector<analyze::Scale> scales(std::string_view text) { return analyze::parse_scales(text).value(); }
 }  // namespace
 
-void change(Finding& f, std::string_view ideal, double pessimism) {
+void change(Claim& f, std::string_view ideal, double pessimism) {
   f.ideal = scales(ideal);
   f.pessimism = pessimism;
 }
-void change(Finding& f, std::string_view ideal, std::string_view mild) {
+void change(Claim& f, std::string_view ideal, std::string_view mild) {
   f.ideal = scales(ideal);
   f.mild = scales(mild);
 }
 
-void part_of(Finding& f, std::string_view removed) { f.removed = scales(removed); }
+void part_of(Claim& f, std::string_view removed) { f.removed = scales(removed); }
 
 analyze::Scale scale_of(analyze::Scale::What what, std::string_view name, double factor) {
   return {std::string(name), what, std::string(name), {}, factor};

@@ -5,6 +5,7 @@
 #include "advise/rules/families.h"
 #include "advise/rules/on_cpu.h"
 #include "advise/say.h"
+#include "advise/see.h"
 
 namespace stepscope::advise {
 namespace {
@@ -13,7 +14,7 @@ using report::Ints;
 using report::Table;
 using report::Texts;
 
-std::optional<Finding> cpu_operator(const Evidence& e, Bound bound) {
+std::optional<Claim> cpu_operator(const Evidence& e, Bound bound) {
   const Table* operators = table_of(e.reports().operators, "Operators");
   if (bound != Bound::host_only || operators == nullptr || !computes_on_cpu(e)) return std::nullopt;
   const Ints& self = *ints_of(*operators, "host_self");
@@ -29,15 +30,15 @@ std::optional<Finding> cpu_operator(const Evidence& e, Bound bound) {
   if (share < kCpuOperatorShare) return std::nullopt;
   const std::string& name = names[most];
   const double rate = (*reals_of(*operators, "flop_rate"))[most];
-  Finding f =
-      finding(e, "H10", "host",
-              fmt::format("{} takes {} of {} on the CPU{}", name,
-                          ns(static_cast<std::int64_t>(share * static_cast<double>(e.step_length()))),
-                          ns(e.step_length()),
-                          rate > 0 ? ", at " + report::format_value(rate, report::Unit::flop_per_s) : ""));
+  Claim f =
+      claim(e, RuleId::H10,
+            fmt::format("{} takes {} of {} on the CPU{}", name,
+                        ns(static_cast<std::int64_t>(share * static_cast<double>(e.step_length()))),
+                        ns(e.step_length()),
+                        rate > 0 ? ", at " + report::format_value(rate, report::Unit::flop_per_s) : ""));
   f.confidence = Confidence::low;
   f.because = "how fast this CPU could be, and how many threads it may use, is not in the file";
-  f.evidence = "operators: host_self, flop_rate";
+  f.evidence = {see::operators("host_self, flop_rate")};
   f.remedy = fmt::format(
       "torch.set_num_threads() at the number of cores, torch.compile, {}bfloat16 where the CPU has it, "
       "torch.inference_mode() without training.",
@@ -48,7 +49,7 @@ std::optional<Finding> cpu_operator(const Evidence& e, Bound bound) {
 }
 
 constexpr Rule kRules[] = {
-    {"H10", "host", "one operator takes much of the step on the CPU", false, cpu_operator,
+    {RuleId::H10, "one operator takes much of the step on the CPU", false, cpu_operator,
      R"(Looks at: `operators`, `host_self` ÷ `host_span` of `overview`. Fires for the largest operator from kCpuOperatorShare on, when no
 device and no call of a device's runtime is recorded.
 

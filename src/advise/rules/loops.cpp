@@ -8,6 +8,7 @@
 #include "advise/rules/families.h"
 #include "advise/rules/on_cpu.h"
 #include "advise/say.h"
+#include "advise/see.h"
 #include "report/names.h"
 
 namespace stepscope::advise {
@@ -21,7 +22,7 @@ bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-std::optional<Finding> repeated_ops(const Evidence& e, Bound bound) {
+std::optional<Claim> repeated_ops(const Evidence& e, Bound bound) {
   if (bound == Bound::host_only) return repeated_ops_on_cpu(e);
   const Table* loops = table_of(e.reports().launches, "Loops of operators");
   const bool ahead = bound == Bound::device;
@@ -45,12 +46,11 @@ std::optional<Finding> repeated_ops(const Evidence& e, Bound bound) {
                      idle = number(idle_column, dearest);
   const std::string source = text("source", dearest), place = source.empty() ? "" : " at " + placed(source);
   const std::string unit = report::short_name(text("unit", dearest), 60);
-  Finding f = finding(
-      e, "H05", "host",
-      fmt::format(
-          "A loop of {} × {}{} launches {} device events per step where a few would do",
-          format_value(rounds, Unit::count), unit, place,
-          format_value(std::max<std::int64_t>(1, number("events", dearest) / e.steps()), Unit::count)));
+  Claim f = claim(e, RuleId::H05,
+                  fmt::format("A loop of {} × {}{} launches {} device events per step where a few would do",
+                              format_value(rounds, Unit::count), unit, place,
+                              format_value(std::max<std::int64_t>(1, number("events", dearest) / e.steps()),
+                                           Unit::count)));
   const double left = 2 / static_cast<double>(std::max<std::int64_t>(rounds, 3));
   save(f, (idle + number("device", dearest)) / e.steps(), kLoopPessimism, 1 - left);
   f.ideal = {scale_of(analyze::Scale::What::loop, text("unit", dearest), left)};
@@ -63,8 +63,8 @@ std::optional<Finding> repeated_ops(const Evidence& e, Bound bound) {
       "than {}",
       text("parent", dearest).empty() ? "one range" : report::short_name(text("parent", dearest), 60),
       ns(number("p50", dearest) + 1));
-  f.evidence = fmt::format("launches: loops of operators; {}, the device idle in {} of it",
-                           per_step(e, number("host", dearest)), ns(idle / e.steps()));
+  f.evidence = {see::launches(fmt::format("loops of operators; {}, the device idle in {} of it",
+                                          per_step(e, number("host", dearest)), ns(idle / e.steps())))};
   f.remedy = fmt::format(
       "Replace the loop{} by one operator on a larger tensor: torch.stack and a batched operator, indexing "
       "with a tensor, torch.vmap, torch._foreach_*, or torch.compile.",
@@ -74,7 +74,7 @@ std::optional<Finding> repeated_ops(const Evidence& e, Bound bound) {
   return f;
 }
 
-std::optional<Finding> many_queries(const Evidence& e, Bound) {
+std::optional<Claim> many_queries(const Evidence& e, Bound) {
   const Table* calls = table_of(e.reports().launches, "Other calls of the runtime");
   if (calls == nullptr) return std::nullopt;
   constexpr std::string_view kQueries[] = {"GetDeviceProperties", "GetAttribute", "EventQuery", "StreamQuery",
@@ -86,16 +86,15 @@ std::optional<Finding> many_queries(const Evidence& e, Bound) {
                                    [&](std::string_view part) { return contains(name, part); });
     if (!query || !e.mine(*calls, row) || count < e.fact(&Facts::kernels) || e.share(total) < kQueryShare)
       continue;
-    Finding f =
-        finding(e, "H06", "host",
-                fmt::format("{} calls of {} per step take {} of host time",
-                            format_value(count / e.steps(), Unit::count), name, ns(total / e.steps())));
+    Claim f = claim(e, RuleId::H06,
+                    fmt::format("{} calls of {} per step take {} of host time",
+                                format_value(count / e.steps(), Unit::count), name, ns(total / e.steps())));
     save(f, total / e.steps(), kQueryPessimism, 1);
     f.ideal = {scale_of(analyze::Scale::What::host, name, 0)};
     f.pessimism = kQueryPessimism;
     f.confidence = Confidence::medium;
     f.because = "it is asked at least once per kernel";
-    f.evidence = "launches: other calls of the runtime";
+    f.evidence = {see::launches("other calls of the runtime")};
     f.remedy = fmt::format(
         "Find who asks ({} below which operator: `stepscope show call_tree`): cache the answer, poll less "
         "often, or upgrade the library that does it.",
@@ -108,7 +107,7 @@ std::optional<Finding> many_queries(const Evidence& e, Bound) {
 }
 
 constexpr Rule kRules[] = {
-    {"H05", "host", "a loop launches many small kernels", true, repeated_ops,
+    {RuleId::H05, "a loop launches many small kernels", true, repeated_ops,
      R"(Looks at: *Loops of operators* of `launches`: 1 to 8 operators 10 times and more in a row below one range. Fires for
 the loop with most `idle`, when the program is host-bound or mixed, each round launches something, half of it is shorter than
 kTinyKernel, the device works for no more than kLayerWork a round, and is idle in kLoopShare of the window there. When it is device-bound,
@@ -123,7 +122,7 @@ it less kSureRecording of that cost.
 
 Silent on: layers of a model, whose rounds differ or run longer kernels; loops that wait in each round (S01, S03); optimizer, zero_grad, buckets and broadcasts of data
 parallelism, which have rules of their own; loops that launch nothing.)"},
-    {"H06", "host", "the runtime is asked the same again and again", true, many_queries,
+    {RuleId::H06, "the runtime is asked the same again and again", true, many_queries,
      R"(Looks at: *Other calls of the runtime by name* of `launches`: queries of properties, attributes, events, streams and occupancy.
 Fires for one with at least one call per kernel and kQueryShare of the window in them.
 

@@ -11,6 +11,7 @@
 #include "advise/rules/families.h"
 #include "advise/rules/on_cpu.h"
 #include "advise/say.h"
+#include "advise/see.h"
 
 namespace stepscope::advise {
 namespace {
@@ -83,17 +84,17 @@ Cause cause_of(const SlowRank& slow, const SlowKernels& kernels) {
                       slow.rank, kernels.against, share, device)};
 }
 
-std::optional<Finding> waiting_for_rank(const Evidence& e, Bound bound) {
+std::optional<Claim> waiting_for_rank(const Evidence& e, Bound bound) {
   if (bound == Bound::host_only) return waiting_for_rank_on_cpu(e);
   const std::optional<SlowRank> slow = slow_rank(e);
   if (!slow || e.share(slow->cost * e.steps()) < kWaitingShare) return std::nullopt;
   const std::optional<SlowKernels> kernels = slow_kernels(e, *slow);
   const Cause cause =
       kernels ? cause_of(*slow, *kernels) : Cause{std::string(slow->what), look_at(slow->part, slow->rank)};
-  Finding f =
-      finding(e, "N05", "communication",
-              fmt::format("Rank {} takes {} longer than the others in every step, and they wait for it: {}",
-                          slow->rank, ns(slow->excess), cause.what));
+  Claim f =
+      claim(e, RuleId::N05,
+            fmt::format("Rank {} takes {} longer than the others in every step, and they wait for it: {}",
+                        slow->rank, ns(slow->excess), cause.what));
   if (slow->replayed) {
     f.saving_low = static_cast<std::int64_t>(kPacePessimism * static_cast<double>(slow->low));
     f.saving_high = std::min(slow->high, std::max(slow->excess, slow->cost));
@@ -103,8 +104,8 @@ std::optional<Finding> waiting_for_rank(const Evidence& e, Bound bound) {
   f.confidence = Confidence::high;
   f.because = fmt::format("{} of {} per step against {} on the other ranks, which differ by at most {}",
                           ns(slow->time), slow->part, ns(slow->others), ns(slow->apart));
-  f.evidence = fmt::format("stragglers: rank {}, {}; this rank waits in {} of its time in collectives",
-                           slow->rank, slow->part, percent(waiting_share(e).value_or(0)));
+  f.evidence = {see::stragglers(fmt::format("rank {}, {}; this rank waits in {} of its time in collectives",
+                                            slow->rank, slow->part, percent(waiting_share(e).value_or(0))))};
   f.remedy = cause.remedy;
   f.verify = "stragglers: no rank is listed, and ranks wait about equally long.";
   f.effort = Effort::code;
@@ -126,17 +127,16 @@ std::string range_of(double least, double most) {
   return low == high ? high : fmt::format("{}–{}", low.substr(0, low.find(' ')), high);
 }
 
-std::optional<Finding> pipeline_bubble(const Evidence& e, Bound) {
+std::optional<Claim> pipeline_bubble(const Evidence& e, Bound) {
   const std::optional<PipelineStage> stage = pipeline_stage(e);
   if (!stage || stage->share < kBubbleShare ||
       std::abs(stage->share - stage->ideal) > kBubbleFit * stage->ideal)
     return std::nullopt;
   const std::int64_t now = stage->micro_batches, twice = 2 * now, many = kMicroBatches * stage->stages;
-  Finding f =
-      finding(e, "N08", "communication",
-              fmt::format("The {} stages wait {} of the step for each other; {} micro-batches instead of "
-                          "{} would halve it",
-                          stage->stages, range_of(stage->least, stage->most), twice, now));
+  Claim f = claim(e, RuleId::N08,
+                  fmt::format("The {} stages wait {} of the step for each other; {} micro-batches instead of "
+                              "{} would halve it",
+                              stage->stages, range_of(stage->least, stage->most), twice, now));
   const auto filling =
       std::min(static_cast<double>(stage->bubble), stage->ideal * static_cast<double>(stage->length));
   save(f, static_cast<std::int64_t>(filling / 2), kHalvedLeast, 1);
@@ -144,8 +144,8 @@ std::optional<Finding> pipeline_bubble(const Evidence& e, Bound) {
   f.because =
       fmt::format("filling and draining takes ({0}-1)/({1}{2}+{0}-1) = {3} of the step", stage->stages,
                   stage->chunks > 1 ? fmt::format("{}×", stage->chunks) : "", now, percent(stage->ideal));
-  f.evidence = fmt::format("pipeline: bubble {} per step, {} of it in sends and receives", ns(stage->bubble),
-                           ns(stage->waiting));
+  f.evidence = {see::pipeline(fmt::format("bubble {} per step, {} of it in sends and receives",
+                                          ns(stage->bubble), ns(stage->waiting)))};
   f.remedy = fmt::format("Cut the batch into {} micro-batches, for which the saving is given", twice);
   if (many > twice)
     f.remedy +=
@@ -161,8 +161,8 @@ std::optional<Finding> pipeline_bubble(const Evidence& e, Bound) {
 }
 
 constexpr Rule kRules[] = {
-    {"N05", "communication", "one rank holds the others up", true, waiting_for_rank, kWaitingDoc},
-    {"N08", "communication", "a pipeline has few micro-batches", true, pipeline_bubble, kBubbleDoc},
+    {RuleId::N05, "one rank holds the others up", true, waiting_for_rank, kWaitingDoc},
+    {RuleId::N08, "a pipeline has few micro-batches", true, pipeline_bubble, kBubbleDoc},
 };
 
 }  // namespace

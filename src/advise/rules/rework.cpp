@@ -9,6 +9,7 @@
 #include "advise/rules/constants.h"
 #include "advise/rules/families.h"
 #include "advise/say.h"
+#include "advise/see.h"
 #include "report/statistics.h"
 
 namespace stepscope::advise {
@@ -59,20 +60,19 @@ as fast where cuDNN measures all its kernels first, through replay where launche
 the host limits. Silent where sizes vary over the steps: each would be measured anew. Low confidence: the fallback may be the fastest, and may have been
 measured.)";
 
-std::optional<Finding> fallback_convolutions(const Evidence& e, const Found& fallback) {
+std::optional<Claim> fallback_convolutions(const Evidence& e, const Found& fallback) {
   const double share = fallback.real("share");
   const bool fixed = fallback.text("sizes") == "fixed";
-  Finding f =
-      finding(e, "K08", "kernel",
-              fmt::format("{} of kernel time ({} per step) goes into fallback kernels of convolutions",
-                          percent(share), ns(compute_time(e, share))));
+  Claim f = claim(e, RuleId::K08,
+                  fmt::format("{} of kernel time ({} per step) goes into fallback kernels of convolutions",
+                              percent(share), ns(compute_time(e, share))));
   save(f, compute_time(e, share), 0, 1 - 1 / kMeasuredKernel);
   change(f,
          fmt::format("kernel:/implicit_convolve_sgemm|conv2d_c1_k1|fft1d_|fft2d_/={}", 1 / kMeasuredKernel),
          0.0);
   f.because = fixed ? "sizes are the same in all steps; the fallback may be the fastest kernel all the same"
                     : "sizes are not known to stay the same, and the fallback may be the fastest kernel";
-  f.evidence = "kernels: convolution setup, the longest is " + fallback.text("kernel").substr(0, 60);
+  f.evidence = {see::kernels("convolution setup, the longest is " + fallback.text("kernel").substr(0, 60))};
   f.remedy =
       "torch.backends.cudnn.benchmark=True where sizes are fixed<<|| and MIOPEN_FIND_MODE=3|| "
       "(MIOPEN_FIND_MODE=3 on ROCm)>>; a convolution "
@@ -83,24 +83,24 @@ std::optional<Finding> fallback_convolutions(const Evidence& e, const Found& fal
   return f;
 }
 
-std::optional<Finding> needless_bias(const Evidence& e, const Found& bias) {
-  Finding f =
-      finding(e, "K08", "kernel",
-              fmt::format("{} kernels per step add biases of convolutions that a batch norm takes away again",
-                          format_value(bias.number("kernels") / e.steps(), Unit::count)));
+std::optional<Claim> needless_bias(const Evidence& e, const Found& bias) {
+  Claim f =
+      claim(e, RuleId::K08,
+            fmt::format("{} kernels per step add biases of convolutions that a batch norm takes away again",
+                        format_value(bias.number("kernels") / e.steps(), Unit::count)));
   save(f, compute_time(e, bias.real("share")), 1, 1);
   f.because = "the operators are in the file: a batch norm follows the convolution";
-  f.evidence = "kernels: convolution setup, bias before batch norm";
+  f.evidence = {see::kernels("convolution setup, bias before batch norm")};
   f.remedy = "bias=False in convolutions that a batch norm follows.";
   f.verify = "kernels: no bias before batch norm.";
   f.effort = Effort::one_line;
   return f;
 }
 
-std::optional<Finding> convolution_setup(const Evidence& e, Bound bound) {
+std::optional<Claim> convolution_setup(const Evidence& e, Bound bound) {
   const Found fallback = row_of(e, "Convolution setup", "what", "fallback kernels"),
               bias = row_of(e, "Convolution setup", "what", "bias before batch norm");
-  std::optional<Finding> f;
+  std::optional<Claim> f;
   if (fallback && fallback.real("share") >= kFallbackShare && fallback.text("sizes") != "varying" &&
       has_tensor_cores(e))
     f = fallback_convolutions(e, fallback);
@@ -117,7 +117,7 @@ constexpr std::string_view kRecomputeDoc =
 shorter by as much; what comes next where the host limits. Silent where memory is recorded and the peak with what would be held instead is above `kFullestMemory` of the device's memory: then
 recomputing is what makes the program fit. Low confidence without `[memory]` events.)";
 
-std::optional<Finding> recompute(const Evidence& e, Bound bound) {
+std::optional<Claim> recompute(const Evidence& e, Bound bound) {
   const Found work = row_of(e, "Recomputed work");
   if (!work || work.real("share") < kRecomputeShare) return std::nullopt;
   const double share = work.real("share");
@@ -127,9 +127,9 @@ std::optional<Finding> recompute(const Evidence& e, Bound bound) {
   if (known && static_cast<double>(report::plus(memory.peak, held)) >=
                    kFullestMemory * static_cast<double>(memory.total))
     return std::nullopt;
-  Finding f = finding(e, "K09", "kernel",
-                      fmt::format("{} of kernel time ({} per step) computes activations again",
-                                  percent(share), ns(compute_time(e, share))));
+  Claim f = claim(e, RuleId::K09,
+                  fmt::format("{} of kernel time ({} per step) computes activations again", percent(share),
+                              ns(compute_time(e, share))));
   save(f, compute_time(e, share), kRecomputeLeast, kRecomputeMost);
   change(f, fmt::format("compute={}", 1 - kRecomputeMost * share),
          fmt::format("compute={}", 1 - kRecomputeLeast * share));
@@ -142,7 +142,7 @@ std::optional<Finding> recompute(const Evidence& e, Bound bound) {
                                   format_value(memory.peak, Unit::bytes),
                                   format_value(memory.total, Unit::bytes), format_value(held, Unit::bytes))
                     : "memory is not recorded: only worth it where there is room (profile_memory=True tells)";
-  f.evidence = "kernels: recomputed work, known by " + work.text("known_by");
+  f.evidence = {see::kernels("recomputed work, known by " + work.text("known_by"))};
   f.remedy =
       "Checkpoint fewer blocks; a selective policy (create_selective_checkpoint_contexts) that recomputes "
       "only "
@@ -176,15 +176,15 @@ constexpr std::string_view kDriftDoc =
 steps to the last, and all of them together as well, while the host kept its pace (`steps`: host_pace). Saving: what they take beyond the first third, at least `kDriftPessimism` of it; through replay with compute kernels
 shorter by as much; what comes next where the host limits. The first step is left out, as clocks ramp up. Silent where kernels of larger grids replace smaller ones: inputs that grow.)";
 
-std::optional<Finding> clock_drift(const Evidence& e, Bound bound) {
+std::optional<Claim> clock_drift(const Evidence& e, Bound bound) {
   const Found drift = row_of(e, "Drift of equal kernels");
   if (!drift || drift.number("kernels") < kMinEqualKernels || drift.real("slower_share") < kDriftingGroups ||
       drift.real("pace") <= kDriftPace || host_drift(e) > kDriftPace)
     return std::nullopt;
   const double saved = std::min(1.0, report::ratio(drift.number("excess"), e.fact(&Facts::compute)));
-  Finding f = finding(e, "K10", "kernel",
-                      fmt::format("The same kernels run {} slower from step {} on: clock or power limit",
-                                  percent(drift.real("pace") - 1), drift.number("since_step")));
+  Claim f = claim(e, RuleId::K10,
+                  fmt::format("The same kernels run {} slower from step {} on: clock or power limit",
+                              percent(drift.real("pace") - 1), drift.number("since_step")));
   save(f, drift.number("excess") / e.steps(), kDriftPessimism, 1);
   change(f, fmt::format("compute={}", 1 - saved), fmt::format("compute={}", 1 - kDriftPessimism * saved));
   f.shortens_kernels = true;
@@ -194,7 +194,7 @@ std::optional<Finding> clock_drift(const Evidence& e, Bound bound) {
     f.because = fmt::format(
         "{} of {} groups of equal kernels slow down and the host does not; clocks are not recorded",
         percent(drift.real("slower_share")), drift.number("groups"));
-  f.evidence = fmt::format("kernels: drift of equal kernels, {} per step", drift.number("kernels"));
+  f.evidence = {see::kernels(fmt::format("drift of equal kernels, {} per step", drift.number("kernels")))};
   f.remedy =
       "<<nvidia-smi -q -d PERFORMANCE,CLOCK||rocm-smi --showperflevel -c||nvidia-smi -q -d PERFORMANCE,CLOCK "
       "or rocm-smi --showperflevel -c>> while it runs: see what holds the clock down, power or heat; mend "
@@ -206,9 +206,9 @@ std::optional<Finding> clock_drift(const Evidence& e, Bound bound) {
 }
 
 constexpr Rule kRules[] = {
-    {"K08", "kernel", "convolutions are set up badly", true, convolution_setup, kSetupDoc},
-    {"K09", "kernel", "activations are computed again", true, recompute, kRecomputeDoc},
-    {"K10", "kernel", "the same kernels become slower", true, clock_drift, kDriftDoc},
+    {RuleId::K08, "convolutions are set up badly", true, convolution_setup, kSetupDoc},
+    {RuleId::K09, "activations are computed again", true, recompute, kRecomputeDoc},
+    {RuleId::K10, "the same kernels become slower", true, clock_drift, kDriftDoc},
 };
 
 }  // namespace
