@@ -53,6 +53,7 @@ Replays replays() {
 Replays no_replays() {
   Replays out;
   out.unusable = "7.00 % off without changes";
+  out.saved = [](const Change&) { return Saved{}; };
   return out;
 }
 

@@ -10,6 +10,7 @@ namespace {
 
 Page everything() {
   Page page = test::made_page();
+  page.verdict->several = true;
   for (Report report : {test::made_kernels(), test::made_steps(), test::made_modules(), test::made_memory(),
                         test::made_ranks(), test::made_flame()})
     page.reports.push_back(std::move(report));

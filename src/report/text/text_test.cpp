@@ -73,9 +73,7 @@ TEST(Text, WhatToDoIsNeverCut) {
   Page page = test::made_page();
   std::string remedy;
   for (int i = 0; i < 60; ++i) remedy += "word" + std::to_string(i) + " ";
-  Table& findings = page.reports[0].tables[1];
-  for (Column& c : findings.columns)
-    if (c.name == "remedy") std::get<Texts>(c.values)[0] = remedy;
+  page.verdict->findings[0].remedy = remedy;
   for (const int width : {40, 60, 80})
     EXPECT_NE(to_text(page, {width, false, 0}).find("word59"), std::string::npos) << width;
 }
@@ -84,8 +82,7 @@ TEST(Text, WhatIsBrokenOffEndsBehindAWord) {
   Page page = test::made_page();
   std::string evidence;
   for (int i = 100; i < 200; ++i) evidence += "word" + std::to_string(i) + " ";
-  for (Column& c : page.reports[0].tables[1].columns)
-    if (c.name == "evidence") std::get<Texts>(c.values)[0] = evidence;
+  page.verdict->findings[0].evidence = {{"", evidence}};
   for (int width = 40; width <= 60; ++width) {
     const std::string text = to_text(page, {width, false, 40});
     const std::size_t end = text.find(" …\n", text.find("word100"));
