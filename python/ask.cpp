@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include "advise/analyses.h"
 #include "advise/ask.h"
 #include "advise/page.h"
 #include "analyze/analyses.h"
@@ -75,11 +76,13 @@ Report analyze(const Trace& trace, const std::string& name, const Given& given) 
   refuse(advise::lacking(asked, params));
   refuse_absent_step(trace, params);
   params.set("threads", std::to_string(trace.threads));
-  auto answer = std::make_shared<const report::Report>(analyze::run(asked, *trace.derived(params), params));
-  refuse(advise::sort_misfit(params, *answer));
-  if (const std::string sentence = advise::not_found(asked, params, *answer); !sentence.empty())
+  advise::Answer answer = advise::answer(asked, *trace.derived(params), params);
+  refuse(advise::sort_misfit(params, answer.report));
+  if (const std::string sentence = advise::not_found(asked, params, answer.report); !sentence.empty())
     throw Refusal("Error", sentence);
-  return {std::move(answer)};
+  Report report{std::make_shared<const report::Report>(std::move(answer.report))};
+  if (answer.verdict) report.verdict = std::make_shared<const report::Verdict>(std::move(*answer.verdict));
+  return report;
 }
 
 Report diff(const Trace& a, const Trace& b, const Given& given) {

@@ -44,6 +44,8 @@ std::vector<Report> reports_of(const Page& page) {
   std::vector<Report> reports;
   for (const report::Report& report : page.page->reports)
     reports.push_back({std::shared_ptr<const report::Report>(page.page, &report)});
+  if (page.page->verdict)
+    reports.front().verdict = std::shared_ptr<const report::Verdict>(page.page, &*page.page->verdict);
   return reports;
 }
 
@@ -65,13 +67,14 @@ void bind_report(nb::module_& module) {
       .def(
           "csv", [](const Report& r) { return report::to_csv(*r.report); }, Unlocked())
       .def(
-          "html", [](const Report& r) { return report::to_html(*r.report); }, Unlocked())
+          "html", [](const Report& r) { return report::to_html(*r.report, r.verdict.get()); }, Unlocked())
       .def(
           "fragment", [](const Report& r) { return report::to_html_fragment(*r.report); }, Unlocked())
       .def(
           "text",
           [](const Report& r, int width, std::size_t rows) {
-            return report::to_text(*r.report, {.width = width, .max_rows = rows});
+            const report::TextStyle style{.width = width, .max_rows = rows};
+            return r.verdict ? report::to_text(*r.verdict, style) : report::to_text(*r.report, style);
           },
           nb::arg("width"), nb::arg("rows"), Unlocked());
 }

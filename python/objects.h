@@ -47,6 +47,7 @@ using Given = std::vector<std::pair<std::string, std::string>>;  ///< params by 
 
 struct Report {
   std::shared_ptr<const report::Report> report;
+  std::shared_ptr<const report::Verdict> verdict = nullptr;  ///< what it prints, where it is of findings
 };
 
 struct Page {

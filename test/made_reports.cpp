@@ -107,53 +107,60 @@ Report made_flame() {
   return {"flame", {std::move(table)}, {}};
 }
 
-Report made_verdict() {
-  Table verdict{"Verdict", Shape::table, {}};
-  verdict.ints("rank", Unit::none, Role::key) = {-1};
-  verdict.texts("bound", Role::value) = {"host-bound"};
-  verdict.texts("headline", Role::value) = {
+report::Verdict made_verdict() {
+  using report::Confidence;
+  report::Verdict verdict;
+  report::RankVerdict& rank = verdict.ranks.emplace_back();
+  rank.bound = report::Bound::host;
+  rank.headline =
       "Host-bound: the device idles 43 % of each 178 ms step, most of it (59 ms) while the data loader is "
-      "waited for."};
-  verdict.ints("step", Unit::ns) = {178100000};
-  verdict.ints("steps", Unit::count) = {6};
-  Table findings{"Findings", Shape::table, {}};
-  findings.ints("rank", Unit::none, Role::key) = {1, 2, 3};
-  findings.texts("of_rank", Role::detail) = {"", "", ""};
-  findings.texts("id") = {"I01", "K02", "L01"};
-  findings.texts("title", Role::value) = {"The device waits for the data loader",
-                                          "Matrix products run without matrix units",
-                                          "1,204 kernels of a step run for less than 5 µs"};
-  findings.ints("saving_low", Unit::ns) = {35400000, 25000000, 0};
-  findings.ints("saving_high", Unit::ns) = {59300000, 45000000, 8700000};
-  findings.texts("confidence", Role::value) = {"high", "medium", "low"};
-  findings.texts("because", Role::detail) = {"the wait is measured", "", ""};
-  findings.texts("evidence", Role::detail) = {
-      "In each of 6 steps the main thread is inside DataLoader.__next__ for 59.3 ms while no kernel runs; "
-      "the loader "
-      "has no workers, so that decoding, augmentation and copying all happen in front of the step.",
-      "68 % of the kernel time is in products that could use them.", "They take 21 % of the launches."};
-  findings.texts("remedy", Role::value) = {
-      "DataLoader(num_workers=4, pin_memory=True, persistent_workers=True)",
-      "torch.set_float32_matmul_precision('high'), or torch.autocast('cuda', dtype=torch.bfloat16)",
-      "torch.compile(model, mode='reduce-overhead')"};
-  findings.texts("verify", Role::detail) = {"the loader's share falls under 2 %", "", ""};
-  Table health{"Health", Shape::table, {}};
-  health.texts("of_rank", Role::detail) = {"0", "1", "0"};
-  health.texts("id") = {"Q01", "Q01", "Q02"};
-  health.texts("class", Role::value) = {"A", "A", "C"};
-  health.texts("what", Role::value) = {"The file ends early", "The file ends early", "No Python stacks."};
-  health.texts("suffers", Role::detail) = {"every total", "every total", "source lines"};
-  health.texts("remedy", Role::value) = {"Let the job finish.", "Let the job finish.", "with_stack=True"};
-  return {"verdict", {std::move(verdict), std::move(findings), std::move(health)}, {}};
+      "waited for.";
+  rank.step = 178100000;
+  rank.steps = 6;
+  const auto add = [&](report::RuleId id, const char* title, report::Range saving, Confidence confidence,
+                       const char* remedy) -> report::Finding& {
+    report::Finding& finding = verdict.findings.emplace_back();
+    finding.id = id;
+    finding.title = title;
+    finding.saving = saving;
+    finding.confidence = confidence;
+    finding.remedy = remedy;
+    return finding;
+  };
+  report::Finding& loader =
+      add(report::RuleId::I01, "The device waits for the data loader", {35400000, 59300000}, Confidence::high,
+          "DataLoader(num_workers=4, pin_memory=True, persistent_workers=True)");
+  loader.because = "the wait is measured";
+  loader.evidence = {
+      {"",
+       "In each of 6 steps the main thread is inside DataLoader.__next__ for 59.3 ms while no kernel runs; "
+       "the loader "
+       "has no workers, so that decoding, augmentation and copying all happen in front of the step."}};
+  loader.verify = "the loader's share falls under 2 %";
+  add(report::RuleId::K02, "Matrix products run without matrix units", {25000000, 45000000},
+      Confidence::medium,
+      "torch.set_float32_matmul_precision('high'), or torch.autocast('cuda', dtype=torch.bfloat16)")
+      .evidence = {{"", "68 % of the kernel time is in products that could use them."}};
+  add(report::RuleId::H01, "1,204 kernels of a step run for less than 5 µs", {0, 8700000}, Confidence::low,
+      "torch.compile(model, mode='reduce-overhead')")
+      .evidence = {{"", "They take 21 % of the launches."}};
+  verdict.health = {{report::HealthId::Q01, report::HealthClass::A, 0, "The file ends early", "every total",
+                     "Let the job finish."},
+                    {report::HealthId::Q01, report::HealthClass::A, 1, "The file ends early", "every total",
+                     "Let the job finish."},
+                    {report::HealthId::Q02, report::HealthClass::C, 0, "No Python stacks.", "source lines",
+                     "with_stack=True"}};
+  return verdict;
 }
 
 report::Page made_page() {
   Report steps = made_steps();
   steps.tables.erase(steps.tables.begin());
   return {"resnet50.pt.trace.json.gz · Tesla V100",
-          {made_verdict(), std::move(steps)},
+          {as_report(made_verdict()), std::move(steps)},
           {"stepscope show steps resnet50.pt.trace.json.gz",
-           "stepscope report resnet50.pt.trace.json.gz -o report.html"}};
+           "stepscope report resnet50.pt.trace.json.gz -o report.html"},
+          made_verdict()};
 }
 
 }  // namespace stepscope::test

@@ -18,7 +18,7 @@ report::Report made_ranks();
 /// A flame of nested boxes.
 report::Report made_flame();
 /// Verdict, three findings, two troubles.
-report::Report made_verdict();
+report::Verdict made_verdict();
 report::Page made_page();
 
 }  // namespace stepscope::test

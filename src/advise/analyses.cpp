@@ -23,10 +23,33 @@ constexpr ParamSpec kParams[] = {
 
 constexpr analyze::About kAbout = {kParams};
 
+/// Findings alone; without any what is said of each rank, else what stops conclusions.
+report::Verdict alone(report::Verdict verdict) {
+  if (verdict.findings.empty())
+    for (const report::RankVerdict& rank : verdict.ranks)
+      verdict.notes.push_back((verdict.ranks.size() > 1 ? fmt::format("Rank {}: ", rank.rank) : "") +
+                              rank.headline);
+  else
+    for (const report::Health& row : verdict.health)
+      if (row.grade == report::HealthClass::A && row.id != report::HealthId::Q10)
+        verdict.notes.push_back(caveat(row, verdict.several));
+  verdict.ranks.clear();
+  verdict.health.clear();
+  return verdict;
+}
+
+Report printed(const report::Verdict& verdict) {
+  return {"findings", {report::findings_table(verdict)}, verdict.notes};
+}
+
+report::Verdict judged(const analyze::Derived& derived, const report::Params& params) {
+  const auto threads = static_cast<unsigned>(params.integer("threads"));
+  return verdict(derived, gather(derived, uncut(params), threads), threads, params.flag("all"));
+}
+
 Report findings(const analyze::Derived& derived, const report::Params& params) {
   if (params.flag("tb-compat")) return analyze::tb_recommendations(derived.trace(), params);
-  const auto threads = static_cast<unsigned>(params.integer("threads"));
-  return findings_of(verdict(derived, gather(derived, uncut(params), threads), threads, params.flag("all")));
+  return printed(alone(judged(derived, params)));
 }
 
 /// An analysis that says what the recording cannot carry as well.
@@ -40,21 +63,28 @@ constexpr char kLedger[] = "ledger", kWhatif[] = "whatif";
 
 }  // namespace
 
-Report findings_of(Report verdict) {
-  const report::Table& verdicts = verdict.tables[0];
-  report::Table& found = verdict.tables[1];
-  Report report{"findings", {}, std::move(verdict.notes)};
-  const report::Ints& ranks = *ints_of(verdicts, "rank");
-  for (std::size_t row = 0; found.rows() == 0 && row < verdicts.rows(); ++row)
-    report.notes.push_back((verdicts.rows() > 1 ? fmt::format("Rank {}: ", ranks[row]) : "") +
-                           (*texts_of(verdicts, "headline"))[row]);
-  const report::Table& health = verdict.tables[2];
-  for (std::size_t row = 0; found.rows() > 0 && row < health.rows(); ++row)
-    if ((*texts_of(health, "class"))[row] == "A" && (*texts_of(health, "id"))[row] != "Q10")
-      report.notes.push_back(caveat((*texts_of(health, "of_rank"))[row], (*texts_of(health, "what"))[row],
-                                    (*texts_of(health, "suffers"))[row]));
-  report.tables.push_back(std::move(found));
-  return report;
+bool asks_findings(const analyze::Analysis& analysis, const report::Params& params) {
+  return analysis.run == findings && !params.flag("tb-compat");
+}
+
+Answer findings_of(report::Verdict verdict, const analyze::Analysis& analysis, const trace::Trace& trace,
+                   const report::Params& params) {
+  verdict = alone(std::move(verdict));
+  Answer answer{printed(verdict), std::nullopt};
+  analyze::finish(analysis, trace, params, answer.report);
+  verdict.notes = answer.report.notes;
+  std::vector<report::Finding> kept;  // as --sort and --top leave them
+  for (const std::int64_t place : std::get<report::Ints>(answer.report.tables.front().columns.front().values))
+    kept.push_back(std::move(verdict.findings[static_cast<std::size_t>(place - 1)]));
+  verdict.findings = std::move(kept);
+  answer.verdict = std::move(verdict);
+  return answer;
+}
+
+Answer answer(const analyze::Analysis& analysis, const analyze::Derived& derived,
+              const report::Params& params) {
+  if (!asks_findings(analysis, params)) return {analyze::run(analysis, derived, params), std::nullopt};
+  return findings_of(judged(derived, params), analysis, derived.trace(), params);
 }
 
 std::span<const analyze::Analysis> all_analyses() {

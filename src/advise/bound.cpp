@@ -8,6 +8,7 @@
 
 #include "advise/collective_facts.h"
 #include "advise/rules/constants.h"
+#include "advise/see.h"
 #include "report/names.h"
 #include "report/units.h"
 
@@ -92,7 +93,7 @@ std::string what_communication_is(const Evidence& e) {
 
 /// What device records that are there say, however many are missing.
 std::string certain(const Evidence& e, const std::vector<Health>& health) {
-  if (health.empty() || health.front().id != "Q04" || e.fact(&Facts::busy) <= 0) return "";
+  if (health.empty() || health.front().id != HealthId::Q04 || e.fact(&Facts::busy) <= 0) return "";
   const std::int64_t collectives = e.fact(&Facts::communication);
   return fmt::format(
       " Certain all the same: the device works at least {} of {}{}.", percent(e.share(e.fact(&Facts::busy))),
@@ -109,26 +110,19 @@ std::string host_times(const Evidence& e) {
 
 }  // namespace
 
-std::string_view name_of(Bound bound) {
-  constexpr std::string_view kNames[] = {"unknown",    "too little to judge", "host times only",
-                                         "host-bound", "communication-bound", "device-bound",
-                                         "mixed"};
-  return kNames[static_cast<std::size_t>(bound)];
-}
-
-std::string_view evidence_of(Bound bound) {
+report::Proof evidence_of(Bound bound) {
   switch (bound) {
     case Bound::host_only:
-      return "operators: time on the host";
+      return see::operators("time on the host");
     case Bound::communication:
-      return "kernels: collectives by name";
+      return see::kernels("collectives by name");
     case Bound::device:
-      return "kernels: by total time";
+      return see::kernels("by total time");
     case Bound::host:
     case Bound::mixed:
-      return "idle: by cause";
+      return see::idle("by cause");
     default:
-      return "overview: what was recorded";
+      return see::overview("what was recorded");
   }
 }
 
@@ -152,12 +146,6 @@ Bound bound_of(const Evidence& e, const Permission& permission) {
       break;
   }
   return Bound::unknown;
-}
-
-std::string_view name_of(Outcome outcome) {
-  constexpr std::string_view kNames[] = {"findings", "nothing is wrong", "no known fix", "cannot tell",
-                                         "not a step"};
-  return kNames[static_cast<std::size_t>(outcome)];
 }
 
 Outcome outcome_of(const Evidence& e, Bound bound, bool found, bool worth) {

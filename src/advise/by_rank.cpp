@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "advise/analyses.h"
 #include "analyze/derived.h"
 #include "report/append.h"
 
@@ -50,14 +49,14 @@ Result<RankAnswers> ask(RankByRank ranks, std::span<const analyze::Analysis* con
   std::vector<std::vector<Report>> of_ranks(analyses.size(), std::vector<Report>(count));
   std::vector<std::vector<analyze::StepTime>> steps(judged ? count : 0);
   std::vector<Report> overviews(steps.size());
-  std::vector<RankVerdict> verdicts(steps.size());
+  std::vector<JudgedRank> verdicts(steps.size());
   const auto look = [&](const trace::Trace& one, std::size_t rank) {
     const analyze::Derived derived(one, params);
     if (judged) {
       Reports reports = gather(derived, whole, 1);
       reports.stragglers = stragglers;
       reports.pipeline = pipeline;
-      verdicts[rank] = verdict_of(derived, reports, one.ranks.front(), 1, all);
+      verdicts[rank] = judged_rank(derived, reports, one.ranks.front(), 1, all);
       steps[rank] = std::move(reports.steps.steps);
       overviews[rank].notes = std::move(reports.overview.notes);
     }
@@ -71,7 +70,7 @@ Result<RankAnswers> ask(RankByRank ranks, std::span<const analyze::Analysis* con
                                                      : joined(*analyses[a], std::move(of_ranks[a])));
     analyze::finish(*analyses[a], ranks.heads, params, answers.reports.back());
   }
-  answers.verdicts = std::move(verdicts);
+  answers.judged = std::move(verdicts);
   Report all_overviews;
   for (const auto& of_rank : steps) answers.steps.insert(answers.steps.end(), of_rank.begin(), of_rank.end());
   for (Report& overview : overviews) report::append(all_overviews, std::move(overview));
@@ -79,19 +78,18 @@ Result<RankAnswers> ask(RankByRank ranks, std::span<const analyze::Analysis* con
   return answers;
 }
 
-Result<Report> ask(RankByRank ranks, const analyze::Analysis& analysis, const report::Params& params) {
-  if (analysis.name != "findings" || params.flag("tb-compat")) {
+Result<Answer> ask(RankByRank ranks, const analyze::Analysis& analysis, const report::Params& params) {
+  if (!asks_findings(analysis, params)) {
     const analyze::Analysis* const asked[] = {&analysis};
     auto answers = ask(std::move(ranks), asked, params, false);
     if (!answers) return answers.error();
-    return std::move(answers->reports.front());
+    return Answer{std::move(answers->reports.front()), std::nullopt};
   }
   const trace::Trace& heads = ranks.heads;
   auto answers = ask(std::move(ranks), {}, params, true, params.flag("all"));
   if (!answers) return answers.error();
-  Report report = findings_of(verdict(std::move(answers->verdicts), true, std::move(answers->notes)));
-  analyze::finish(analysis, heads, params, report);
-  return report;
+  return findings_of(verdict(std::move(answers->judged), true, std::move(answers->notes)), analysis, heads,
+                     params);
 }
 
 }  // namespace stepscope::advise

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "advise/analyses.h"
 #include "advise/verdict.h"
 #include "analyze/analyses.h"
 #include "analyze/ranks/rank_digest.h"
@@ -26,7 +27,7 @@ struct RankByRank {
 
 struct RankAnswers {
   std::vector<report::Report> reports;   ///< by analysis, finished
-  std::vector<RankVerdict> verdicts;     ///< by rank; empty unless judged
+  std::vector<JudgedRank> judged;        ///< by rank; empty unless asked for
   std::vector<analyze::StepTime> steps;  ///< of all ranks; empty unless judged
   std::vector<std::string> notes;        ///< of the overview; empty unless judged
 };
@@ -37,6 +38,6 @@ Result<RankAnswers> ask(RankByRank ranks, std::span<const analyze::Analysis* con
                         const report::Params& params, bool judged, bool all = false);
 
 /// One answer. "findings" is one too.
-Result<report::Report> ask(RankByRank ranks, const analyze::Analysis& analysis, const report::Params& params);
+Result<Answer> ask(RankByRank ranks, const analyze::Analysis& analysis, const report::Params& params);
 
 }  // namespace stepscope::advise

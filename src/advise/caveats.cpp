@@ -9,9 +9,9 @@
 
 namespace stepscope::advise {
 
-std::string caveat(std::string_view rank, std::string_view what, std::string_view suffers) {
-  return fmt::format("{}{} That makes doubtful: {}.", rank.empty() ? "" : fmt::format("Rank {}: ", rank),
-                     what, suffers);
+std::string caveat(const report::Health& row, bool several_ranks) {
+  return fmt::format("{}{} That makes doubtful: {}.", several_ranks ? fmt::format("Rank {}: ", row.rank) : "",
+                     row.what, row.suffers);
 }
 
 std::vector<std::string> caveats(const analyze::Derived& derived) {
@@ -22,11 +22,10 @@ std::vector<std::string> caveats(const analyze::Derived& derived) {
   std::vector<std::string> out;
   for (const trace::Rank& rank : trace.ranks) {
     const std::vector<Health> rows = check_health(Evidence(reports, rank.rank, trace.several()));
-    const auto no_device = [](const Health& row) { return row.id == "Q10"; };
+    const auto no_device = [](const Health& row) { return row.id == HealthId::Q10; };
     if (std::any_of(rows.begin(), rows.end(), no_device)) continue;
     for (const Health& row : rows)
-      if (row.grade == HealthClass::A)
-        out.push_back(caveat(trace.several() ? std::to_string(rank.rank) : "", row.what, row.suffers));
+      if (row.grade == HealthClass::A) out.push_back(caveat(row, trace.several()));
   }
   return out;
 }

@@ -83,7 +83,7 @@ bool to_device(std::string_view copy) { return has(copy, "HtoD") || has(copy, "H
 bool from_device(std::string_view copy) { return has(copy, "DtoH") || has(copy, "DeviceToHost"); }
 bool is_bucket_copy(std::string_view op) { return has(op, "copy_bucket_to_grad"); }
 
-void device_only(Finding& f, Bound bound) {
+void device_only(Claim& f, Bound bound) {
   if (bound != Bound::host) return;
   f.next = true;
   f.saving_low = 0;

@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "advise/bound.h"
+#include "advise/claim.h"
 #include "advise/evidence.h"
-#include "advise/finding.h"
 
 namespace stepscope::advise {
 
@@ -44,8 +44,8 @@ bool from_device(std::string_view copy);
 /// DDP's copies of gradients into and out of buckets: rule N09's.
 bool is_bucket_copy(std::string_view op);
 
-/// A finding that only shortens work of the device: what is next once the host is fixed, when that limits.
-void device_only(Finding& finding, Bound bound);
+/// Of a claim that only shortens work of the device: what is next once the host is fixed, when that limits.
+void device_only(Claim& finding, Bound bound);
 
 /// Allocated memory at the peak, and all there is, of the device where they are nearest; 0 where not
 /// recorded.

@@ -19,16 +19,18 @@ using report::kNoInt;
 using report::kNoReal;
 using report::Unit;
 
-const Rule* rule_of(std::string_view id) {
-  for (const Rule& rule : rules())
-    if (rule.id == id) return &rule;
-  return nullptr;
+const Rule& rule_of(RuleId id) {
+  const auto found =
+      std::find_if(rules().begin(), rules().end(), [&](const Rule& rule) { return rule.id == id; });
+  CHECK(found != rules().end());
+  return *found;
 }
 
-const HealthRule* health_rule_of(std::string_view id) {
-  for (const HealthRule& rule : health_rules())
-    if (rule.id == id) return &rule;
-  return nullptr;
+const HealthRule& rule_of(HealthId id) {
+  const auto found = std::find_if(health_rules().begin(), health_rules().end(),
+                                  [&](const HealthRule& rule) { return rule.id == id; });
+  CHECK(found != health_rules().end());
+  return *found;
 }
 
 class Numbers {
@@ -88,50 +90,46 @@ void add_replay(Numbers& out, const Evidence& evidence, const ReplayedRank& repl
 }
 
 /// `raw` as the rule gave it, `f` as it was priced.
-std::vector<Asked> numbers_of(const Finding& raw, const Finding& f, const Evidence& evidence,
-                              const ReplayedRank& replayed, const Together& together) {
+std::vector<Asked> numbers_of(const Claim& raw, const Ranked& f, const Evidence& evidence,
+                              const ReplayedRank& replayed, const Range& together) {
   Numbers out;
   add_replay(out, evidence, replayed);
-  if (f.saving_high == kNoInt) return out.rows;
-  add_change(out, "ideal change", f.ideal, evidence, replayed);
-  add_change(out, "mild change", f.mild, evidence, replayed);
-  if (!f.ideal.empty() && f.mild.empty()) out.share("low end, of the ideal saving", f.pessimism);
-  if (f.ideal.empty() || !replayable(replayed)) {
+  if (!f.saving.known()) return out.rows;
+  add_change(out, "ideal change", f.claim.ideal, evidence, replayed);
+  add_change(out, "mild change", f.claim.mild, evidence, replayed);
+  if (!f.claim.ideal.empty() && f.claim.mild.empty())
+    out.share("low end, of the ideal saving", f.claim.pessimism);
+  if (f.claim.ideal.empty() || !replayable(replayed)) {
     out.time("the rule's estimate, low", raw.saving_low);
     out.time("the rule's estimate, high", raw.saving_high);
   }
-  if (f.shortens_kernels)
+  if (f.claim.shortens_kernels)
     out.text("bound", "none, the change shortens kernels");
   else
     out.time("bound: T - compute time", most_saving(evidence));
   out.time("less is not shown", least_saving(evidence));
   if (f.margin > 0) out.time("wider at both ends, as steps vary", f.margin);
-  out.time("alone, low", f.alone_low == kNoInt ? f.saving_low : f.alone_low);
-  out.time("alone, high", f.alone_high == kNoInt ? f.saving_high : f.alone_high);
+  const Range& alone = f.unshared.known() ? f.unshared : f.saving;
+  out.time("alone, low", alone.low);
+  out.time("alone, high", alone.high);
   if (f.others > 0) {
-    out.time("late idle time it is about", f.leftover);
+    out.time("late idle time it is about", f.claim.leftover);
     out.time("of that, claimed by other findings", f.others);
-    out.time("what they leave, low", f.saving_low);
-    out.time("what they leave, high", f.saving_high);
+    out.time("what they leave, low", f.saving.low);
+    out.time("what they leave, high", f.saving.high);
   }
-  out.time("after those above, low", f.after_low);
-  out.time("after those above, high", f.after_high);
+  out.time("after those above, low", f.after.low);
+  out.time("after those above, high", f.after.high);
   out.time("all together, low", together.low);
   out.time("all together, high", together.high);
   return std::move(out.rows);
 }
 
-std::vector<std::string> reasons_of(const Finding& raw, const Finding& f) {
+std::vector<std::string> reasons_of(const Claim& raw, const Ranked& f) {
   std::vector<std::string> reasons = {raw.because};
   if (raw.confidence != f.confidence)
     reasons.front().insert(0, fmt::format("{} by the rule: ", name_of(raw.confidence)));
-  std::string_view rest = std::string_view(f.because).substr(std::min(raw.because.size(), f.because.size()));
-  while (!rest.empty()) {
-    const std::size_t from = rest.starts_with("; ") ? 2 : 0,
-                      end = std::min(rest.find("; ", from), rest.size());
-    reasons.emplace_back(rest.substr(from, end - from));
-    rest.remove_prefix(end);
-  }
+  reasons.insert(reasons.end(), f.reasons.begin(), f.reasons.end());
   return reasons;
 }
 
@@ -186,20 +184,20 @@ std::string why_silent(const Rule& rule, const Evidence& evidence, Bound bound,
   return "Silent." + last_read(inputs) + when_it_fires(rule.doc);
 }
 
-void fires(Explained& out, const Finding& raw, const Judged& judged, std::size_t place,
-           const Evidence& evidence, const ReplayedRank& replayed) {
-  const Finding& f = judged.findings[place];
+void fires(Explained& out, const Claim& raw, const Ranked& f, const Range& together, const Evidence& evidence,
+           const ReplayedRank& replayed) {
   out.outcome = f.small ? "small" : "fires";
-  out.sentence = f.small ? fmt::format("Fires, but saves too little to be shown: {}.", f.title)
-                         : fmt::format("Fires: {}.", f.title);
-  out.numbers = numbers_of(raw, f, evidence, replayed, judged.together);
+  out.sentence = f.small ? fmt::format("Fires, but saves too little to be shown: {}.", f.claim.title)
+                         : fmt::format("Fires: {}.", f.claim.title);
+  out.numbers = numbers_of(raw, f, evidence, replayed, together);
   out.confidence = name_of(f.confidence);
   out.because = reasons_of(raw, f);
 }
 
-void explain_rule(Explained& out, const Rule& rule, std::string_view id, Judged judged,
-                  const Evidence& evidence, const ReplayedRank& replayed) {
-  std::sort(judged.findings.begin(), judged.findings.end(), ranks_before);
+void explain_rule(Explained& out, const Rule& rule, Judged judged, const Evidence& evidence,
+                  const ReplayedRank& replayed) {
+  std::vector<Ranked>& findings = judged.prices.findings;
+  std::sort(findings.begin(), findings.end(), ranks_before);
   const bool undecided = rule.needs_device && judged.bound == Bound::unknown;
   if (undecided || judged.bound == Bound::too_little) {
     out.outcome = "not asked";
@@ -207,18 +205,18 @@ void explain_rule(Explained& out, const Rule& rule, std::string_view id, Judged 
     return;
   }
   out.inputs.push_back({"the verdict", "verdict", std::string(name_of(judged.bound)), kNoReal, Unit::none});
-  const std::optional<Finding> raw = rule.find(evidence.logged(out.inputs), judged.bound);
-  const auto at = std::find_if(judged.findings.begin(), judged.findings.end(),
-                               [&](const Finding& f) { return f.id == id; });
-  if (raw && at != judged.findings.end())
-    return fires(out, *raw, judged, static_cast<std::size_t>(at - judged.findings.begin()), evidence,
-                 replayed);
-  for (const Finding& f : judged.findings)
-    if (raw && f.evidence.find(fmt::format("; {}: ", id)) != std::string::npos) {
-      out.outcome = "fires";
-      out.sentence = fmt::format("Fires, and is told within {}: {}.", f.id, raw->title);
-      return;
-    }
+  const std::optional<Claim> raw = rule.find(evidence.logged(out.inputs), judged.bound);
+  const auto is = [&](const Ranked& f) { return f.claim.id == rule.id; };
+  const auto tells = [&](const Ranked& f) {
+    return std::find(f.claim.within.begin(), f.claim.within.end(), rule.id) != f.claim.within.end();
+  };
+  out.outcome = "fires";
+  if (const auto at = std::find_if(findings.begin(), findings.end(), is); raw && at != findings.end())
+    return fires(out, *raw, *at, judged.prices.together, evidence, replayed);
+  if (const auto at = std::find_if(findings.begin(), findings.end(), tells); raw && at != findings.end()) {
+    out.sentence = fmt::format("Fires, and is told within {}: {}.", name_of(at->claim.id), raw->title);
+    return;
+  }
   out.outcome = "silent";
   out.sentence = raw ? fmt::format("Silent: other findings claim what it found: {}.", raw->title)
                      : why_silent(rule, evidence, judged.bound, out.inputs);
@@ -240,30 +238,40 @@ void explain_health(Explained& out, const HealthRule& rule, const Evidence& evid
 
 }  // namespace
 
-std::string id_of(std::string_view typed) {
-  std::string id(typed);
-  for (char& c : id)
-    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-  return id;
+std::string_view name_of(const ExplainedId& id) {
+  return std::visit([](auto known) { return name_of(known); }, id);
 }
 
-std::vector<std::string> explainable_ids() {
-  std::vector<std::string> ids;
-  for (const Rule& rule : rules()) {
-    ids.emplace_back(rule.id);
-  }
+std::vector<ExplainedId> explainable_ids() {
+  std::vector<ExplainedId> ids;
+  for (const Rule& rule : rules()) ids.emplace_back(rule.id);
   std::sort(ids.begin(), ids.end());
   for (const HealthRule& rule : health_rules()) ids.emplace_back(rule.id);
   return ids;
 }
 
-Entry entry_of(std::string_view id) {
-  if (const Rule* rule = rule_of(id)) return {id, rule->category, rule->one_line, rule->doc};
-  const HealthRule* row = health_rule_of(id);
-  return {id, "health", row == nullptr ? "" : row->one_line, ""};
+std::vector<std::string> explainable_names() {
+  std::vector<std::string> names;
+  for (const ExplainedId& id : explainable_ids()) names.emplace_back(name_of(id));
+  return names;
 }
 
-std::vector<Explained> explain(std::string_view id, const analyze::Derived& derived, const Reports& reports,
+std::optional<ExplainedId> id_of(std::string_view typed) {
+  const auto upper = [](char c) { return static_cast<char>(std::toupper(static_cast<unsigned char>(c))); };
+  for (const ExplainedId& id : explainable_ids())
+    if (std::equal(typed.begin(), typed.end(), name_of(id).begin(), name_of(id).end(),
+                   [&](char a, char b) { return upper(a) == b; }))
+      return id;
+  return std::nullopt;
+}
+
+Entry entry_of(const ExplainedId& id) {
+  if (const auto* health = std::get_if<HealthId>(&id)) return {"health", rule_of(*health).one_line, ""};
+  const Rule& rule = rule_of(std::get<RuleId>(id));
+  return {name_of(category_of(rule.id)), rule.one_line, rule.doc};
+}
+
+std::vector<Explained> explain(const ExplainedId& id, const analyze::Derived& derived, const Reports& reports,
                                unsigned threads) {
   std::vector<Explained> out;
   for (const trace::Rank& rank : derived.trace().ranks) {
@@ -273,10 +281,11 @@ std::vector<Explained> explain(std::string_view id, const analyze::Derived& deri
                             reports.launched[static_cast<std::size_t>(&rank - ranks.data())]);
     Explained of_rank;
     of_rank.rank = rank.rank;
-    if (const Rule* rule = rule_of(id))
-      explain_rule(of_rank, *rule, id, judge(derived, evidence, rank, threads), evidence, replayed);
-    else if (const HealthRule* row = health_rule_of(id))
-      explain_health(of_rank, *row, evidence);
+    if (const auto* health = std::get_if<HealthId>(&id))
+      explain_health(of_rank, rule_of(*health), evidence);
+    else
+      explain_rule(of_rank, rule_of(std::get<RuleId>(id)), judge(derived, evidence, rank, threads), evidence,
+                   replayed);
     out.push_back(std::move(of_rank));
   }
   return out;

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "advise/verdict.h"
@@ -12,17 +14,21 @@
 
 namespace stepscope::advise {
 
+/// A rule or a health row.
+using ExplainedId = std::variant<RuleId, HealthId>;
+std::string_view name_of(const ExplainedId& id);
+
 /// Every id that can be explained: of rules, then of health rows.
-std::vector<std::string> explainable_ids();
-/// "i01" as "I01".
-std::string id_of(std::string_view typed);
+std::vector<ExplainedId> explainable_ids();
+std::vector<std::string> explainable_names();
+/// Of "i01" that of I01.
+std::optional<ExplainedId> id_of(std::string_view typed);
 
 /// What is known of an id without a recording.
 struct Entry {
-  std::string_view id, category, one_line, doc;
+  std::string_view category, one_line, doc;
 };
-/// The id is one of `explainable_ids`.
-Entry entry_of(std::string_view id);
+Entry entry_of(const ExplainedId& id);
 
 /// One rank's part of an explanation. Times are ns per step.
 struct Explained {
@@ -34,11 +40,11 @@ struct Explained {
   std::string confidence;            ///< high, medium, low; "" when it did not fire
   std::vector<std::string> because;  ///< what the confidence began with and what lowered it
 };
-std::vector<Explained> explain(std::string_view id, const analyze::Derived& derived, const Reports& reports,
+std::vector<Explained> explain(const ExplainedId& id, const analyze::Derived& derived, const Reports& reports,
                                unsigned threads = 0);
 
 /// Tables "Rule", "Constants" (those that the rule's text names) and, of `explained`, "Outcome", "Inputs",
 /// "Numbers" and "Confidence".
-report::Report explanation(std::string_view id, const std::vector<Explained>& explained);
+report::Report explanation(const ExplainedId& id, const std::vector<Explained>& explained);
 
 }  // namespace stepscope::advise

@@ -10,9 +10,9 @@ using report::Shape;
 using report::Table;
 using report::Unit;
 
-Table rule_table(const Entry& entry) {
+Table rule_table(const ExplainedId& id, const Entry& entry) {
   Table table{"Rule", Shape::table, {}};
-  table.texts("id") = {std::string(entry.id)};
+  table.texts("id") = {std::string(name_of(id))};
   table.texts("category", Role::value) = {std::string(entry.category)};
   table.texts("one_line", Role::value) = {std::string(entry.one_line)};
   table.texts("doc", Role::detail) = {std::string(entry.doc)};
@@ -100,9 +100,9 @@ Table confidence_table(const std::vector<Explained>& explained) {
 
 }  // namespace
 
-report::Report explanation(std::string_view id, const std::vector<Explained>& explained) {
+report::Report explanation(const ExplainedId& id, const std::vector<Explained>& explained) {
   const Entry entry = entry_of(id);
-  report::Report report{"explain", {rule_table(entry), constants_table(entry)}, {}};
+  report::Report report{"explain", {rule_table(id, entry), constants_table(entry)}, {}};
   if (explained.empty()) return report;
   report.tables.push_back(outcome_table(explained));
   report.tables.push_back(asked_table("Inputs", "asked", explained, &Explained::inputs, true));

@@ -18,7 +18,7 @@ std::string ns(std::int64_t time) { return format_value(time, Unit::ns); }
 std::string count(std::int64_t n) { return format_value(n, Unit::count); }
 std::string percent(double share) { return format_value(share, Unit::share); }
 
-Health row(const Evidence& e, const char* id, HealthClass grade, std::string what, std::string suffers,
+Health row(const Evidence& e, HealthId id, HealthClass grade, std::string what, std::string suffers,
            std::string remedy) {
   return {id, grade, e.rank(), std::move(what), std::move(suffers), std::move(remedy)};
 }
@@ -35,7 +35,7 @@ std::optional<Health> no_warm_up(const Evidence& e) {
   const std::int64_t warm_up = e.fact(&Facts::warm_up);
   if (warm_up <= 0) return std::nullopt;
   const bool grave = e.share(warm_up) > 0.5;
-  return row(e, "Q01", grave ? HealthClass::A : HealthClass::B,
+  return row(e, HealthId::Q01, grave ? HealthClass::A : HealthClass::B,
              fmt::format("{} of the window went to loading, context or stream creation: the recording began "
                          "without a warm-up.",
                          ns(warm_up)),
@@ -46,7 +46,7 @@ std::optional<Health> no_warm_up(const Evidence& e) {
 std::optional<Health> launches_without_device(const Evidence& e) {
   const double share = ratio(e.fact(&Facts::launches_without_device), e.fact(&Facts::launches));
   if (share <= 0.01 || device_rows(e) == 0) return std::nullopt;
-  return row(e, "Q02", share > 0.3 ? HealthClass::A : HealthClass::B,
+  return row(e, HealthId::Q02, share > 0.3 ? HealthClass::A : HealthClass::B,
              fmt::format("{} of {} launches have no device event in the file.",
                          count(e.fact(&Facts::launches_without_device)), count(e.fact(&Facts::launches))),
              "device busy time, idle time",
@@ -59,12 +59,12 @@ std::optional<Health> device_without_launch(const Evidence& e) {
   if (share <= 0.01) return std::nullopt;
   if (e.fact(&Facts::unlinked_in_window) == 0)
     return row(
-        e, "Q03", HealthClass::C,
+        e, HealthId::Q03, HealthClass::C,
         fmt::format("{} of {} device events were launched before the recording began; they ended before "
                     "the steps that are judged.",
                     count(e.fact(&Facts::device_without_launch)), count(device_rows(e))),
         "", "");
-  return row(e, "Q03", share > 0.1 ? HealthClass::B : HealthClass::C,
+  return row(e, HealthId::Q03, share > 0.1 ? HealthClass::B : HealthClass::C,
              fmt::format(
                  "{} of {} device events were launched before the recording began, or their call is missing.",
                  count(e.fact(&Facts::device_without_launch)), count(device_rows(e))),
@@ -77,7 +77,7 @@ std::optional<Health> blind_wait(const Evidence& e) {
                      pending = e.idle_total(&analyze::IdleTotals::pending_long);
   if (device_rows(e) == 0 || (blind < kMillisecond && e.share(pending) <= 0.05)) return std::nullopt;
   return row(
-      e, "Q04", HealthClass::A,
+      e, HealthId::Q04, HealthClass::A,
       blind >= kMillisecond
           ? fmt::format(
                 "The host waits {} for a device that has no events in that time: device records are missing.",
@@ -100,7 +100,7 @@ std::string costly_options(const Evidence& e) {
 std::optional<Health> profiler_cost(const Evidence& e) {
   const double share = recording_share(e);
   if (share <= 0) return std::nullopt;
-  return row(e, "Q05", share >= 0.2 ? HealthClass::B : HealthClass::C,
+  return row(e, HealthId::Q05, share >= 0.2 ? HealthClass::B : HealthClass::C,
              fmt::format("Recording itself cost about {} of the host's time ({} Python calls, {} ops).",
                          percent(share), count(e.fact(&Facts::python_calls)), count(e.fact(&Facts::ops))),
              "host times, launch-bound verdicts", costly_options(e));
@@ -109,7 +109,7 @@ std::optional<Health> profiler_cost(const Evidence& e) {
 std::optional<Health> few_steps(const Evidence& e) {
   const std::int64_t steps = e.fact(&Facts::complete_steps);
   if (steps >= 3) return std::nullopt;
-  return row(e, "Q06", steps <= 1 ? HealthClass::B : HealthClass::C,
+  return row(e, HealthId::Q06, steps <= 1 ? HealthClass::B : HealthClass::C,
              steps == 0
                  ? "No profiler steps are marked."
                  : fmt::format("Only {} complete step{} recorded.", steps, steps == 1 ? " is" : "s are"),
@@ -119,7 +119,7 @@ std::optional<Health> few_steps(const Evidence& e) {
 
 std::optional<Health> damaged(const Evidence& e) {
   if (e.fact(&Facts::lost_stretches) == 0 && e.fact(&Facts::document_complete) != 0) return std::nullopt;
-  return row(e, "Q07", HealthClass::B,
+  return row(e, HealthId::Q07, HealthClass::B,
              e.fact(&Facts::lost_stretches) == 0
                  ? std::string("The file ends early; what it holds was read.")
                  : fmt::format("{} damaged stretch{} of the file could not be read.",
@@ -130,7 +130,7 @@ std::optional<Health> damaged(const Evidence& e) {
 
 std::optional<Health> no_source(const Evidence& e) {
   if (e.fact(&Facts::python_calls) > 0 || e.fact(&Facts::with_stacks) > 0) return std::nullopt;
-  return row(e, "Q08", HealthClass::C, "No Python stacks: findings can name ops, not lines of code.",
+  return row(e, HealthId::Q08, HealthClass::C, "No Python stacks: findings can name ops, not lines of code.",
              "source lines",
              "with_stack=True in a second, short run names the line; times of this run stay valid.");
 }
@@ -138,7 +138,7 @@ std::optional<Health> no_source(const Evidence& e) {
 std::optional<Health> clocks(const Evidence& e) {
   if (ratio(e.fact(&Facts::device_before_launch), device_rows(e)) <= 0.01) return std::nullopt;
   return row(
-      e, "Q09", HealthClass::B,
+      e, HealthId::Q09, HealthClass::B,
       fmt::format(
           "{} device events begin before their launch, by up to {}: the clocks of host and device disagree.",
           count(e.fact(&Facts::device_before_launch)), ns(e.fact(&Facts::largest_lead))),
@@ -148,7 +148,7 @@ std::optional<Health> clocks(const Evidence& e) {
 
 std::optional<Health> no_device(const Evidence& e) {
   if (device_rows(e) > 0) return std::nullopt;
-  return row(e, "Q10", HealthClass::A, "No device activity is recorded: host times only.",
+  return row(e, HealthId::Q10, HealthClass::A, "No device activity is recorded: host times only.",
              "everything about devices",
              "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA] (XPU, MTIA …); if it was there, "
              "another tool may hold the device's tracing.");
@@ -156,7 +156,7 @@ std::optional<Health> no_device(const Evidence& e) {
 
 std::optional<Health> device_lags(const Evidence& e) {
   if (e.share(e.fact(&Facts::device_lag)) <= 0.1) return std::nullopt;
-  return row(e, "Q11", HealthClass::C,
+  return row(e, HealthId::Q11, HealthClass::C,
              fmt::format("The device finishes {} after the host's last step: the host runs ahead, and its "
                          "step marks are no step times.",
                          ns(e.fact(&Facts::device_lag))),
@@ -165,7 +165,7 @@ std::optional<Health> device_lags(const Evidence& e) {
 
 std::optional<Health> unseen(const Evidence& e) {
   if (e.share(e.fact(&Facts::unseen)) <= 0.5) return std::nullopt;
-  return row(e, "Q12", HealthClass::A,
+  return row(e, HealthId::Q12, HealthClass::A,
              fmt::format("In {} of the window nothing at all is recorded, on the host or the device.",
                          percent(e.share(e.fact(&Facts::unseen)))),
              "causes on the host",
@@ -175,7 +175,7 @@ std::optional<Health> unseen(const Evidence& e) {
 
 std::optional<Health> serialised(const Evidence& e) {
   if (e.fact(&Facts::range_metrics) == 0) return std::nullopt;
-  return row(e, "Q13", HealthClass::A,
+  return row(e, HealthId::Q13, HealthClass::A,
              "Counters were collected by replaying kernels: their times are not those of a normal run.",
              "overlap, idle time, step times",
              "Leave out experimental_config's profiler_metrics (performance-counter ranges).");
@@ -183,14 +183,14 @@ std::optional<Health> serialised(const Evidence& e) {
 
 std::optional<Health> no_shapes(const Evidence& e) {
   if (e.fact(&Facts::ops) == 0 || e.fact(&Facts::with_shapes) > 0) return std::nullopt;
-  return row(e, "Q14", HealthClass::C, "No shapes: FLOPs and bytes per op are unknown.", "roofline, FLOPs",
-             "record_shapes=True.");
+  return row(e, HealthId::Q14, HealthClass::C, "No shapes: FLOPs and bytes per op are unknown.",
+             "roofline, FLOPs", "record_shapes=True.");
 }
 
 std::optional<Health> foreign(const Evidence& e) {
   if (e.fact(&Facts::foreign) == 0) return std::nullopt;
   return row(
-      e, "Q15", HealthClass::C,
+      e, HealthId::Q15, HealthClass::C,
       fmt::format(
           "{} events have a category this version does not know; they are kept and not counted as work.",
           count(e.fact(&Facts::foreign))),
@@ -199,28 +199,28 @@ std::optional<Health> foreign(const Evidence& e) {
 
 std::optional<Health> only_critical(const Evidence& e) {
   if (e.fact(&Facts::only_critical) == 0) return std::nullopt;
-  return row(e, "Q16", HealthClass::A,
+  return row(e, HealthId::Q16, HealthClass::A,
              "Only the events of a critical path are in the file: an overlay left the others out.",
              "every time, count and saving", "Ask the recording that the copy was made from.");
 }
 
 constexpr HealthRule kRules[] = {
-    {"Q01", "no warm-up before the recorded steps", no_warm_up},
-    {"Q02", "launches without device events", launches_without_device},
-    {"Q03", "device events without launches", device_without_launch},
-    {"Q04", "device records are missing", blind_wait},
-    {"Q05", "the profiler's own cost is visible", profiler_cost},
-    {"Q06", "too few steps", few_steps},
-    {"Q07", "the file is damaged", damaged},
-    {"Q08", "the source cannot be named", no_source},
-    {"Q09", "host and device clocks disagree", clocks},
-    {"Q10", "no device activity", no_device},
-    {"Q11", "the device lags behind the last step", device_lags},
-    {"Q12", "nothing is recorded for most of the window", unseen},
-    {"Q13", "a mode that serialises kernels", serialised},
-    {"Q14", "shapes are absent", no_shapes},
-    {"Q15", "unknown categories", foreign},
-    {"Q16", "a copy that holds only a critical path", only_critical},
+    {HealthId::Q01, "no warm-up before the recorded steps", no_warm_up},
+    {HealthId::Q02, "launches without device events", launches_without_device},
+    {HealthId::Q03, "device events without launches", device_without_launch},
+    {HealthId::Q04, "device records are missing", blind_wait},
+    {HealthId::Q05, "the profiler's own cost is visible", profiler_cost},
+    {HealthId::Q06, "too few steps", few_steps},
+    {HealthId::Q07, "the file is damaged", damaged},
+    {HealthId::Q08, "the source cannot be named", no_source},
+    {HealthId::Q09, "host and device clocks disagree", clocks},
+    {HealthId::Q10, "no device activity", no_device},
+    {HealthId::Q11, "the device lags behind the last step", device_lags},
+    {HealthId::Q12, "nothing is recorded for most of the window", unseen},
+    {HealthId::Q13, "a mode that serialises kernels", serialised},
+    {HealthId::Q14, "shapes are absent", no_shapes},
+    {HealthId::Q15, "unknown categories", foreign},
+    {HealthId::Q16, "a copy that holds only a critical path", only_critical},
 };
 
 }  // namespace
@@ -237,7 +237,8 @@ std::vector<Health> check_health(const Evidence& evidence) {
   std::vector<Health> rows;
   for (const HealthRule& rule : health_rules())
     if (auto health = rule.check(evidence)) rows.push_back(std::move(*health));
-  const auto copy = std::find_if(rows.begin(), rows.end(), [](const Health& row) { return row.id == "Q16"; });
+  const auto copy =
+      std::find_if(rows.begin(), rows.end(), [](const Health& row) { return row.id == HealthId::Q16; });
   if (copy != rows.end()) return {*copy};  // what it lacks says nothing of the recording
   std::stable_sort(rows.begin(), rows.end(),
                    [](const Health& a, const Health& b) { return a.grade < b.grade; });
@@ -247,13 +248,13 @@ std::vector<Health> check_health(const Evidence& evidence) {
 Permission permission_of(const std::vector<Health>& health) {
   Permission permission;
   for (const Health& row : health) {
-    permission.rules &= row.id != "Q16";
-    if (row.grade == HealthClass::A && row.id == "Q12")
+    permission.rules &= row.id != HealthId::Q16;
+    if (row.grade == HealthClass::A && row.id == HealthId::Q12)
       permission.host = false;
     else if (row.grade == HealthClass::A)
       permission.device = false;
-    if (row.id == "Q05" && row.grade == HealthClass::B) ++permission.doubt;
-    if (row.id == "Q02" || row.id == "Q06") permission.doubt += row.grade == HealthClass::B;
+    if (row.id == HealthId::Q05 && row.grade == HealthClass::B) ++permission.doubt;
+    if (row.id == HealthId::Q02 || row.id == HealthId::Q06) permission.doubt += row.grade == HealthClass::B;
   }
   return permission;
 }

@@ -7,12 +7,17 @@
 #include <vector>
 
 #include "advise/evidence.h"
-#include "advise/finding.h"
+#include "report/verdict.h"
 
 namespace stepscope::advise {
 
+using report::Health;
+using report::HealthClass;
+using report::HealthId;
+
 struct HealthRule {
-  std::string_view id, one_line;
+  HealthId id;
+  std::string_view one_line;
   std::optional<Health> (*check)(const Evidence&);
 };
 

@@ -37,8 +37,7 @@ std::vector<const analyze::Analysis*> answering_by_themselves() {
 /// Where a step's time goes, for the first screen.
 void add_whole(report::Page& page, const std::vector<analyze::StepTime>& steps) {
   report::Report whole{"steps", {}, {}};
-  if (auto average = analyze::average_step(steps);
-      average && report::place_of(*average) == report::Place::whole)
+  if (auto average = analyze::average_step(steps); average && report::shows_whole(*average))
     whole.tables.push_back(std::move(*average));
   page.reports.push_back(std::move(whole));
 }
@@ -77,29 +76,33 @@ std::string title_of(const trace::Trace& trace) {
 }
 
 /// The analyses worth seeing next: those that prove what is said; of several ranks what lies between them.
-std::vector<std::string> analyses_to_see(const report::Judgement& judgement, bool several) {
+std::vector<std::string_view> analyses_to_see(const report::Verdict& verdict) {
   constexpr std::size_t kMax = 2;
-  std::vector<std::string> names = report::proving_analyses(judgement);
-  std::erase_if(names, [&](const std::string& name) {
-    return analyze::find(name) == nullptr || (several && (name == "overview" || name == "communication"));
-  });
-  names.resize(std::min(names.size(), several ? kMax - 1 : kMax));
-  if (several) names.emplace_back("communication");
+  std::vector<std::string_view> names = report::proving_analyses(verdict);
+  if (verdict.several)
+    std::erase_if(names, [](std::string_view name) { return name == "overview" || name == "communication"; });
+  names.resize(std::min(names.size(), verdict.several ? kMax - 1 : kMax));
+  if (verdict.several) names.emplace_back("communication");
   return names;
 }
 
-report::Page first_screen(const trace::Trace& trace, report::Report verdict,
+/// The rule or the health row worth explaining.
+std::string_view id_to_explain(const report::Verdict& verdict) {
+  if (!verdict.findings.empty()) return name_of(verdict.findings.front().id);
+  return verdict.health.empty() ? "" : name_of(verdict.health.front().id);
+}
+
+report::Page first_screen(const trace::Trace& trace, report::Verdict verdict,
                           const std::vector<analyze::StepTime>& steps, const PageOptions& options) {
-  report::Page page{title_of(trace), {std::move(verdict)}, {}};
+  report::Page page{title_of(trace), {as_report(verdict)}, {}};
   add_whole(page, steps);
   const std::string traces = traces_of(options.paths);
-  const report::Judgement judgement = report::judgement_of(page.reports);
-  for (const std::string& name : analyses_to_see(judgement, trace.several()))
+  for (const std::string_view name : analyses_to_see(verdict))
     page.next.push_back(fmt::format("stepscope show {} {}", name, traces));
-  const report::Table& asked = judgement.findings->rows() > 0 ? *judgement.findings : *judgement.health;
-  if (asked.rows() > 0)
-    page.next.push_back(fmt::format("stepscope explain {} {}", report::field(asked, "id", 0), traces));
+  if (const std::string_view id = id_to_explain(verdict); !id.empty())
+    page.next.push_back(fmt::format("stepscope explain {} {}", id, traces));
   page.next.push_back(fmt::format("stepscope report {} -o report.html", traces));
+  page.verdict = std::move(verdict);
   return page;
 }
 
@@ -132,7 +135,7 @@ Result<report::Page> page_of(RankByRank ranks, const PageOptions& options) {
   auto answers = ask(std::move(ranks), chosen, options.params, true);
   if (!answers) return answers.error();
   report::Page page = first_screen(
-      heads, verdict(std::move(answers->verdicts), true, std::move(answers->notes)), answers->steps, options);
+      heads, verdict(std::move(answers->judged), true, std::move(answers->notes)), answers->steps, options);
   if (options.everything) page.reports.resize(1);
   for (report::Report& report : answers->reports) page.reports.push_back(std::move(report));
   return page;

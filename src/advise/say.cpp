@@ -13,30 +13,29 @@ std::string per_step(const Evidence& e, std::int64_t time) {
                                             : ns(time) + " in the recording";
 }
 
-Finding finding(const Evidence& e, const char* id, const char* category, std::string title) {
-  Finding f;
+Claim claim(const Evidence& e, RuleId id, std::string title) {
+  Claim f;
   f.id = id;
-  f.category = category;
   f.title = std::move(title);
   f.rank = e.rank();
   return f;
 }
 
-void save(Finding& f, std::int64_t time_per_step, double low, double high) {
+void save(Claim& f, std::int64_t time_per_step, double low, double high) {
   f.saving_low = static_cast<std::int64_t>(static_cast<double>(time_per_step) * low);
   f.saving_high = static_cast<std::int64_t>(static_cast<double>(time_per_step) * high);
 }
 
-void change(Finding& f, std::vector<Scale> ideal, double pessimism) {
+void change(Claim& f, std::vector<Scale> ideal, double pessimism) {
   f.ideal = std::move(ideal);
   f.pessimism = pessimism;
 }
-void change(Finding& f, std::vector<Scale> ideal, std::vector<Scale> mild) {
+void change(Claim& f, std::vector<Scale> ideal, std::vector<Scale> mild) {
   f.ideal = std::move(ideal);
   f.mild = std::move(mild);
 }
 
-void part_of_communication(Finding& f) { f.removed = {scale_of(Scale::What::comm, 0)}; }
+void part_of_communication(Claim& f) { f.removed = {scale_of(Scale::What::comm, 0)}; }
 
 Scale scale_of(Scale::What what, double factor) { return {.what = what, .factor = factor}; }
 Scale scale_of(Scale::What what, std::string_view name, double factor) {

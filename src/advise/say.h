@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "advise/claim.h"
 #include "advise/evidence.h"
-#include "advise/finding.h"
 #include "report/units.h"
 
 namespace stepscope::advise {
@@ -21,22 +21,22 @@ std::string percent(double share);
 /// "1.36 ms per step" of a time in the window; "8.2 ms in the recording" where no step is marked.
 std::string per_step(const Evidence& e, std::int64_t time);
 
-/// A finding of the evidence's rank, without a saving.
-Finding finding(const Evidence& e, const char* id, const char* category, std::string title);
+/// A claim about the evidence's rank, without a saving.
+Claim claim(const Evidence& e, RuleId id, std::string title);
 
 /// The rule's own estimate, for where the recording cannot be replayed.
-void save(Finding& f, std::int64_t time_per_step, double low, double high);
+void save(Claim& f, std::int64_t time_per_step, double low, double high);
 
 using analyze::Scale;
 using analyze::scale_kinds;
 using derive::KernelKind;
 
 /// The change that replay makes for the saving; its least form is `pessimism` times that, or `mild`.
-void change(Finding& f, std::vector<Scale> ideal, double pessimism);
-void change(Finding& f, std::vector<Scale> ideal, std::vector<Scale> mild);
+void change(Claim& f, std::vector<Scale> ideal, double pessimism);
+void change(Claim& f, std::vector<Scale> ideal, std::vector<Scale> mild);
 
 /// What the rule's own estimate is a part of: all communication.
-void part_of_communication(Finding& f);
+void part_of_communication(Claim& f);
 
 /// One part of a change: all of a kind, …
 Scale scale_of(Scale::What what, double factor);

@@ -3,18 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <iterator>
 #include <set>
 #include <utility>
 
-#include "advise/bound.h"
-#include "advise/cite.h"
+#include "advise/claims.h"
 #include "advise/collective_facts.h"
-#include "advise/health.h"
 #include "advise/rules/constants.h"
-#include "advise/rules/rules.h"
 #include "analyze/analyses.h"
 #include "analyze/replay/replayed_rank.h"
 #include "base/parallel.h"
@@ -23,176 +19,7 @@
 namespace stepscope::advise {
 namespace {
 
-using report::Role;
-using report::Shape;
 using report::Unit;
-
-std::string reason_of(std::string_view id) {
-  for (const HealthRule& rule : health_rules())
-    if (rule.id == id) return std::string(rule.one_line);
-  return std::string(id);
-}
-
-void doubt(Finding& f, int levels, const std::vector<Health>& health) {
-  for (; levels > 0 && f.confidence != Confidence::low; --levels)
-    f.confidence = static_cast<Confidence>(static_cast<int>(f.confidence) - 1);
-  const char* before = "; lowered: ";
-  for (const Health& h : health)
-    if (h.grade == HealthClass::B && (h.id == "Q05" || h.id == "Q06" || h.id == "Q02"))
-      f.because += std::exchange(before, ", ") + reason_of(h.id);
-}
-
-std::vector<Finding> found_in(const Evidence& evidence, Bound bound, const Permission& permission,
-                              const std::vector<Health>& health) {
-  std::vector<Finding> findings;
-  if (bound == Bound::too_little || !permission.rules) return findings;
-  for (const Rule& rule : rules()) {
-    if (rule.needs_device && bound == Bound::unknown) continue;
-    auto found = rule.find(evidence, bound);
-    if (!found) continue;
-    found->remedy = worded(evidence, found->remedy);
-    doubt(*found, permission.doubt, health);
-    findings.push_back(std::move(*found));
-  }
-  return findings;
-}
-
-/// A symptom is explained by the first of its causes that was found.
-struct Explained {
-  std::string_view symptom;
-  std::array<std::string_view, 2> causes;
-};
-constexpr Explained kExplained[] = {
-    {"K02", {"H01", "G03"}},
-    {"H09", {"I06", "K10"}},
-};
-
-void attach(Finding& cause, const Finding& symptom) {
-  cause.evidence += fmt::format("; {}: {} ({})", symptom.id, symptom.title, symptom.evidence);
-}
-
-/// Symptoms become evidence of their causes.
-void attach_symptoms(std::vector<Finding>& findings) {
-  for (const Explained& known : kExplained) {
-    const auto symptom = std::find_if(findings.begin(), findings.end(),
-                                      [&](const Finding& f) { return f.id == known.symptom; });
-    if (symptom == findings.end()) continue;
-    auto cause = findings.end();
-    for (const std::string_view id : known.causes)
-      if (cause == findings.end())
-        cause = std::find_if(findings.begin(), findings.end(),
-                             [&](const Finding& f) { return !id.empty() && f.id == id; });
-    if (cause == findings.end()) continue;
-    attach(*cause, *symptom);
-    findings.erase(symptom);
-  }
-}
-
-/// Findings with one remedy become one, with the evidence and the changes of all.
-void merge_remedies(std::vector<Finding>& findings) {
-  for (std::size_t i = 0; i < findings.size(); ++i) {
-    Finding& first = findings[i];
-    for (std::size_t j = i + 1; j < findings.size();) {
-      const Finding& same = findings[j];
-      if (same.remedy != first.remedy || same.next != first.next ||
-          same.ideal.empty() != first.ideal.empty()) {
-        ++j;
-        continue;
-      }
-      attach(first, same);
-      first.ideal.insert(first.ideal.end(), same.ideal.begin(), same.ideal.end());
-      if (first.mild.empty() == same.mild.empty())
-        first.mild.insert(first.mild.end(), same.mild.begin(), same.mild.end());
-      first.saving_low = std::max(first.saving_low, same.saving_low);
-      first.saving_high = std::max(first.saving_high, same.saving_high);
-      first.shortens_kernels |= same.shortens_kernels;
-      findings.erase(findings.begin() + static_cast<std::ptrdiff_t>(j));
-    }
-  }
-}
-
-/// At least one finding is sure to save something, or may save a lot.
-bool any_worth(const std::vector<Finding>& findings, std::int64_t step) {
-  return std::any_of(findings.begin(), findings.end(), [&](const Finding& f) {
-    return static_cast<double>(f.saving_low) >= kSureWorth * static_cast<double>(step) ||
-           static_cast<double>(f.saving_high) >= kPossibleWorth * static_cast<double>(step);
-  });
-}
-
-struct Tables {
-  report::Table verdict{"Verdict", Shape::table, {}}, findings{"Findings", Shape::table, {}},
-      health{"Health", Shape::table, {}};
-};
-
-std::string_view when_of(const Finding& f) {
-  if (f.small) return f.next ? "hidden" : "small";
-  if (f.next) return "next";
-  if (f.covered) return "covered";
-  return f.saving_high == report::kNoInt ? "fact" : "now";
-}
-
-/// `with_steps`: ranks whose time is told per step.
-void add_findings(report::Table& table, const std::vector<Finding>& findings,
-                  const std::set<std::int64_t>& with_steps, bool several) {
-  auto& position = table.ints("rank", Unit::none, Role::key);
-  auto& of_rank = table.texts("of_rank", Role::detail);
-  auto& id = table.texts("id");
-  auto& title = table.texts("title", Role::value);
-  auto& category = table.texts("category", Role::detail);
-  auto& per = table.texts("per", Role::detail);
-  auto& low = table.ints("saving_low", Unit::ns);
-  auto& high = table.ints("saving_high", Unit::ns);
-  auto& after_low = table.ints("after_low", Unit::ns, Role::detail);
-  auto& after_high = table.ints("after_high", Unit::ns, Role::detail);
-  auto& when = table.texts("when", Role::detail);
-  auto& aside = table.texts("aside", Role::detail);
-  auto& confidence = table.texts("confidence", Role::value);
-  auto& because = table.texts("because", Role::detail);
-  auto& evidence = table.texts("evidence", Role::detail);
-  auto& remedy = table.texts("remedy", Role::value);
-  auto& verify = table.texts("verify", Role::detail);
-  std::int64_t n = 0;
-  for (const Finding& f : findings) {
-    position.push_back(++n);
-    of_rank.push_back(several ? std::to_string(f.rank) : "");
-    id.push_back(f.id);
-    title.push_back(f.title);
-    category.push_back(f.category);
-    per.emplace_back(with_steps.contains(f.rank) ? "step" : "recording");
-    low.push_back(f.saving_low);
-    high.push_back(f.saving_high);
-    after_low.push_back(f.after_low);
-    after_high.push_back(f.after_high);
-    when.emplace_back(when_of(f));
-    aside.push_back(f.aside);
-    confidence.emplace_back(name_of(f.confidence));
-    because.push_back(f.because);
-    evidence.push_back(f.evidence);
-    remedy.push_back(f.remedy);
-    verify.push_back(f.verify);
-  }
-}
-
-void add_health(report::Table& table, const std::vector<Health>& rows, bool several) {
-  auto& of_rank = table.texts("of_rank", Role::detail);
-  auto& id = table.texts("id");
-  auto& grade = table.texts("class", Role::value);
-  auto& what = table.texts("what", Role::value);
-  auto& suffers = table.texts("suffers", Role::detail);
-  auto& remedy = table.texts("remedy", Role::value);
-  for (const Health& h : rows) {
-    of_rank.push_back(several ? std::to_string(h.rank) : "");
-    id.push_back(h.id);
-    grade.emplace_back(1, static_cast<char>(h.grade));
-    what.push_back(h.what);
-    suffers.push_back(h.suffers);
-    remedy.push_back(h.remedy);
-  }
-}
-
-}  // namespace
-
-namespace {
 
 bool has_no_device_work(const trace::Rank& rank) {
   for (const trace::Row row : rank.device_rows())
@@ -253,17 +80,25 @@ Judged judge(const analyze::Derived& derived, const Evidence& evidence, const tr
              unsigned threads) {
   Judged judged;
   judged.health = check_health(evidence);
-  const Permission permission = permission_of(judged.health);
-  judged.bound = bound_of(evidence, permission);
-  judged.findings = found_in(evidence, judged.bound, permission, judged.health);
-  attach_symptoms(judged.findings);
-  merge_remedies(judged.findings);
-  if (!judged.findings.empty())
-    judged.together = price(judged.findings, evidence, derived.replayed(rank), threads);
+  judged.bound = bound_of(evidence, permission_of(judged.health));
+  std::vector<Claim> claims =
+      with_remedies_merged(with_symptoms_attached(claims_of(evidence, judged.bound, judged.health)));
+  if (claims.empty()) return judged;
+  const analyze::ReplayedRank& replayed = derived.replayed(rank);
+  const Basis basis = basis_of(evidence, replayed);
+  judged.prices = price(std::move(claims), basis, replays_of(replayed, basis), threads);
   return judged;
 }
 
 namespace {
+
+/// At least one finding is sure to save something, or may save a lot.
+bool any_worth(const std::vector<Ranked>& findings, std::int64_t step) {
+  return std::any_of(findings.begin(), findings.end(), [&](const Ranked& f) {
+    return static_cast<double>(f.saving.low) >= kSureWorth * static_cast<double>(step) ||
+           static_cast<double>(f.saving.high) >= kPossibleWorth * static_cast<double>(step);
+  });
+}
 
 /// Of several ranks, as far as it is worth a sentence.
 std::string who_holds_up(const Evidence& evidence) {
@@ -298,77 +133,75 @@ std::string first_step(const Evidence& evidence, const analyze::ReplayedRank& re
                      report::format_value(savings_of(evidence, replayed), Unit::ns));
 }
 
+report::Finding said(Ranked f, bool per_step) {
+  std::string because = std::move(f.claim.because);
+  for (const std::string& reason : f.reasons) because += "; " + reason;
+  const report::When when = when_of(f);
+  return {f.claim.id,
+          std::move(f.claim.title),
+          f.claim.rank,
+          per_step,
+          f.saving,
+          f.after,
+          when,
+          std::move(f.aside),
+          f.confidence,
+          std::move(because),
+          std::move(f.claim.evidence),
+          std::move(f.claim.remedy),
+          std::move(f.claim.verify)};
+}
+
 }  // namespace
 
-RankVerdict verdict_of(const analyze::Derived& derived, const Reports& reports, const trace::Rank& rank,
+JudgedRank judged_rank(const analyze::Derived& derived, const Reports& reports, const trace::Rank& rank,
                        unsigned threads, bool all) {
   const trace::Trace& trace = derived.trace();
   const Evidence evidence(reports, rank.rank, trace.several(),
                           reports.launched[static_cast<std::size_t>(&rank - trace.ranks.data())]);
-  RankVerdict of;
-  of.rank = rank.rank;
   Judged judged = judge(derived, evidence, rank, threads);
-  of.bound = judged.bound;
-  of.together = judged.together;
-  of.health = std::move(judged.health);
-  of.findings = std::move(judged.findings);
-  of.steps = evidence.fact(&Facts::complete_steps);
-  if (of.steps > 0) of.step = evidence.step_length();
-  if (of.steps > 0) of.saved_from = savings_of(evidence, derived.replayed(rank));
+  JudgedRank of{{}, std::move(judged.prices.findings), std::move(judged.health)};
+  of.verdict.rank = rank.rank;
+  of.verdict.bound = judged.bound;
+  of.verdict.evidence = evidence_of(judged.bound);
+  of.verdict.together = judged.prices.together;
+  of.verdict.steps = evidence.fact(&Facts::complete_steps);
+  if (of.verdict.steps > 0) of.verdict.step = evidence.step_length();
+  if (of.verdict.steps > 0) of.verdict.saved_from = savings_of(evidence, derived.replayed(rank));
   const bool shown =
-      std::any_of(of.findings.begin(), of.findings.end(), [](const Finding& f) { return !f.small; });
-  const Outcome outcome =
-      outcome_of(evidence, of.bound, shown, any_worth(of.findings, evidence.step_length()));
-  of.outcome = name_of(outcome);
-  of.headline = headline(evidence, of.bound, of.health, host_beside(of.bound, derived.replayed(rank))) +
-                who_holds_up(evidence) +
-                (shown ? first_step(evidence, derived.replayed(rank)) : closing(evidence, outcome));
-  if (!all) std::erase_if(of.findings, [](const Finding& f) { return f.small; });
+      std::any_of(of.findings.begin(), of.findings.end(), [](const Ranked& f) { return !f.small; });
+  of.verdict.outcome =
+      outcome_of(evidence, judged.bound, shown, any_worth(of.findings, evidence.step_length()));
+  of.verdict.headline =
+      headline(evidence, judged.bound, of.health, host_beside(judged.bound, derived.replayed(rank))) +
+      who_holds_up(evidence) +
+      (shown ? first_step(evidence, derived.replayed(rank)) : closing(evidence, of.verdict.outcome));
+  if (!all) std::erase_if(of.findings, [](const Ranked& f) { return f.small; });
   return of;
 }
 
-report::Report verdict(std::vector<RankVerdict> ranks, bool several, std::vector<std::string> notes) {
-  Tables tables;
-  std::vector<Finding> findings;
-  std::vector<Health> health;
+report::Verdict verdict(std::vector<JudgedRank> ranks, bool several, std::vector<std::string> notes) {
+  report::Verdict verdict{several, {}, {}, {}, std::move(notes)};
+  std::vector<Ranked> findings;
   std::set<std::int64_t> with_steps;
-  auto& rank_column = tables.verdict.ints("rank", Unit::none, Role::key);
-  auto& bound_column = tables.verdict.texts("bound", Role::value);
-  auto& outcome_column = tables.verdict.texts("outcome", Role::detail);
-  auto& headline_column = tables.verdict.texts("headline", Role::value);
-  auto& step_column = tables.verdict.ints("step", Unit::ns);
-  auto& saved_from = tables.verdict.ints("saved_from", Unit::ns, Role::detail);
-  auto& steps_column = tables.verdict.ints("steps", Unit::count);
-  auto& together_low = tables.verdict.ints("together_low", Unit::ns, Role::detail);
-  auto& together_high = tables.verdict.ints("together_high", Unit::ns, Role::detail);
-  auto& evidence_column = tables.verdict.texts("evidence", Role::detail);
-  for (RankVerdict& of : ranks) {
-    rank_column.push_back(of.rank < 0 ? report::kNoInt : of.rank);
-    bound_column.emplace_back(name_of(of.bound));
-    outcome_column.push_back(std::move(of.outcome));
-    headline_column.push_back(std::move(of.headline));
-    step_column.push_back(of.step);
-    saved_from.push_back(of.saved_from);
-    steps_column.push_back(of.steps);
-    together_low.push_back(of.together.low);
-    together_high.push_back(of.together.high);
-    evidence_column.emplace_back(evidence_of(of.bound));
-    if (of.steps > 0) with_steps.insert(of.rank);
-    std::move(of.health.begin(), of.health.end(), std::back_inserter(health));
+  for (JudgedRank& of : ranks) {
+    if (of.verdict.steps > 0) with_steps.insert(of.verdict.rank);
+    verdict.ranks.push_back(std::move(of.verdict));
+    std::move(of.health.begin(), of.health.end(), std::back_inserter(verdict.health));
     std::move(of.findings.begin(), of.findings.end(), std::back_inserter(findings));
   }
   std::stable_sort(findings.begin(), findings.end(), ranks_before);
-  add_findings(tables.findings, findings, with_steps, several);
-  add_health(tables.health, health, several);
-  return {"verdict",
-          {std::move(tables.verdict), std::move(tables.findings), std::move(tables.health)},
-          std::move(notes)};
+  for (Ranked& f : findings) {
+    const bool per_step = with_steps.contains(f.claim.rank);
+    verdict.findings.push_back(said(std::move(f), per_step));
+  }
+  return verdict;
 }
 
-report::Report verdict(const analyze::Derived& derived, const Reports& reports, unsigned threads, bool all) {
-  std::vector<RankVerdict> ranks;
+report::Verdict verdict(const analyze::Derived& derived, const Reports& reports, unsigned threads, bool all) {
+  std::vector<JudgedRank> ranks;
   for (const trace::Rank& rank : derived.trace().ranks)
-    ranks.push_back(verdict_of(derived, reports, rank, threads, all));
+    ranks.push_back(judged_rank(derived, reports, rank, threads, all));
   return verdict(std::move(ranks), derived.trace().several(), reports.overview.notes);
 }
 

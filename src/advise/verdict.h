@@ -1,13 +1,16 @@
 // The answer to "why is my step slow": one sentence, ranked findings, and what the recording cannot prove.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "advise/bound.h"
 #include "advise/evidence.h"
 #include "advise/health.h"
-#include "advise/savings.h"
+#include "advise/pricing/pricing.h"
 #include "analyze/derived.h"
 #include "report/params.h"
-#include "report/table.h"
+#include "report/verdict.h"
 
 namespace stepscope::advise {
 
@@ -20,32 +23,26 @@ report::Params uncut(report::Params params);
 /// What is said of one rank.
 struct Judged {
   std::vector<Health> health;
-  Bound bound;
-  std::vector<Finding> findings;  ///< in no order, those too small to be shown included
-  Together together;
+  Bound bound{};
+  Prices prices;  ///< those too small to be shown included
 };
 Judged judge(const analyze::Derived& derived, const Evidence& evidence, const trace::Rank& rank,
              unsigned threads = 0);
 
 /// The same, ready to stand beside what is said of other ranks.
-struct RankVerdict {
-  std::int64_t rank = -1;
-  Bound bound{};
-  std::string outcome, headline;
-  std::int64_t step = report::kNoInt, steps = 0;
-  std::int64_t saved_from = report::kNoInt;  ///< the step that savings are taken off, ns
-  Together together;
-  std::vector<Finding> findings;
+struct JudgedRank {
+  report::RankVerdict verdict;
+  std::vector<Ranked> findings;
   std::vector<Health> health;
 };
 /// `all`: with findings that are too small to be shown.
-RankVerdict verdict_of(const analyze::Derived& derived, const Reports& reports, const trace::Rank& rank,
+JudgedRank judged_rank(const analyze::Derived& derived, const Reports& reports, const trace::Rank& rank,
                        unsigned threads = 0, bool all = false);
 
-/// Tables "Verdict" (one row per rank), "Findings" (ranked: largest expected saving first) and "Health".
-report::Report verdict(std::vector<RankVerdict> ranks, bool several, std::vector<std::string> notes);
+/// Of several ranks; findings with the largest expected saving come first.
+report::Verdict verdict(std::vector<JudgedRank> ranks, bool several, std::vector<std::string> notes);
 /// Of all ranks of a trace.
-report::Report verdict(const analyze::Derived& derived, const Reports& reports, unsigned threads = 0,
-                       bool all = false);
+report::Verdict verdict(const analyze::Derived& derived, const Reports& reports, unsigned threads = 0,
+                        bool all = false);
 
 }  // namespace stepscope::advise

@@ -135,7 +135,7 @@ _stepscope() {{
 complete -o filenames -F _stepscope stepscope
 )",
                      choice_cases(), joined(analysis_names()), flag_cases(), joined(command_names()),
-                     joined(analysis_names()), joined(advise::explainable_ids()));
+                     joined(analysis_names()), joined(advise::explainable_names()));
 }
 
 std::string zsh() {
@@ -183,7 +183,7 @@ fi
         return cases;
       }(),
       joined(analysis_names()), flag_cases(), joined(command_names()), grouped_names(),
-      joined(advise::explainable_ids()));
+      joined(advise::explainable_names()));
 }
 
 std::string quoted(std::string_view text) {
@@ -217,7 +217,7 @@ std::string fish() {
         "-a {} -d {}\n",
         names, analysis.name, quoted(analysis.one_line));
   out += fmt::format("complete -c stepscope -n '__fish_seen_subcommand_from explain' -a '{}'\n",
-                     joined(advise::explainable_ids()));
+                     joined(advise::explainable_names()));
   out += "complete -c stepscope -n '__fish_seen_subcommand_from completion' -f -a 'bash zsh fish'\n";
   for (const Command& command : commands()) {
     if (command.hidden) continue;

@@ -152,6 +152,14 @@ int print(const Call& call, const report::Report& report) {
   return put(call, report::to_csv(report));
 }
 
+int print(const Call& call, const advise::Answer& answer) {
+  if (answer.verdict && format_of(call) == "html")
+    return put(call, report::to_html(answer.report, &*answer.verdict));
+  if (answer.verdict && format_of(call) == "text")
+    return put(call, report::to_text(*answer.verdict, style_of(call, to_file(call))));
+  return print(call, answer.report);
+}
+
 int print(const Call& call, const report::Page& page) {
   const std::string format = format_of(call);
   if (format == "json") return put(call, report::to_json(page.reports));

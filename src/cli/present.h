@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "advise/analyses.h"
 #include "base/result.h"
 #include "cli/commands.h"
 #include "read/open.h"
@@ -48,6 +49,7 @@ std::string drawn(const Call& call, const report::Report& report);
 int print(const std::string& text);
 /// One report. CSV leaves its notes to stderr.
 int print(const Call& call, const report::Report& report);
+int print(const Call& call, const advise::Answer& answer);
 int print(const Call& call, const report::Page& page);
 
 }  // namespace stepscope::cli

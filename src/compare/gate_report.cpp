@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "compare/gate.h"
+#include "report/page.h"
 #include "report/units.h"
 
 namespace stepscope::compare {
@@ -88,7 +89,7 @@ Table checks_table(const Gate& gate) {
 
 report::Report as_report(const Gate& gate) {
   report::Report report{"gate", {}, {}, "whether NEW may follow BASE"};
-  Table verdict{"Verdict", report::Shape::table, {}};
+  Table verdict{std::string(report::kComparison), report::Shape::table, {}};
   verdict.texts("headline", Role::value).push_back(headline(gate));
   verdict.texts("outcome", Role::detail).emplace_back(name_of(gate.outcome()));
   report.tables.push_back(std::move(verdict));

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "compare/step_difference.h"
+#include "report/page.h"
 
 namespace stepscope::compare {
 namespace {
@@ -21,7 +22,7 @@ double ratio_of(double a, double b) { return a > 0 && b / a <= kMaxRelative ? b 
 double bounded(double value) { return std::abs(value) < 1e300 ? value : kNoReal; }
 
 Table verdict_table(const StepDifference& d) {
-  Table table{"Verdict", report::Shape::table, {}};
+  Table table{std::string(report::kComparison), report::Shape::table, {}};
   table.texts("headline", Role::value).push_back(headline(d, "A", "B"));
   table.reals("step_a", Unit::ns, Role::detail).push_back(d.step.median_a);
   table.reals("step_b", Unit::ns, Role::detail).push_back(d.step.median_b);

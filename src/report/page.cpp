@@ -41,18 +41,12 @@ std::string field(const Table& table, std::string_view column, std::size_t row) 
   return found == nullptr || found->missing(row) ? "" : format_value(*found, row);
 }
 
-std::vector<std::string> facts_of(const Table& verdict, std::size_t row) {
-  std::vector<std::string> facts;
-  const std::string length = field(verdict, "step", row), steps = field(verdict, "steps", row);
-  if (steps == "0")
-    facts.emplace_back("no step marks");
-  else if (!steps.empty())
-    facts.push_back(steps + (steps == "1" ? " step" : " steps") + (length.empty() ? "" : " of " + length));
-  for (const Column& c : verdict.columns)
-    if (c.role == Role::value && c.name != "headline" && c.name != "bound" && c.name != "step" &&
-        c.name != "steps" && !c.missing(row))
-      facts.push_back(spoken(c.name) + " " + format_value(c, row));
-  return facts;
+std::span<const Report> answers(const Page& page) {
+  return std::span(page.reports).subspan(page.verdict ? 1 : 0);
+}
+
+std::string headline_of(const Table& table) {
+  return table.title == kComparison ? field(table, "headline", 0) : "";
 }
 
 namespace {
@@ -125,28 +119,7 @@ double bar_length(const Stack& stack, std::size_t row) {
   return stack.whole == nullptr ? sum : std::max(sum, number_at(*stack.whole, row));
 }
 
-Place place_of(const Table& table) {
-  if (table.title == "Verdict") return Place::verdict;
-  if (table.title == "Findings") return Place::findings;
-  if (table.title == "Health") return Place::health;
-  return parts_of(table).empty() ? Place::rest : Place::whole;
-}
-
-bool judges(const Report& report) {
-  return std::any_of(report.tables.begin(), report.tables.end(), [](const Table& table) {
-    const Place place = place_of(table);
-    return place == Place::verdict || place == Place::findings || place == Place::health;
-  });
-}
-
-std::vector<const Table*> in_order(const Page& page) {
-  std::vector<const Table*> tables;
-  for (const Place place : {Place::verdict, Place::whole, Place::findings, Place::health, Place::rest})
-    for (const Report& report : page.reports)
-      for (const Table& table : report.tables)
-        if (place_of(table) == place) tables.push_back(&table);
-  return tables;
-}
+bool shows_whole(const Table& table) { return !parts_of(table).empty(); }
 
 std::vector<std::string> notes_of(const Page& page) {
   std::vector<std::string> notes;

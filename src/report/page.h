@@ -1,36 +1,39 @@
-// Several reports to be read as one: what `stepscope report` shows. A printer knows three tables by their
-// title:
-//   "Verdict"   one row per rank; its column `headline` is the sentence a reader sees first
-//   "Findings"  one row per finding (rank, of_rank, title, saving_low, saving_high, confidence, because,
-//   evidence,
-//               remedy, verify); printed as cards
-//   "Health"    one row per thing that is missing or doubtful in the recording (of_rank, what, suffers,
-//   remedy);
-//               printed as warnings
-// (report/judgement.h reads the last two.) Every other table is printed by its shape.
+// Several reports to be read as one: what `stepscope report` shows. Printers for people read the verdict from
+// its structs, every other table by its shape; JSON and CSV have the reports as they are.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "report/table.h"
+#include "report/verdict.h"
 
 namespace stepscope::report {
 
 struct Page {
   std::string title;  ///< what was read, e.g. "trace.json.gz · rank 0 · 6 steps"
   std::vector<Report> reports;
-  std::vector<std::string> next;  ///< commands worth trying next
+  std::vector<std::string> next;        ///< commands worth trying next
+  std::optional<Verdict> verdict = {};  ///< printed by the first report
 };
+
+/// The reports beside the one that prints the verdict.
+std::span<const Report> answers(const Page& page);
+
+/// The table of a comparison whose column `headline` has one sentence, which stands above everything.
+inline constexpr std::string_view kComparison = "Verdict";
+/// That sentence; "" of any other table.
+std::string headline_of(const Table& table);
+
+/// The whole that a step is.
+inline constexpr std::string_view kAverageStep = "Average step";
 
 /// The text or formatted number of a row, "" when there is no such column or value.
 std::string field(const Table& table, std::string_view column, std::size_t row);
-
-/// What a row of "Verdict" says beside its sentence: "6 steps of 178 ms".
-std::vector<std::string> facts_of(const Table& verdict, std::size_t row);
 
 /// Parts of one whole, e.g. where the time of a step goes.
 struct Part {
@@ -65,14 +68,10 @@ std::string label_of(const Stack& stack, std::size_t row);
 /// The length of the whole bar: at least the parts' sum.
 double bar_length(const Stack& stack, std::size_t row);
 
-/// What a page shows where, top to bottom.
-enum class Place : std::uint8_t { verdict, whole, findings, health, rest };
-Place place_of(const Table& table);
-/// Whether a report is of the judgement: verdict, findings, health.
-bool judges(const Report& report);
+/// Whether the rows divide a whole.
+bool shows_whole(const Table& table);
 
-/// The tables of a page in the order to be read, and its notes without repetition.
-std::vector<const Table*> in_order(const Page& page);
+/// The notes of all reports without repetition.
 std::vector<std::string> notes_of(const Page& page);
 
 }  // namespace stepscope::report

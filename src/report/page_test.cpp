@@ -3,19 +3,26 @@
 #include <gtest/gtest.h>
 
 #include "made_reports.h"
+#include "report/judgement.h"
 #include "report/series.h"
 #include "report/text/heat.h"
+#include "report/text/text.h"
 
 namespace stepscope::report {
 namespace {
 
 TEST(Page, OrderIsVerdictWholeFindingsHealthRest) {
   Page page;
-  page.reports = {test::made_kernels(), test::made_steps(), test::made_verdict()};
-  std::vector<std::string> titles;
-  for (const Table* table : in_order(page)) titles.push_back(table->title);
-  EXPECT_EQ(titles, (std::vector<std::string>{"Verdict", "Average step", "Findings", "Health", "Kernels",
-                                              "Step time by what the time went to"}));
+  page.verdict = test::made_verdict();
+  page.reports = {as_report(*page.verdict), test::made_kernels(), test::made_steps()};
+  const std::string text = to_text(page, {120, false, 0});
+  std::size_t at = 0;
+  for (const char* part : {"Host-bound: ", "Average step", "What to change", "! Q02", "! Step 11 is cut off",
+                           "\nKernels\n", "\nStep time by what the time went to\n"}) {
+    EXPECT_NE(text.find(part, at), std::string::npos) << part << " in\n" << text;
+    at = std::min(text.find(part, at), text.size());
+  }
+  EXPECT_EQ(text.find("Health"), std::string::npos);  // tables of the verdict are for machines
 }
 
 TEST(Page, NotesAreSaidOnce) {
@@ -24,12 +31,12 @@ TEST(Page, NotesAreSaidOnce) {
 }
 
 TEST(Page, FactsSayEachThingOnce) {
-  EXPECT_EQ(facts_of(test::made_verdict().tables[0], 0), (std::vector<std::string>{"6 steps of 178 ms"}));
-  Table verdict{"Verdict", Shape::table, {}};
-  verdict.ints("step", Unit::ns) = {kNoInt, 1000000};
-  verdict.ints("steps", Unit::count) = {0, 1};
-  EXPECT_EQ(facts_of(verdict, 0), (std::vector<std::string>{"no step marks"}));
-  EXPECT_EQ(facts_of(verdict, 1), (std::vector<std::string>{"1 step of 1.00 ms"}));
+  EXPECT_EQ(facts_of(test::made_verdict().ranks[0]), (std::vector<std::string>{"6 steps of 178 ms"}));
+  RankVerdict rank;
+  EXPECT_EQ(facts_of(rank), (std::vector<std::string>{"no step marks"}));
+  rank.step = 1000000;
+  rank.steps = 1;
+  EXPECT_EQ(facts_of(rank), (std::vector<std::string>{"1 step of 1.00 ms"}));
 }
 
 TEST(Page, PartsNeedAWhole) {

@@ -8,6 +8,7 @@
 #include "advise/rules/families.h"
 #include "advise/rules/on_cpu.h"
 #include "advise/say.h"
+#include "advise/see.h"
 #include "report/statistics.h"
 
 namespace stepscope::advise {
@@ -21,12 +22,11 @@ constexpr std::string_view kBucketDoc =
 same one, so the range must be there. Saving: replay without what these ranges call and launch, their own time stays; mostly under 1 % of the step when the
 device limits. Where the recording cannot be replayed, the idle time in what they call and, unless the host limits, the time of the copies.)";
 
-std::optional<Finding> bucket_copies(const Evidence& e, Bound bound) {
+std::optional<Claim> bucket_copies(const Evidence& e, Bound bound) {
   if (e.fact(&Facts::ddp_calls) == 0) return std::nullopt;
   const analyze::Launched& copies = e.launched_in("reducer::copy_bucket_to_grad");
   if (copies.ranges < kManyFills * e.steps()) return std::nullopt;
-  Finding f = finding(e, "N09", "communication",
-                      fmt::format("{} gradients per step are copied into and out of their bucket",
+  Claim f = claim(e, RuleId::N09, fmt::format("{} gradients per step are copied into and out of their bucket",
                                   format_value(copies.ranges / e.steps(), Unit::count)));
   // What a range does beside copying, it does for a view as well.
   const double kept = copies.host > 0 ? 1 - std::min(1.0, report::ratio(copies.called, copies.host)) : 0;
@@ -38,7 +38,7 @@ std::optional<Finding> bucket_copies(const Evidence& e, Bound bound) {
          0.0);
   f.confidence = Confidence::high;
   f.because = "the reducer's copies are in the file";
-  f.evidence = "operators: copy_bucket_to_grad";
+  f.evidence = {see::operators("copy_bucket_to_grad")};
   f.remedy = "DistributedDataParallel(..., gradient_as_bucket_view=True).";
   f.verify = "No copy_bucket_to_grad remains.";
   return f;
@@ -48,18 +48,17 @@ constexpr std::string_view kBroadcastDoc =
     R"(Looks for `unflatten_dense_tensors` in a program that calls DistributedDataParallel.forward, at least once per step: DDP broadcasts buffers from rank 0 and
 unpacks them one by one. Saving: replay without them, at least `kBroadcastPessimism` of it: much where the host limits, next to nothing where the device does. Where the recording cannot be replayed, the idle time inside these ranges.)";
 
-std::optional<Finding> buffer_broadcast(const Evidence& e, Bound) {
+std::optional<Claim> buffer_broadcast(const Evidence& e, Bound) {
   if (e.fact(&Facts::ddp_calls) == 0) return std::nullopt;
   const analyze::Launched& copies = e.launched_in("unflatten_dense_tensors");
   if (copies.ranges < e.steps()) return std::nullopt;
-  Finding f = finding(e, "N10", "communication",
-                      "Every forward broadcasts the buffers of the model and copies them back one by one");
+  Claim f = claim(e, RuleId::N10, "Every forward broadcasts the buffers of the model and copies them back one by one");
   save(f, copies.idle / e.steps(), kBroadcastPessimism, 1);
   change(f, {scale_any(Scale::What::op, {"flatten_dense_tensors", "c10d::broadcast_"}, 0)},
          kBroadcastPessimism);
   f.confidence = Confidence::high;
   f.because = "the broadcasts and what unpacks them are in the file";
-  f.evidence = "operators: unflatten_dense_tensors";
+  f.evidence = {see::operators("unflatten_dense_tensors")};
   f.remedy =
       "DistributedDataParallel(..., broadcast_buffers=False) where BatchNorm statistics may differ per rank; "
       "SyncBatchNorm otherwise.";
@@ -90,16 +89,14 @@ where most of their time is in ones shorter than 50 µs (`brief`). Tensor-parall
 messages that the next operator waits for: nothing else could go with them. Without a device: collectives on the CPU (`host_time`) of that number and exposed
 share; saving `kMergedLeast` to all of the exposed time (`kSlowedToo` of it where no device is recorded).)";
 
-std::optional<Finding> many_collectives(const Evidence& e, Bound bound) {
+std::optional<Claim> many_collectives(const Evidence& e, Bound bound) {
   if (bound == Bound::host_only) return many_collectives_on_cpu(e);
   const std::optional<TinyCollectives> tiny = tiny_collectives(e);
   if (!tiny) return std::nullopt;
   const bool host = bound == Bound::host;
   if (host && e.share(tiny->host) < kCollectiveShare) return std::nullopt;
   const std::string many = format_value(tiny->count / e.steps(), Unit::count) + " collectives per step";
-  Finding f = finding(
-      e, "N02", "communication",
-      tiny->latency() ? fmt::format("{}, median {}: they cost latency, not bandwidth", many, ns(tiny->median))
+  Claim f = claim(e, RuleId::N02, tiny->latency() ? fmt::format("{}, median {}: they cost latency, not bandwidth", many, ns(tiny->median))
       : host
           ? fmt::format("{}: issuing them one by one takes {} of the host", many, ns(tiny->host / e.steps()))
           : fmt::format("{}, median {}: {} per step are exposed", many, ns(tiny->median),
@@ -116,9 +113,7 @@ std::optional<Finding> many_collectives(const Evidence& e, Bound bound) {
     f.because += fmt::format("; {} of their time is in ones of 50 µs and more, which may be transfer or wait",
                              percent(1 - report::ratio(tiny->brief, tiny->total)));
   if (host) f.because += "; making them shorter on the device saves nothing while the host limits";
-  f.evidence =
-      fmt::format("collectives: {} on the device, {} exposed, {} in the host ranges that issue them",
-                  per_step(e, tiny->total), ns(tiny->exposed / e.steps()), ns(tiny->host / e.steps()));
+  f.evidence = {see::collectives(fmt::format("{} on the device, {} exposed, {} in the host ranges that issue them", per_step(e, tiny->total), ns(tiny->exposed / e.steps()), ns(tiny->host / e.steps())))};
   f.remedy =
       "Let DistributedDataParallel bucket gradients (bucket_cap_mb=25 … 100) instead of a loop over "
       "parameters; torch.distributed._coalescing_manager() or one flattened tensor; wrap larger units in "
@@ -140,7 +135,7 @@ Saving: of one rank, replay with collectives as much shorter as the expected rat
 expected transfer and at least `kSlowLinkPessimism` of it, at most what a replay without collectives saves.)";
 
 /// Slow links look like a rank that is late in every step; what there is to tell them apart.
-void say_links(Finding& f, const SlowLinks& slow) {
+void say_links(Claim& f, const SlowLinks& slow) {
   const std::string transport =
       "NCCL_DEBUG=INFO names the transport: look for disabled peer-to-peer (NCCL_P2P_DISABLE, PCIe ACS, "
       "containers without shared memory), the wrong interface (NCCL_SOCKET_IFNAME, NCCL_IB_HCA), or a "
@@ -168,13 +163,12 @@ void say_links(Finding& f, const SlowLinks& slow) {
                          transport);
 }
 
-std::optional<Finding> slow_transfers(const Evidence& e, Bound bound) {
+std::optional<Claim> slow_transfers(const Evidence& e, Bound bound) {
   const std::optional<SlowLinks> slow = slow_links(e);
   if (!slow || bound == Bound::host) return std::nullopt;
   const analyze::CollectiveSize& row = *slow->dearest;
-  Finding f =
-      finding(e, "N03", "communication",
-              fmt::format("{} of {} among {} ranks has a bus rate of {} at its fastest, {} expected",
+  Claim f =
+      claim(e, RuleId::N03, fmt::format("{} of {} among {} ranks has a bus rate of {} at its fastest, {} expected",
                           row.exchange == derive::Exchange::all_reduce ? "All-reduce" : name_of(row.exchange),
                           format_value(row.bytes, Unit::bytes), format_value(row.group_size, Unit::count),
                           format_value(row.bus_rate, Unit::bytes_per_s),
@@ -187,9 +181,7 @@ std::optional<Finding> slow_transfers(const Evidence& e, Bound bound) {
   else
     part_of_communication(f);  // replayed alone, a rank also gains what it waits for others
   say_links(f, *slow);
-  f.evidence =
-      fmt::format("collectives: bus_rate; {} exposed; devices: exposed_communication {}",
-                  per_step(e, slow->exposed), percent(e.share(e.fact(&Facts::exposed_communication))));
+  f.evidence = {see::collectives(fmt::format("bus_rate; {} exposed", per_step(e, slow->exposed))), see::devices(fmt::format("exposed_communication {}", percent(e.share(e.fact(&Facts::exposed_communication)))))};
   f.verify = "collectives: bus_rate near what a bandwidth test of the same ranks reaches.";
   f.effort = Effort::hardware;
   return f;
@@ -202,19 +194,18 @@ over steps), and that are exposed. Saving: the smaller of the exposed time and o
 starting earlier does not help a transfer that takes longer than the backward pass. Without a device: collectives on the CPU (`host_time`) of which the first
 begins so late, exposed in `kInformedShare` of the window; saving up to the smaller of the two, as they need cores of their own to hide.)";
 
-std::optional<Finding> late_start(const Evidence& e, Bound bound) {
+std::optional<Claim> late_start(const Evidence& e, Bound bound) {
   if (bound == Bound::host_only) return late_reduction_on_cpu(e);
   const std::optional<LateReduction> late = late_reduction(e);
   if (!late || bound == Bound::host || slow_links(e) || tiny_collectives(e)) return std::nullopt;
-  Finding f =
-      finding(e, "N06", "communication",
-              fmt::format("Gradients are reduced only after {} of the backward pass: {} per step are exposed",
+  Claim f =
+      claim(e, RuleId::N06, fmt::format("Gradients are reduced only after {} of the backward pass: {} per step are exposed",
                           percent(late->before), ns(late->exposed)));
   save(f, std::min(late->exposed, late->could_hide), kHiddenLeast, 1);
   part_of_communication(f);
   f.confidence = Confidence::medium;
   f.because = "kernels of the backward pass ran before the first reduction could hide behind them";
-  f.evidence = "collectives: reductions in the backward pass";
+  f.evidence = {see::collectives("reductions in the backward pass")};
   f.remedy =
       "DistributedDataParallel instead of reducing by hand; smaller buckets (bucket_cap_mb); "
       "static_graph=True; "
@@ -229,17 +220,16 @@ constexpr std::string_view kGatherDoc =
 they are needed (FSDP, ZeRO-3). Saving: `kPrefetchLeast` to `kPrefetchMost` of that exposed time, at most what a replay
 without collectives saves.)";
 
-std::optional<Finding> gathers(const Evidence& e, Bound bound) {
+std::optional<Claim> gathers(const Evidence& e, Bound bound) {
   const std::int64_t exposed = waited_gathers(e);
   if (exposed == 0 || bound == Bound::host) return std::nullopt;
-  Finding f = finding(e, "N07", "communication",
-                      fmt::format("{} of {} per step wait for gathers of parameters", ns(exposed / e.steps()),
+  Claim f = claim(e, RuleId::N07, fmt::format("{} of {} per step wait for gathers of parameters", ns(exposed / e.steps()),
                                   ns(e.step_length())));
   save(f, exposed / e.steps(), kPrefetchLeast, kPrefetchMost);
   part_of_communication(f);
   f.confidence = Confidence::low;
   f.because = "most of the gathers' time runs with no compute beside it";
-  f.evidence = "collectives: all-gather, exposed";
+  f.evidence = {see::collectives("all-gather, exposed")};
   f.remedy =
       "FSDP2: set_modules_to_forward_prefetch, set_modules_to_backward_prefetch; FSDP1: "
       "BackwardPrefetch.BACKWARD_PRE, forward_prefetch=True; reshard_after_forward=False if memory allows; "
@@ -254,7 +244,7 @@ constexpr std::string_view kEveryDoc =
 count per forward is 0.9 or more): gradients are accumulated and still reduced each time. Saving: (k-1)/k of the exposed time of these
 reductions, at most what a replay without collectives saves. Silent when the host limits.)";
 
-std::optional<Finding> reduce_every_time(const Evidence& e, Bound bound) {
+std::optional<Claim> reduce_every_time(const Evidence& e, Bound bound) {
   const std::int64_t forwards = e.fact(&Facts::ddp_calls);
   if (forwards < 2 || bound == Bound::host) return std::nullopt;
   const std::int64_t updates = e.launched_in("Optimizer.step#").ranges;
@@ -266,14 +256,13 @@ std::optional<Finding> reduce_every_time(const Evidence& e, Bound bound) {
         static_cast<double>(row->count) >= kFullSet * static_cast<double>(times * e.steps()))
       exposed += row->exposed;
   if (exposed == 0) return std::nullopt;
-  Finding f = finding(e, "N11", "communication",
-                      fmt::format("Gradients are reduced {} times per optimizer step", times));
+  Claim f = claim(e, RuleId::N11, fmt::format("Gradients are reduced {} times per optimizer step", times));
   const double saved = static_cast<double>(times - 1) / static_cast<double>(times);
   save(f, exposed / e.steps(), saved / 2, saved);
   part_of_communication(f);
   f.confidence = Confidence::medium;
   f.because = "there are several forward passes per optimizer step, and as many sets of reductions";
-  f.evidence = "collectives: count; operators: DistributedDataParallel.forward, Optimizer.step";
+  f.evidence = {see::collectives("count"), see::operators("DistributedDataParallel.forward, Optimizer.step")};
   f.remedy =
       "with model.no_sync(): around all micro-steps but the last (FSDP2: set_requires_gradient_sync(False)).";
   f.verify = "collectives: one set of reductions per optimizer step.";
@@ -289,7 +278,7 @@ prefetch (N07). Saving: replay with collectives at 0.2 to 0.8 of their length. O
 their time in collectives that is waiting (`stragglers`) is left out, and so is the time in which a pipeline's stage only sends and receives (`pipeline`); the saving is that of the
 job: all ranks replayed together with transfers of 0.2 to 0.8 of their length; where they cannot be replayed together, up to 0.8 of what is exposed.)";
 
-std::optional<Finding> exposed_communication(const Evidence& e, Bound bound) {
+std::optional<Claim> exposed_communication(const Evidence& e, Bound bound) {
   const std::optional<double> waits = waiting_share(e);
   const analyze::PipelineStage* stage = pipeline_stage(e);
   const double transfer = 1 - waits.value_or(0);
@@ -305,9 +294,8 @@ std::optional<Finding> exposed_communication(const Evidence& e, Bound bound) {
       e.fact(&Facts::communication) > 0
           ? 1 - static_cast<double>(exposed) / static_cast<double>(e.fact(&Facts::communication))
           : 0;
-  Finding f =
-      finding(e, "N01", "communication",
-              fmt::format("{} of {} per step only communication runs ({} of it is hidden behind compute)",
+  Claim f =
+      claim(e, RuleId::N01, fmt::format("{} of {} per step only communication runs ({} of it is hidden behind compute)",
                           ns(exposed / e.steps()), ns(e.step_length()), percent(hidden)));
   if (const std::optional<TransferSavings> job = transfer_savings(e)) {
     f.saving_low = job->least;
@@ -326,8 +314,7 @@ std::optional<Finding> exposed_communication(const Evidence& e, Bound bound) {
   f.because = waits ? fmt::format("waiting for other ranks, {} of its time in collectives, is left out",
                                   percent(*waits))
                     : "one rank's file cannot tell transfer from waiting for other ranks";
-  f.evidence = fmt::format("devices: exposed_communication {} of the window; kernels: collectives by name",
-                           percent(e.share(exposed)));
+  f.evidence = {see::devices(fmt::format("exposed_communication {} of the window", percent(e.share(exposed)))), see::kernels("collectives by name")};
   f.remedy =
       trains(e)
           ? "Overlap or shrink it: DDP buckets (bucket_cap_mb), bf16 gradients "
@@ -345,16 +332,15 @@ constexpr std::string_view kBackendDoc =
     R"(Looks for a distributed backend other than NCCL (RCCL goes by that name) in a program that uses DDP on devices: collectives then travel over the host. No
 saving is computed. Silent in recordings without devices.)";
 
-std::optional<Finding> slow_backend(const Evidence& e, Bound bound) {
+std::optional<Claim> slow_backend(const Evidence& e, Bound bound) {
   const std::string_view backend = e.backend();
   if (bound == Bound::host_only || e.fact(&Facts::ddp_calls) == 0 || backend.empty() ||
       backend.find("nccl") != std::string_view::npos)
     return std::nullopt;
-  Finding f = finding(e, "N04", "communication",
-                      fmt::format("Gradients travel over the {} backend although devices are used", backend));
+  Claim f = claim(e, RuleId::N04, fmt::format("Gradients travel over the {} backend although devices are used", backend));
   f.confidence = Confidence::high;
   f.because = "the file names the backend";
-  f.evidence = "overview: distributed backend";
+  f.evidence = {see::overview("distributed backend")};
   f.remedy =
       "torch.distributed.init_process_group(\"nccl\")<<||, which is RCCL here|| (the same name on ROCm; xccl "
       "on XPU)>>.";
@@ -363,15 +349,15 @@ std::optional<Finding> slow_backend(const Evidence& e, Bound bound) {
 }
 
 constexpr Rule kRules[] = {
-    {"N09", "communication", "gradients are copied into and out of buckets", true, bucket_copies, kBucketDoc},
-    {"N10", "communication", "buffers are broadcast in every forward", true, buffer_broadcast, kBroadcastDoc},
-    {"N02", "communication", "many small collectives", true, many_collectives, kTinyDoc},
-    {"N03", "communication", "collectives are slower than the links", true, slow_transfers, kLinkDoc},
-    {"N06", "communication", "gradients are reduced late", true, late_start, kLateDoc},
-    {"N07", "communication", "parameters are gathered when they are needed", true, gathers, kGatherDoc},
-    {"N11", "communication", "gradients are reduced in every micro-step", true, reduce_every_time, kEveryDoc},
-    {"N01", "communication", "communication is not hidden", true, exposed_communication, kExposedDoc},
-    {"N04", "communication", "collectives over a slow backend", false, slow_backend, kBackendDoc},
+    {RuleId::N09, "gradients are copied into and out of buckets", true, bucket_copies, kBucketDoc},
+    {RuleId::N10, "buffers are broadcast in every forward", true, buffer_broadcast, kBroadcastDoc},
+    {RuleId::N02, "many small collectives", true, many_collectives, kTinyDoc},
+    {RuleId::N03, "collectives are slower than the links", true, slow_transfers, kLinkDoc},
+    {RuleId::N06, "gradients are reduced late", true, late_start, kLateDoc},
+    {RuleId::N07, "parameters are gathered when they are needed", true, gathers, kGatherDoc},
+    {RuleId::N11, "gradients are reduced in every micro-step", true, reduce_every_time, kEveryDoc},
+    {RuleId::N01, "communication is not hidden", true, exposed_communication, kExposedDoc},
+    {RuleId::N04, "collectives over a slow backend", false, slow_backend, kBackendDoc},
 };
 
 }  // namespace

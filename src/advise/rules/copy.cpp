@@ -8,6 +8,7 @@
 #include "advise/rules/constants.h"
 #include "advise/rules/families.h"
 #include "advise/say.h"
+#include "advise/see.h"
 
 namespace stepscope::advise {
 namespace {
@@ -29,15 +30,15 @@ takes away of the copies' exposed time. Confidence is high when the calls are as
 the copies, which shows that the host waits. Silent for small copies, for start-up uploads outside the steps, and for recorders that do not
 say what kind of memory the host's is (ROCm often writes only `Host`).)";
 
-std::optional<Finding> pageable_copy(const Evidence& e, Bound) {
+std::optional<Claim> pageable_copy(const Evidence& e, Bound) {
   const CopySum copies = copies_of(
       e, [](std::string_view name, std::string_view) { return to_device(name) && has(name, "(Pageable"); });
   const std::int64_t bytes = copies.bytes / e.steps();
   if (copies.total <= 0 || bytes < kPageableBytes) return std::nullopt;
   const double rate = static_cast<double>(copies.bytes) / (static_cast<double>(copies.total) * 1e-9);
-  Finding f = finding(e, "C01", "copy",
-                      fmt::format("{} per step are copied from pageable memory at {}",
-                                  format_value(bytes, Unit::bytes), format_value(rate, Unit::bytes_per_s)));
+  Claim f = claim(e, RuleId::C01,
+                  fmt::format("{} per step are copied from pageable memory at {}",
+                              format_value(bytes, Unit::bytes), format_value(rate, Unit::bytes_per_s)));
   const double left = std::min(1.0, rate / pinned_rate(e));
   save(f, copies.exposed / e.steps(), kPageablePessimism * (1 - left), 1 - left);
   change(f,
@@ -48,9 +49,9 @@ std::optional<Finding> pageable_copy(const Evidence& e, Bound) {
   f.confidence = waits ? Confidence::high : Confidence::medium;
   f.because = waits ? "the copies are named pageable, and their calls return only when they are done"
                     : "the copies are named pageable";
-  f.evidence = fmt::format("copies: {} copies{} in all steps; {} on the device, {} in their calls",
-                           format_value(copies.count, Unit::count), asked_by(copies.op),
-                           per_step(e, copies.total), per_step(e, copies.host));
+  f.evidence = {see::copies(fmt::format("{} copies{} in all steps; {} on the device, {} in their calls",
+                                        format_value(copies.count, Unit::count), asked_by(copies.op),
+                                        per_step(e, copies.total), per_step(e, copies.host)))};
   f.remedy = "DataLoader(..., pin_memory=True) and tensor.to(device, non_blocking=True).";
   f.verify = "The copies are named Pinned -> Device and no call waits for them.";
   return f;
@@ -62,23 +63,23 @@ runs while the step's input arrives. Saving: replay with these copies shortened 
 there and stay silent, as do pageable copies
 (C01) and for copies inside the device (C05).)";
 
-std::optional<Finding> exposed_copy(const Evidence& e, Bound bound) {
+std::optional<Claim> exposed_copy(const Evidence& e, Bound bound) {
   const CopySum copies = copies_of(
       e, [](std::string_view name, std::string_view) { return to_device(name) && is_pinned(name); });
   if (e.share(copies.exposed) < kCopyShare) return std::nullopt;
-  Finding f = finding(e, "C02", "copy",
-                      fmt::format("{} of {} per step only copies to the device run: {} in {} copies{}",
-                                  ns(copies.exposed / e.steps()), ns(e.step_length()),
-                                  format_value(copies.bytes / e.steps(), Unit::bytes),
-                                  format_value(copies.count / e.steps(), Unit::count), asked_by(copies.op)));
+  Claim f = claim(e, RuleId::C02,
+                  fmt::format("{} of {} per step only copies to the device run: {} in {} copies{}",
+                              ns(copies.exposed / e.steps()), ns(e.step_length()),
+                              format_value(copies.bytes / e.steps(), Unit::bytes),
+                              format_value(copies.count / e.steps(), Unit::count), asked_by(copies.op)));
   save(f, copies.exposed / e.steps(), kCopyLeast, kCopyMost);
   change(f, {scale_any(Scale::What::kernel, {"HtoD (Pinned"}, 0.1)},
          {scale_any(Scale::What::kernel, {"HtoD (Pinned"}, 0.7)});
   device_only(f, bound);
   f.confidence = Confidence::medium;
   if (!f.next) f.because = "the copies come from pinned memory, so they could run beside compute";
-  f.evidence =
-      fmt::format("copies: {} exposed of {}", ns(copies.exposed / e.steps()), per_step(e, copies.total));
+  f.evidence = {see::copies(
+      fmt::format("{} exposed of {}", ns(copies.exposed / e.steps()), per_step(e, copies.total)))};
   f.remedy =
       "Copy the next batch on a side stream while this one computes: torch.cuda.Stream() with .to(device, "
       "non_blocking=True), an event that the compute stream waits for, tensor.record_stream().";
@@ -92,23 +93,24 @@ constexpr std::string_view kLinkDoc =
 pinned copies reach on this generation of device. Saving: 0 to what replay gains with these copies at that rate: neighbours that use the link at
 the same time look the same. Copies that hide behind compute save nothing and stay silent. Confidence is low from one rank.)";
 
-std::optional<Finding> slow_link(const Evidence& e, Bound bound) {
+std::optional<Claim> slow_link(const Evidence& e, Bound bound) {
   const CopySum copies = copies_of(e, [](std::string_view name, std::string_view) {
     return (to_device(name) || from_device(name)) && is_pinned(name);
   });
   const double expected = pinned_rate(e);
   if (copies.large == 0 || copies.slowest_large >= kLinkShare * expected) return std::nullopt;
-  Finding f = finding(e, "C03", "copy",
-                      fmt::format("Large copies between host and device reach {} of about {}",
-                                  format_value(copies.slowest_large, Unit::bytes_per_s),
-                                  format_value(expected, Unit::bytes_per_s)));
+  Claim f = claim(e, RuleId::C03,
+                  fmt::format("Large copies between host and device reach {} of about {}",
+                              format_value(copies.slowest_large, Unit::bytes_per_s),
+                              format_value(expected, Unit::bytes_per_s)));
   save(f, copies.exposed / e.steps(), 0, 1 - copies.slowest_large / expected);
   change(f, {scale_any(Scale::What::kernel, {"(Pinned", "-> Pinned"}, copies.slowest_large / expected)}, 0.0);
   device_only(f, bound);
   f.confidence = Confidence::low;
   if (!f.next) f.because = "one rank's file does not show who else used the link";
-  f.evidence = fmt::format("copies: large_rate of {} copies of 8 MB and more; {} exposed",
-                           format_value(copies.large, Unit::count), per_step(e, copies.exposed));
+  f.evidence = {
+      see::copies(fmt::format("large_rate of {} copies of 8 MB and more; {} exposed",
+                              format_value(copies.large, Unit::count), per_step(e, copies.exposed)))};
   f.remedy =
       "Look at the width and generation of the link (<<nvidia-smi -q | grep -i pcie||rocm-smi "
       "--showbus||nvidia-smi -q | grep -i pcie; rocm-smi --showbus>>), at "
@@ -123,7 +125,7 @@ constexpr std::string_view kSmallDoc =
 time come to `kSmallCopyShare` of the window. Saving: replay without these calls is not possible by name, so their host time (only the exposed
 time when the device limits) × 0.3 to 0.9. Serving steps with a dozen such copies stay silent.)";
 
-std::optional<Finding> small_copies(const Evidence& e, Bound bound) {
+std::optional<Claim> small_copies(const Evidence& e, Bound bound) {
   const CopySum copies = copies_of(
       e, [](std::string_view name, std::string_view) { return to_device(name) || from_device(name); });
   if (copies.small < kMinSmallCopies * e.steps()) return std::nullopt;
@@ -131,14 +133,14 @@ std::optional<Finding> small_copies(const Evidence& e, Bound bound) {
   const std::int64_t lost = bound == Bound::device ? copies.exposed : copies.exposed + copies.host;
   const auto cost = static_cast<std::int64_t>(small * static_cast<double>(lost));
   if (e.share(cost) < kSmallCopyShare) return std::nullopt;
-  Finding f = finding(e, "C04", "copy",
-                      fmt::format("{} copies below 64 KiB per step cost {}{}",
-                                  format_value(copies.small / e.steps(), Unit::count), ns(cost / e.steps()),
-                                  copies.op.empty() ? "" : ", most of them " + copies.op));
+  Claim f = claim(e, RuleId::C04,
+                  fmt::format("{} copies below 64 KiB per step cost {}{}",
+                              format_value(copies.small / e.steps(), Unit::count), ns(cost / e.steps()),
+                              copies.op.empty() ? "" : ", most of them " + copies.op));
   save(f, cost / e.steps(), kCopyLeast, kCopyMost);
   f.confidence = Confidence::medium;
   f.because = "each copy costs a call, however small it is";
-  f.evidence = fmt::format("copies: small; {} in their calls", per_step(e, copies.host));
+  f.evidence = {see::copies(fmt::format("small; {} in their calls", per_step(e, copies.host)))};
   f.remedy =
       "Pack them into one tensor and split it on the device; build masks, positions and constants there "
       "(device=...), or keep them as buffers of the module.";
@@ -152,19 +154,19 @@ constexpr std::string_view kCreatedDoc =
 aten::arange, …): at least `kMinCreated` per step, or 1 % of the window in their calls. Saving: their share of the copies' host and
 exposed time × 0.3 to 0.9; only the exposed time when the device limits. Silent for tensors that come from a data loader.)";
 
-std::optional<Finding> created_on_host(const Evidence& e, Bound bound) {
+std::optional<Claim> created_on_host(const Evidence& e, Bound bound) {
   const CopySum copies =
       copies_of(e, [](std::string_view name, std::string_view) { return to_device(name); });
   if (copies.created < kMinCreated * e.steps()) return std::nullopt;
   const double created = static_cast<double>(copies.created) / static_cast<double>(copies.count);
   const std::int64_t lost = bound == Bound::device ? copies.exposed : copies.exposed + copies.host;
-  Finding f = finding(e, "C06", "copy",
-                      fmt::format("{} tensors per step are made on the host and then moved to the device",
-                                  format_value(copies.created / e.steps(), Unit::count)));
+  Claim f = claim(e, RuleId::C06,
+                  fmt::format("{} tensors per step are made on the host and then moved to the device",
+                              format_value(copies.created / e.steps(), Unit::count)));
   save(f, static_cast<std::int64_t>(created * static_cast<double>(lost)) / e.steps(), kCopyLeast, kCopyMost);
   f.confidence = Confidence::low;
   f.because = "the operator before each copy makes a tensor";
-  f.evidence = "copies: created";
+  f.evidence = {see::copies("created")};
   f.remedy =
       "Make them where they are used: torch.zeros(..., device=device), torch.arange(..., device=device).";
   f.verify = "copies: created is 0.";
@@ -173,11 +175,11 @@ std::optional<Finding> created_on_host(const Evidence& e, Bound bound) {
 }
 
 constexpr Rule kRules[] = {
-    {"C01", "copy", "batches are copied from pageable memory", true, pageable_copy, kPageableDoc},
-    {"C02", "copy", "nothing runs while batches are copied", true, exposed_copy, kExposedDoc},
-    {"C03", "copy", "large copies are slower than the link", true, slow_link, kLinkDoc},
-    {"C04", "copy", "many small copies between host and device", true, small_copies, kSmallDoc},
-    {"C06", "copy", "tensors are made on the host and moved", true, created_on_host, kCreatedDoc},
+    {RuleId::C01, "batches are copied from pageable memory", true, pageable_copy, kPageableDoc},
+    {RuleId::C02, "nothing runs while batches are copied", true, exposed_copy, kExposedDoc},
+    {RuleId::C03, "large copies are slower than the link", true, slow_link, kLinkDoc},
+    {RuleId::C04, "many small copies between host and device", true, small_copies, kSmallDoc},
+    {RuleId::C06, "tensors are made on the host and moved", true, created_on_host, kCreatedDoc},
 };
 
 }  // namespace

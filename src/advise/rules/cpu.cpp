@@ -5,11 +5,12 @@
 #include "advise/rules/families.h"
 #include "advise/rules/on_cpu.h"
 #include "advise/say.h"
+#include "advise/see.h"
 
 namespace stepscope::advise {
 namespace {
 
-std::optional<Finding> cpu_operator(const Evidence& e, Bound bound) {
+std::optional<Claim> cpu_operator(const Evidence& e, Bound bound) {
   if (bound != Bound::host_only || !computes_on_cpu(e)) return std::nullopt;
   const analyze::Operator* most = nullptr;
   for (const analyze::Operator* own : e.mine(e.reports().operators.operators, "Operators"))
@@ -20,16 +21,14 @@ std::optional<Finding> cpu_operator(const Evidence& e, Bound bound) {
   if (most == nullptr || recorded <= 0) return std::nullopt;
   const double share = static_cast<double>(most->host_self) / static_cast<double>(recorded);
   if (share < kCpuOperatorShare) return std::nullopt;
-  Finding f = finding(
-      e, "H10", "host",
-      fmt::format(
+  Claim f = claim(e, RuleId::H10, fmt::format(
           "{} takes {} of {} on the CPU{}", most->name,
           ns(static_cast<std::int64_t>(share * static_cast<double>(e.step_length()))), ns(e.step_length()),
           most->flop_rate > 0 ? ", at " + report::format_value(most->flop_rate, report::Unit::flop_per_s)
                               : ""));
   f.confidence = Confidence::low;
   f.because = "how fast this CPU could be, and how many threads it may use, is not in the file";
-  f.evidence = "operators: host_self, flop_rate";
+  f.evidence = {see::operators("host_self, flop_rate")};
   f.remedy = fmt::format(
       "torch.set_num_threads() at the number of cores, torch.compile, {}bfloat16 where the CPU has it, "
       "torch.inference_mode() without training.",
@@ -40,7 +39,7 @@ std::optional<Finding> cpu_operator(const Evidence& e, Bound bound) {
 }
 
 constexpr Rule kRules[] = {
-    {"H10", "host", "one operator takes much of the step on the CPU", false, cpu_operator,
+    {RuleId::H10, "one operator takes much of the step on the CPU", false, cpu_operator,
      R"(Looks at: `operators`, `host_self` ÷ `host_span` of `overview`. Fires for the largest operator from kCpuOperatorShare on, when no
 device and no call of a device's runtime is recorded.
 

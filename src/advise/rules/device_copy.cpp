@@ -7,6 +7,7 @@
 #include "advise/rules/constants.h"
 #include "advise/rules/families.h"
 #include "advise/say.h"
+#include "advise/see.h"
 
 namespace stepscope::advise {
 namespace {
@@ -19,7 +20,7 @@ constexpr std::string_view kDeviceCopyDoc =
 K01 speaks, whose chains they are then part of). Together at least `kDeviceCopyShare` of compute time, or the copies exposed for `kCopyShare` of the window.
 Saving: replay with the copies, without concatenations, shortened to 0.1, at least to 0.7.)";
 
-std::optional<Finding> device_copies(const Evidence& e, Bound bound) {
+std::optional<Claim> device_copies(const Evidence& e, Bound bound) {
   const CopySum copies = copies_of(e, [](std::string_view name, std::string_view op) {
     return within_device(name) && !is_bucket_copy(op);
   });
@@ -31,8 +32,7 @@ std::optional<Finding> device_copies(const Evidence& e, Bound bound) {
   if (copies.count == 0 || (static_cast<double>(per_step) < kDeviceCopyShare * static_cast<double>(compute) &&
                             e.share(copies.exposed) < kCopyShare))
     return std::nullopt;
-  Finding f = finding(e, "C05", "copy",
-                      fmt::format("{} per step in copies inside the device: {} copies of {} in all{}{}",
+  Claim f = claim(e, RuleId::C05, fmt::format("{} per step in copies inside the device: {} copies of {} in all{}{}",
                                   ns(per_step), format_value(copies.count / e.steps(), Unit::count),
                                   format_value(copies.bytes / e.steps(), Unit::bytes),
                                   copies.op.empty() ? "" : ", most for " + copies.op,
@@ -51,8 +51,7 @@ std::optional<Finding> device_copies(const Evidence& e, Bound bound) {
   device_only(f, bound);
   f.confidence = Confidence::medium;
   if (!f.next) f.because = "the copies are in the file; which of them the program needs is not";
-  f.evidence = fmt::format("copies: {} exposed of {}; kernels: kinds copy, concat",
-                           ns(copies.exposed / e.steps()), advise::per_step(e, copies.total));
+  f.evidence = {see::copies(fmt::format("{} exposed of {}", ns(copies.exposed / e.steps()), advise::per_step(e, copies.total))), see::kernels("kinds copy, concat")};
   f.remedy =
       "Drop .clone() and .contiguous() before operators that take strides, write into preallocated results "
       "(out=), use collectives in place, call torch.cat once.";
@@ -66,11 +65,10 @@ constexpr std::string_view kLayoutDoc =
 Saving: replay without them, at least with half of them. Silent for the one conversion at the border of a network (1.9 % in
 a vision transformer).)";
 
-std::optional<Finding> layout_changes(const Evidence& e, Bound bound) {
+std::optional<Claim> layout_changes(const Evidence& e, Bound bound) {
   const double share = kind_share(e, {KernelKind::layout});
   if (share < kLayoutShare) return std::nullopt;
-  Finding f = finding(e, "C07", "copy",
-                      fmt::format("{} of kernel time ({} per step) turns tensors between channels first and "
+  Claim f = claim(e, RuleId::C07, fmt::format("{} of kernel time ({} per step) turns tensors between channels first and "
                                   "channels last",
                                   percent(share), ns(compute_time(e, share))));
   save(f, compute_time(e, share), kLayoutLeast, 1.0);
@@ -79,7 +77,7 @@ std::optional<Finding> layout_changes(const Evidence& e, Bound bound) {
   device_only(f, bound);
   f.confidence = Confidence::medium;
   if (!f.next) f.because = "kernel names show the conversions around convolutions";
-  f.evidence = "kernels: kind layout";
+  f.evidence = {see::kernels("kind layout")};
   f.remedy =
       "model.to(memory_format=torch.channels_last) and the inputs alike, with autocast<<.||; also "
       "PYTORCH_MIOPEN_SUGGEST_NHWC=1.||; on ROCm also PYTORCH_MIOPEN_SUGGEST_NHWC=1.>>";
@@ -93,11 +91,10 @@ constexpr std::string_view kCastDoc =
 with them shortened to 0.1, at least to 0.7. Silent when K01 speaks: casts in chains of element-wise kernels go away with
 the chains.)";
 
-std::optional<Finding> casts(const Evidence& e, Bound bound) {
+std::optional<Claim> casts(const Evidence& e, Bound bound) {
   const double share = kind_share(e, {KernelKind::cast});
   if (share < kCastShare || has_pointwise_chains(e)) return std::nullopt;
-  Finding f = finding(e, "C08", "copy",
-                      fmt::format("{} of kernel time ({} per step) casts tensors to another type",
+  Claim f = claim(e, RuleId::C08, fmt::format("{} of kernel time ({} per step) casts tensors to another type",
                                   percent(share), ns(compute_time(e, share))));
   save(f, compute_time(e, share), kCopyLeast, kCopyMost);
   change(f, {scale_kinds({KernelKind::cast}, 0.1)}, {scale_kinds({KernelKind::cast}, 0.7)});
@@ -105,7 +102,7 @@ std::optional<Finding> casts(const Evidence& e, Bound bound) {
   device_only(f, bound);
   f.confidence = Confidence::low;
   if (!f.next) f.because = "known by kernel names only; some casts are needed";
-  f.evidence = "kernels: kind cast";
+  f.evidence = {see::kernels("kind cast")};
   f.remedy =
       "Keep weights in bfloat16 (or FSDP's MixedPrecisionPolicy), leave autocast's cache on "
       "(cache_enabled=True), use norms that take bfloat16, compile the module.";
@@ -115,9 +112,9 @@ std::optional<Finding> casts(const Evidence& e, Bound bound) {
 }
 
 constexpr Rule kRules[] = {
-    {"C05", "copy", "much time goes into copies inside the device", true, device_copies, kDeviceCopyDoc},
-    {"C07", "copy", "tensors change between memory layouts", true, layout_changes, kLayoutDoc},
-    {"C08", "copy", "much time goes into casts", true, casts, kCastDoc},
+    {RuleId::C05, "much time goes into copies inside the device", true, device_copies, kDeviceCopyDoc},
+    {RuleId::C07, "tensors change between memory layouts", true, layout_changes, kLayoutDoc},
+    {RuleId::C08, "much time goes into casts", true, casts, kCastDoc},
 };
 
 }  // namespace

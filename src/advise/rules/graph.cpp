@@ -6,6 +6,7 @@
 #include "advise/rules/constants.h"
 #include "advise/rules/families.h"
 #include "advise/say.h"
+#include "advise/see.h"
 
 namespace stepscope::advise {
 namespace {
@@ -29,12 +30,12 @@ const analyze::Launched& compilation(const Evidence& e) {
   return *most;
 }
 
-std::optional<Finding> compile_in_window(const Evidence& e, Bound) {
+std::optional<Claim> compile_in_window(const Evidence& e, Bound) {
   const analyze::Launched& compiled = compilation(e);
   const bool again = e.share(compiled.later_host) >= kCompileShare;
   if (compiled.ranges == 0 || e.share(compiled.host) < kCompileShare) return std::nullopt;
-  Finding f = finding(
-      e, "G01", "graph",
+  Claim f = claim(
+      e, RuleId::G01,
       again
           ? fmt::format(
                 "{} of compilation behind the second step, {} times: the program is compiled again and again",
@@ -42,7 +43,7 @@ std::optional<Finding> compile_in_window(const Evidence& e, Bound) {
           : fmt::format("{} of compilation in the recorded steps: they are not warm", ns(compiled.host)));
   f.confidence = Confidence::medium;
   f.because = "the compiler's own ranges are in the file";
-  f.evidence = "call_tree: dynamo, inductor and triton ranges, module loading";
+  f.evidence = {see::call_tree("dynamo, inductor and triton ranges, module loading")};
   if (again) {
     save(f, compiled.host / e.steps(), kCompilePessimism, 1);
     change(f,
@@ -63,7 +64,7 @@ std::optional<Finding> compile_in_window(const Evidence& e, Bound) {
   return f;
 }
 
-std::optional<Finding> graph_breaks(const Evidence& e, Bound bound) {
+std::optional<Claim> graph_breaks(const Evidence& e, Bound bound) {
   const analyze::Launched& pieces = e.launched_in("Torch-Compiled Region");
   const std::int64_t late = late_idle(e), eager = e.fact(&Facts::kernels) - pieces.events;
   if ((bound != Bound::host && bound != Bound::mixed) || pieces.ranges < kManyPieces * e.steps() ||
@@ -72,15 +73,16 @@ std::optional<Finding> graph_breaks(const Evidence& e, Bound bound) {
   const double between =
       static_cast<double>(eager) / static_cast<double>(std::max<std::int64_t>(1, e.fact(&Facts::kernels)));
   const auto lost = static_cast<std::int64_t>(static_cast<double>(late) * between) / e.steps();
-  Finding f =
-      finding(e, "G02", "graph",
-              fmt::format("The compiled program runs in {} pieces per step, with {} kernels launched between "
-                          "them one by one",
-                          count(pieces.ranges / e.steps()), count(eager / e.steps())));
+  Claim f =
+      claim(e, RuleId::G02,
+            fmt::format("The compiled program runs in {} pieces per step, with {} kernels launched between "
+                        "them one by one",
+                        count(pieces.ranges / e.steps()), count(eager / e.steps())));
   save(f, lost, kBreakLeast, kBreakMost);
   f.confidence = Confidence::medium;
   f.because = "regions of compiled code and kernels outside of them are in the file";
-  f.evidence = fmt::format("idle: {} late; call_tree: Torch-Compiled Region", per_step(e, late));
+  f.evidence = {see::idle(fmt::format("{} late", per_step(e, late))),
+                see::call_tree("Torch-Compiled Region")};
   f.remedy =
       "TORCH_LOGS=graph_breaks names the lines; torch.compile(fullgraph=True) makes them errors. Usual ones: "
       "print, .item(), data-dependent branches, operators the compiler does not know "
@@ -90,20 +92,20 @@ std::optional<Finding> graph_breaks(const Evidence& e, Bound bound) {
   return f;
 }
 
-std::optional<Finding> grad_in_inference(const Evidence& e, Bound bound) {
+std::optional<Claim> grad_in_inference(const Evidence& e, Bound bound) {
   const bool whole = e.fact(&Facts::complete_steps) == 0 || e.fact(&Facts::complete_steps) >= 3;
   if (!whole || bound != Bound::host || e.launched_in("Optimizer.step#").ranges > 0 ||
       e.launched_in("autograd::engine::evaluate_function").ranges > 0 ||
       e.fact(&Facts::for_backward) * 10 < e.fact(&Facts::ops))
     return std::nullopt;
-  Finding f = finding(e, "G04", "graph", "Inference builds the graph for a backward pass that never comes");
+  Claim f = claim(e, RuleId::G04, "Inference builds the graph for a backward pass that never comes");
   save(f, late_idle(e) / e.steps(), kGradLeast, kGradMost);
   f.confidence = Confidence::low;
   f.because =
       "operators were recorded for backward, and neither backward nor an optimizer runs; a recording of the "
       "forward pass alone looks the same";
-  f.evidence = fmt::format("overview: ops_for_backward {} of {}", count(e.fact(&Facts::for_backward)),
-                           count(e.fact(&Facts::ops)));
+  f.evidence = {see::overview(fmt::format("ops_for_backward {} of {}", count(e.fact(&Facts::for_backward)),
+                                          count(e.fact(&Facts::ops))))};
   f.remedy = "with torch.inference_mode(): around the forward pass.";
   f.verify = "No operator carries a sequence number.";
   f.effort = Effort::one_line;
@@ -111,21 +113,21 @@ std::optional<Finding> grad_in_inference(const Evidence& e, Bound bound) {
 }
 
 constexpr Rule kRules[] = {
-    {"G01", "graph", "code is compiled inside the recorded steps", false, compile_in_window,
+    {RuleId::G01, "code is compiled inside the recorded steps", false, compile_in_window,
      R"(Looks at: host ranges of dynamo (`(dynamo_timed)`, `convert_frame.py`), of Triton's compiler and of module loading. Fires when they
 take kCompileShare of the window. Behind the second step it is compiling again and again, before it is a missing warm-up.
 
 Saving: for compiling again, replay without these ranges (without a device, their time), low is kCompilePessimism of it; for the warm-up none.
 
 Silent on: compiled programs that only run.)"},
-    {"G02", "graph", "the compiled program is in pieces", true, graph_breaks,
+    {RuleId::G02, "the compiled program is in pieces", true, graph_breaks,
      R"(Looks at: ranges `Torch-Compiled Region` and the kernels outside of them, late idle time of `idle`. Fires with kManyPieces such
 ranges a step and more, kernels between them, and kBreakShare of the window late idle, when the program is host-bound or mixed.
 
 Saving: 0.3 to 0.8 of the late idle time × the share of kernels outside compiled regions.
 
 Silent on: captured graphs; programs that are not compiled.)"},
-    {"G04", "graph", "inference builds the graph for backward", true, grad_in_inference,
+    {RuleId::G04, "inference builds the graph for backward", true, grad_in_inference,
      R"(Looks at: `overview`: `ops_for_backward`, operators recorded while gradients were on. Fires when a tenth of the operators are, no
 backward and no optimizer runs in three steps or in a recording without steps, and the program is host-bound.
 

@@ -12,6 +12,7 @@
 #include "advise/rules/families.h"
 #include "advise/rules/on_cpu.h"
 #include "advise/say.h"
+#include "advise/see.h"
 #include "report/statistics.h"
 
 namespace stepscope::advise {
@@ -54,30 +55,28 @@ bool compiled_not_captured(const Evidence& e) {
   return all > 0 && static_cast<double>(compiled) >= kCompiledShare * static_cast<double>(all);
 }
 
-Finding late_finding(const Evidence& e, const char* id, const char* category, std::int64_t late,
+Claim late_claim(const Evidence& e, RuleId id, std::int64_t late,
                      std::string title) {
-  Finding f = finding(e, id, category, std::move(title));
+  Claim f = claim(e, id, std::move(title));
   save(f, late / e.steps(), kGraphPessimism, kGraphShare);
   f.leftover = late / e.steps();
   f.confidence = e.share(e.fact(&Facts::profiler)) >= kVisibleCost ? Confidence::low : Confidence::medium;
   f.because = "the gaps end with launches that the host made late";
-  f.evidence = "idle: " +
-               listed_causes(e, {IdleCause::op, IdleCause::python, IdleCause::annotation, IdleCause::launch,
+  f.evidence = {see::idle(listed_causes(e, {IdleCause::op, IdleCause::python, IdleCause::annotation, IdleCause::launch,
                                  IdleCause::runtime, IdleCause::untraced}) +
-               (e.fact(&Facts::complete_steps) > 0 ? " per step" : " in the recording") + longest_idle(e) +
-               "; launches: by stream" + room_for_more(e);
+               (e.fact(&Facts::complete_steps) > 0 ? " per step" : " in the recording") + longest_idle(e)),
+               see::launches("by stream" + room_for_more(e))};
   f.verify =
       "The idle share falls, graph launches appear, kernels start later than 10 µs after their launch.";
   f.effort = Effort::one_line;
   return f;
 }
 
-std::optional<Finding> launch_bound(const Evidence& e, Bound bound) {
+std::optional<Claim> launch_bound(const Evidence& e, Bound bound) {
   const std::int64_t late = late_launching(e, bound);
   if (late == 0 || compiled_not_captured(e)) return std::nullopt;
   const std::int64_t mean = e.fact(&Facts::kernels) > 0 ? e.fact(&Facts::busy) / e.fact(&Facts::kernels) : 0;
-  Finding f = late_finding(
-      e, "H01", "host", late,
+  Claim f = late_claim(e, RuleId::H01, late,
       fmt::format("The host issues its {} kernels{} ({} of device work each) too slowly: late launches leave "
                   "the device idle {} of the time",
                   format_value(e.fact(&Facts::kernels) / e.steps(), Unit::count),
@@ -88,11 +87,10 @@ std::optional<Finding> launch_bound(const Evidence& e, Bound bound) {
   return f;
 }
 
-std::optional<Finding> not_captured(const Evidence& e, Bound bound) {
+std::optional<Claim> not_captured(const Evidence& e, Bound bound) {
   const std::int64_t late = late_launching(e, bound);
   if (late == 0 || !compiled_not_captured(e)) return std::nullopt;
-  Finding f = late_finding(
-      e, "G03", "graph", late,
+  Claim f = late_claim(e, RuleId::G03, late,
       fmt::format("The program is compiled, and still its {} kernels per step are launched one by one: the "
                   "device idles {} of the time for that",
                   format_value(e.fact(&Facts::kernels) / e.steps(), Unit::count), percent(e.share(late))));
@@ -132,7 +130,7 @@ Line dearest_line(const std::vector<Place>& places) {
   return most;
 }
 
-std::optional<Finding> python_bound(const Evidence& e, Bound bound) {
+std::optional<Claim> python_bound(const Evidence& e, Bound bound) {
   const std::vector<Place> python =
       places_of(e, [](const Place& p) { return p.cause == IdleCause::python && !p.between_steps(); });
   const std::int64_t all = time_of(python);
@@ -141,9 +139,8 @@ std::optional<Finding> python_bound(const Evidence& e, Bound bound) {
   if (!limits || e.share(all) < kPythonShare) return std::nullopt;
   const Line line = dearest_line(python);
   if (static_cast<double>(line.time) < kTopFrameShare * static_cast<double>(all)) return std::nullopt;
-  Finding f =
-      finding(e, "H02", "host",
-              fmt::format("{} of {} per step {} {} {}", ns(line.time / e.steps()), ns(e.step_length()),
+  Claim f =
+      claim(e, RuleId::H02, fmt::format("{} of {} per step {} {} {}", ns(line.time / e.steps()), ns(e.step_length()),
                           !host_only   ? "the device waits"
                           : line.waits ? "pass"
                                        : "go by",
@@ -157,9 +154,9 @@ std::optional<Finding> python_bound(const Evidence& e, Bound bound) {
   f.pessimism = kPythonLeast * (recording_share(e) > 0 ? 1 : recorded);  // replay knows what shows
   f.confidence = Confidence::medium;
   f.because = "recording with stacks slows Python down, so its share without recording is smaller";
-  const char* shown = host_only ? "host_time" : "idle";
-  f.evidence = fmt::format("{}: cause python, {}, {} of it there (time by place)", shown, per_step(e, all),
-                           ns(line.time / e.steps()));
+  const Proof shown = (host_only ? see::host_time : see::idle)(fmt::format(
+      "cause python, {}, {} of it there (time by place)", per_step(e, all), ns(line.time / e.steps())));
+  f.evidence = {shown};
   f.remedy =
       line.waits
           ? fmt::format(
@@ -170,14 +167,15 @@ std::optional<Finding> python_bound(const Evidence& e, Bound bound) {
                 "thread; torch.compile the region if it only strings operators together.",
                 line.name);
   f.verify = fmt::format(
-      "The line's time in `stepscope show {}` falls; the step without with_stack is shorter as well.", shown);
+      "The line's time in `stepscope show {}` falls; the step without with_stack is shorter as well.",
+                         shown.analysis);
   f.effort = Effort::code;
   return f;
 }
 
 /// ns per step that are lost while these ranges run: the device waits, or works for them where that limits.
 /// For where the recording cannot be replayed.
-std::int64_t claimed_by(const Evidence& e, const analyze::Launched& ranges, const Finding& f) {
+std::int64_t claimed_by(const Evidence& e, const analyze::Launched& ranges, const Claim& f) {
   const std::int64_t device = f.shortens_kernels ? ranges.device : 0;
   return report::plus(ranges.idle, device) / e.steps();
 }
@@ -189,13 +187,12 @@ bool in_whole_microseconds(const analyze::Launched& ranges) {
          ranges.host % kMicrosecond == 0;
 }
 
-std::optional<Finding> optimizer_loop(const Evidence& e, Bound bound) {
+std::optional<Claim> optimizer_loop(const Evidence& e, Bound bound) {
   if (bound == Bound::host_only) return optimizer_on_cpu(e);
   const analyze::Launched& steps = e.launched_in("Optimizer.step#");
   if (steps.ranges == 0 || steps.events < kManyLaunches * steps.ranges || steps.median >= kShortKernel)
     return std::nullopt;
-  Finding f = finding(e, "H03", "host",
-                      fmt::format("The optimizer launches {} kernels per step, median {}{}",
+  Claim f = claim(e, RuleId::H03, fmt::format("The optimizer launches {} kernels per step, median {}{}",
                                   format_value(steps.events / steps.ranges, Unit::count),
                                   report::format_rough(static_cast<double>(steps.median), Unit::ns),
                                   in_whole_microseconds(steps) ? " (the file has whole µs)" : ""));
@@ -207,7 +204,7 @@ std::optional<Finding> optimizer_loop(const Evidence& e, Bound bound) {
   f.confidence = Confidence::high;
   f.because = fmt::format("{} launches are counted, multi-tensor optimizers need about 30",
                           format_value(steps.events / steps.ranges, Unit::count));
-  f.evidence = "launches: calls; call_tree: Optimizer.step";
+  f.evidence = {see::launches("calls"), see::call_tree("Optimizer.step")};
   f.remedy = all_at_once(steps.name);
   f.verify = "Under 50 kernels in Optimizer.step, with multi_tensor_apply or fused in their names.";
   return f;
@@ -222,12 +219,11 @@ std::optional<Scale> without_adding(const Evidence& e, const analyze::Launched& 
                   std::max(0.0, 1 - report::ratio(fills.events, adds.ranges)));
 }
 
-std::optional<Finding> zero_fill(const Evidence& e, Bound bound) {
+std::optional<Claim> zero_fill(const Evidence& e, Bound bound) {
   if (bound == Bound::host_only) return zero_fill_on_cpu(e);
   const analyze::Launched& fills = e.launched_in("Optimizer.zero_grad#");
   if (fills.ranges == 0 || fills.events < kManyFills * fills.ranges) return std::nullopt;
-  Finding f = finding(e, "H04", "host",
-                      fmt::format("zero_grad writes zeros with {} device events per step",
+  Claim f = claim(e, RuleId::H04, fmt::format("zero_grad writes zeros with {} device events per step",
                                   format_value(fills.events / fills.ranges, Unit::count)));
   f.shortens_kernels = bound != Bound::host;
   save(f, claimed_by(e, fills, f), kZeroFillPessimism, 1);
@@ -236,7 +232,7 @@ std::optional<Finding> zero_fill(const Evidence& e, Bound bound) {
     if (const auto adding = without_adding(e, fills)) f.ideal.push_back(*adding);
   f.confidence = Confidence::high;
   f.because = "the events are counted; with gradients set to None there are none";
-  f.evidence = "launches: calls; call_tree: Optimizer.zero_grad";
+  f.evidence = {see::launches("calls"), see::call_tree("Optimizer.zero_grad")};
   f.remedy =
       "optimizer.zero_grad(set_to_none=True), the default since PyTorch 2.0: delete set_to_none=False. Not "
       "if code reads .grad as zeros.";
@@ -244,15 +240,14 @@ std::optional<Finding> zero_fill(const Evidence& e, Bound bound) {
   return f;
 }
 
-std::optional<Finding> data_parallel(const Evidence& e, Bound) {
+std::optional<Claim> data_parallel(const Evidence& e, Bound) {
   if (e.fact(&Facts::data_parallel_calls) == 0) return std::nullopt;
   const std::size_t devices = e.mine(e.reports().devices.devices, "Devices").size();
   if (devices < 2) return std::nullopt;
-  Finding f = finding(e, "H08", "host",
-                      fmt::format("torch.nn.DataParallel drives {} devices from one process", devices));
+  Claim f = claim(e, RuleId::H08, fmt::format("torch.nn.DataParallel drives {} devices from one process", devices));
   f.confidence = Confidence::high;
   f.because = "its forward is in the trace";
-  f.evidence = "operators: DataParallel.forward";
+  f.evidence = {see::operators("DataParallel.forward")};
   f.remedy = "Use torch.nn.parallel.DistributedDataParallel, one process per device (torchrun).";
   f.verify = "DistributedDataParallel.forward appears instead.";
   f.effort = Effort::code;
@@ -260,7 +255,7 @@ std::optional<Finding> data_parallel(const Evidence& e, Bound) {
 }
 
 constexpr Rule kRules[] = {
-    {"H03", "host", "the optimizer updates parameter by parameter", true, optimizer_loop,
+    {RuleId::H03, "the optimizer updates parameter by parameter", true, optimizer_loop,
      R"(Looks at: what ranges `Optimizer.step#…` launch. Fires with kManyLaunches device events an optimizer step and more, half of them
 shorter than kShortKernel.
 
@@ -273,7 +268,7 @@ the host time less what recording cost, at the high end kSureRecording of that c
 
 Silent on: fused and foreach optimizers; loops that the device hides, as their saving is under a hundredth of the step;
 optimizers whose kernels are long.)"},
-    {"H04", "host", "gradients are filled with zeros", true, zero_fill,
+    {RuleId::H04, "gradients are filled with zeros", true, zero_fill,
      R"(Looks at: what ranges `Optimizer.zero_grad#…` launch. Fires with kManyFills device events each and more.
 
 Saving: replay without these ranges and what they launched, and, unless the host limits, without the kernels that
@@ -284,7 +279,7 @@ Without a device: fires with kManyFills operators each; saving: kZeroFillPessimi
 kZeroFillMost of it less kSureRecording of that cost.
 
 Silent on: gradients set to None.)"},
-    {"H02", "host", "the device waits for Python code", true, python_bound,
+    {RuleId::H02, "the device waits for Python code", true, python_bound,
      R"(Looks at: *Idle time by place* of `idle`, cause `python`: only Python was running. Fires when that is kPythonShare of the
 window or more, outside the borders of steps, and one line of the program holds kTopFrameShare of it.
 
@@ -295,7 +290,7 @@ Without a device: the same of *Host time by place* of `host_time`: time in which
 
 Silent on: Python spread thinly over the framework (H01); recordings without stacks; bound words other than host-bound and
 mixed. A frame that itself waits (lock, queue, sleep) gets another sentence.)"},
-    {"H01", "host", "kernels are issued too slowly", true, launch_bound,
+    {RuleId::H01, "kernels are issued too slowly", true, launch_bound,
      R"(Looks at: `idle`, causes `launch`, `runtime`, `op`, `python`, `annotation` and `untraced`, and `latency` of `ledger`; `prompt` of `ledger`. Fires when the
 program is host-bound, these causes hold kLateIdleShare of the window, kernels are kMinKernels a step and more, and
 kPromptShare of them start within 10 µs of their launch: nothing was queued before them.
@@ -304,14 +299,14 @@ Saving: kGraphPessimism to kGraphShare of that idle time, without what recording
 there; silent when under kLateIdleShare of the step is left.
 
 Silent on: waits for data, blocking calls, allocations; compiled programs (G03); recordings that lack device events.)"},
-    {"G03", "graph", "compiled, but launched one by one", true, not_captured,
+    {RuleId::G03, "compiled, but launched one by one", true, not_captured,
      R"(Looks at: the same as H01, and `kernels`. Fires in its place when kCompiledShare of kernels have a compiler's name (`triton_…`) and no
 graph is launched.
 
 Saving: as H01.
 
 Silent on: captured graphs.)"},
-    {"H08", "host", "DataParallel instead of DistributedDataParallel", false, data_parallel,
+    {RuleId::H08, "DataParallel instead of DistributedDataParallel", false, data_parallel,
      R"(Looks at: `data_parallel_calls` of `overview`, `devices`. Fires when `DataParallel.forward` is recorded and several devices work.
 
 Saving: none is stated.

@@ -7,6 +7,7 @@
 #include "advise/rules/constants.h"
 #include "advise/rules/families.h"
 #include "advise/say.h"
+#include "advise/see.h"
 #include "report/statistics.h"
 
 namespace stepscope::advise {
@@ -85,20 +86,20 @@ std::vector<LoaderWait> restarts(const Evidence& e, const std::vector<LoaderWait
   return e.share(cost) < kBurstShare ? std::vector<LoaderWait>{} : found;
 }
 
-std::optional<Finding> worker_restart(const Evidence& e, Bound) {
+std::optional<Claim> worker_restart(const Evidence& e, Bound) {
   const std::vector<LoaderWait> starts = restarts(e, loader_waits(e));
   if (starts.size() < 2 || loader_kind(e) != LoaderKind::multi_process) return std::nullopt;
   std::int64_t cost = 0;
   for (const LoaderWait& start : starts) report::add_to(cost, cost_of(start));
-  Finding f =
-      finding(e, "I03", "input",
-              fmt::format("{} at the start of each of {} passes over the data: the workers are started again",
-                          ns(cost / std::ssize(starts)), starts.size()));
+  Claim f =
+      claim(e, RuleId::I03,
+            fmt::format("{} at the start of each of {} passes over the data: the workers are started again",
+                        ns(cost / std::ssize(starts)), starts.size()));
   save(f, cost / e.steps(), kWorkerPessimism, 1);
   f.seen = std::ssize(starts);
   f.confidence = Confidence::medium;
   f.because = "each of these waits follows the end of a loop over the loader";
-  f.evidence = fmt::format("input_wait: each wait; {}", per_step(e, cost));
+  f.evidence = {see::input_wait(fmt::format("each wait; {}", per_step(e, cost)))};
   f.remedy =
       "DataLoader(..., persistent_workers=True), made once for all epochs; "
       "multiprocessing_context=\"forkserver\" "
@@ -107,7 +108,7 @@ std::optional<Finding> worker_restart(const Evidence& e, Bound) {
   return f;
 }
 
-std::optional<Finding> bursts(const Evidence& e, Bound bound) {
+std::optional<Claim> bursts(const Evidence& e, Bound bound) {
   const std::vector<LoaderWait> waits = loader_waits(e);
   if (loader_kind(e) != LoaderKind::multi_process || !comes_in_bursts(e, waits) ||
       restarts(e, waits).size() >= 2)
@@ -120,8 +121,8 @@ std::optional<Finding> bursts(const Evidence& e, Bound bound) {
                        [](const LoaderWait& a, const LoaderWait& b) { return a.length < b.length; });
   const auto longs = std::count_if(
       waits.begin(), waits.end(), [&](const LoaderWait& wait) { return wait.length * 4 >= longest->length; });
-  Finding f = finding(
-      e, "I04", "input",
+  Claim f = claim(
+      e, RuleId::I04,
       fmt::format("{} of {} waits for data take up to {} and the others nothing: batches come in bursts",
                   longs, waits.size(), ns(longest->length)));
   save(f, cost / e.steps(), kBurstLeast, kBurstMost);
@@ -130,8 +131,8 @@ std::optional<Finding> bursts(const Evidence& e, Bound bound) {
   f.because =
       "half of the waits are far shorter than their mean; why single batches are late is not in this "
       "file";
-  f.evidence =
-      fmt::format("input_wait: each wait; {}{}", host_only ? "" : "idle: cause input, ", per_step(e, cost));
+  f.evidence = {see::input_wait(
+      fmt::format("each wait; {}{}", host_only ? "" : "idle: cause input, ", per_step(e, cost)))};
   f.remedy =
       "A larger prefetch_factor; samples of even cost in a batch (bucket by length, shuffle large files); "
       "DataLoader(in_order=False) where order does not matter.";
@@ -156,7 +157,7 @@ bool always_late(const Evidence& e, Bound bound) {
 }
 
 /// `in_main`: the loader runs in the training process.
-std::optional<Finding> slow_loader(const Evidence& e, Bound bound, bool in_main) {
+std::optional<Claim> slow_loader(const Evidence& e, Bound bound, bool in_main) {
   const bool host_only = bound == Bound::host_only;
   if (in_main != (loader_kind(e) == LoaderKind::single_process)) return std::nullopt;
   const bool hidden = in_main && !host_only && e.share(e.idle(IdleCause::input)) < kLoaderShare;
@@ -170,13 +171,12 @@ std::optional<Finding> slow_loader(const Evidence& e, Bound bound, bool in_main)
   if (host_only && loader_kind(e) == LoaderKind::multi_process &&
       e.share(beyond_fetching(waited, waits)) < kLoaderShare)
     return std::nullopt;
-  Finding f =
-      finding(e, in_main ? "I01" : "I02", "input",
-              fmt::format("{} of {} per step: {} {}", ns(per_step), ns(e.step_length()),
-                          host_only ? "the program" : "the device",
-                          hidden    ? "hides that the training process itself loads data (num_workers=0)"
-                          : in_main ? "waits while the training process itself loads data (num_workers=0)"
-                                    : "waits for the data loader"));
+  Claim f = claim(e, in_main ? RuleId::I01 : RuleId::I02,
+                  fmt::format("{} of {} per step: {} {}", ns(per_step), ns(e.step_length()),
+                              host_only ? "the program" : "the device",
+                              hidden    ? "hides that the training process itself loads data (num_workers=0)"
+                              : in_main ? "waits while the training process itself loads data (num_workers=0)"
+                                        : "waits for the data loader"));
   save(f, hidden ? 0 : per_step, in_main ? kWorkerPessimism : kStarvedPessimism,
        host_only && !in_main ? kSlowedToo : 1.0);
   change(f, {scale_of(Scale::What::data_loading, 0)}, in_main ? kWorkerPessimism : kStarvedPessimism);
@@ -187,9 +187,11 @@ std::optional<Finding> slow_loader(const Evidence& e, Bound bound, bool in_main)
       in_main ? "the loader's class runs in the training process, and the wait is measured where the device "
                 "is idle"
               : "the wait is measured where the device is idle; why the workers are late is not in this file";
-  f.evidence = fmt::format("{} ({})", advise::per_step(e, waited), percent(e.share(waited)));
-  f.evidence = host_only || hidden ? "input_wait: " + f.evidence
-                                   : "idle: cause input, " + f.evidence + "; input_wait: per step";
+  const std::string loading = fmt::format("{} ({})", advise::per_step(e, waited), percent(e.share(waited)));
+  if (host_only || hidden)
+    f.evidence = {see::input_wait(loading)};
+  else
+    f.evidence = {see::idle("cause input, " + loading), see::input_wait("per step")};
   if (host_only)
     f.because =
         fmt::format("the loader's range is in the file; no device is recorded{}",
@@ -210,7 +212,7 @@ std::optional<Finding> slow_loader(const Evidence& e, Bound bound, bool in_main)
   return f;
 }
 
-std::optional<Finding> host_preprocess(const Evidence& e, Bound bound) {
+std::optional<Claim> host_preprocess(const Evidence& e, Bound bound) {
   const bool host_only = bound == Bound::host_only;
   const std::vector<Place> work = places_of(e, [](const Place& p) {
     return p.after_loading() && (p.cause == IdleCause::op || p.cause == IdleCause::python);
@@ -218,17 +220,18 @@ std::optional<Finding> host_preprocess(const Evidence& e, Bound bound) {
   const std::int64_t cost = time_of(work);
   if (e.share(cost) < kLoaderShare) return std::nullopt;
   const Place& most = work.front();
-  Finding f = finding(
-      e, "I05", "input",
-      fmt::format("{} of {} per step: the {} prepares the batch ({}) after it was loaded and before {}",
-                  ns(cost / e.steps()), ns(e.step_length()), host_only ? "training process" : "host",
-                  most.place, host_only ? "the forward pass begins" : "the device gets any of it"));
+  Claim f =
+      claim(e, RuleId::I05,
+            fmt::format("{} of {} per step: the {} prepares the batch ({}) after it was loaded and before {}",
+                        ns(cost / e.steps()), ns(e.step_length()), host_only ? "training process" : "host",
+                        most.place, host_only ? "the forward pass begins" : "the device gets any of it"));
   save(f, cost / e.steps(), kPreprocessPessimism, host_only ? kSlowedToo : 1);
   f.confidence = Confidence::medium;
   f.because = host_only ? "no backward pass goes through these operators"
                         : "these ranges launch nothing, and the device has nothing to do meanwhile";
-  f.evidence = fmt::format("{}: time by place, after loading, {}{}", host_only ? "host_time" : "idle",
-                           per_step(e, cost), most.source.empty() ? "" : ", most at " + placed(most.source));
+  const std::string shown = fmt::format("time by place, after loading, {}{}", per_step(e, cost),
+                                        most.source.empty() ? "" : ", most at " + placed(most.source));
+  f.evidence = {host_only ? see::host_time(shown) : see::idle(shown)};
   f.remedy =
       "Move this work into the dataset or collate_fn (workers do it ahead), or behind the copy to the device "
       "(torchvision.transforms.v2 runs there).";
@@ -239,7 +242,7 @@ std::optional<Finding> host_preprocess(const Evidence& e, Bound bound) {
 }
 
 constexpr Rule kRules[] = {
-    {"I01", "input", "the training process itself loads data", false,
+    {RuleId::I01, "the training process itself loads data", false,
      [](const Evidence& e, Bound bound) { return slow_loader(e, bound, true); },
      R"(Looks at: `idle`, cause `input` (`host_data_loading` of `overview`, where no device is recorded); `input_wait` for the kind of
 loader. Fires for a loader that runs in the training process, from kLoaderShare of the window on. Loading that the device hides is a
@@ -248,7 +251,7 @@ candidate too: replay tells whether it limits next.
 Saving: replay without data loading. Low is kWorkerPessimism of it: workers slow the main process down.
 
 Silent on: loading that the device hides, unless it would limit once other findings are done; loaders with worker processes (I02).)"},
-    {"I02", "input", "the loader's workers are late", false,
+    {RuleId::I02, "the loader's workers are late", false,
      [](const Evidence& e, Bound bound) { return slow_loader(e, bound, false); },
      R"(Looks at: the same as I01. Fires for a loader with worker processes, or of an unknown kind, from kLoaderShare of the window on, when
 half of the steps wait so long; without a device, where nothing hides it, kQueueFetch a batch of worker processes aside.
@@ -256,7 +259,7 @@ half of the steps wait so long; without a device, where nothing hides it, kQueue
 Saving: replay without data loading. Low is kStarvedPessimism of it: the cores may be used up. Without a device high is kSlowedToo of it.
 
 Silent on: waits of single batches (I04) and of restarted workers (I03).)"},
-    {"I03", "input", "workers are started again for every pass", false, worker_restart,
+    {RuleId::I03, "workers are started again for every pass", false, worker_restart,
      R"(Looks at: *Each wait* of `input_wait`, loaders with worker processes. Fires when at least two waits take kRestartTimes the median
 wait, each behind an earlier wait of the same step, the one that ended the loop before: where that took kWorkersEnd, or the first batch
 kRestart, the workers ended with it. Both together from kBurstShare of the window on.
@@ -264,13 +267,13 @@ kRestart, the workers ended with it. Both together from kBurstShare of the windo
 Saving: the exposed part of both waits, spread over the steps; low is kWorkerPessimism of it.
 
 Silent on: the first pass.)"},
-    {"I04", "input", "batches come in bursts", true, bursts,
+    {RuleId::I04, "batches come in bursts", true, bursts,
      R"(Looks at: *Each wait* of `input_wait`, loaders with worker processes. Fires with kWaitsToCompare waits and more, half of them under kBurstMedian of their mean and one of kBurstWait, and kBurstShare of the window idle for cause `input` (in the loader, where no device is recorded).
 
 Saving: kBurstLeast to kBurstMost of that idle time.
 
 Silent on: restarted workers (I03); loaders that are always late (I02).)"},
-    {"I05", "input", "the host prepares the batch after it was loaded", true, host_preprocess,
+    {RuleId::I05, "the host prepares the batch after it was loaded", true, host_preprocess,
      R"(Looks at: *Idle time by place* of `idle`, `after loading`, causes `op` and `python`: ranges behind a wait for data that end before the
 call that launches the step's first device work. Fires from kLoaderShare of the window on.
 

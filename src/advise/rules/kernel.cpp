@@ -8,6 +8,7 @@
 #include "advise/rules/families.h"
 #include "advise/rules/on_cpu.h"
 #include "advise/say.h"
+#include "advise/see.h"
 #include "report/names.h"
 
 namespace stepscope::advise {
@@ -21,13 +22,12 @@ that of copies and concatenations between them × `kFusedLeast` to `kFusedMost`,
 for trainings at 14 to 25 %, and for kernels that Inductor or Triton made (kind compiled). Without a device: element-wise operators (`host_time`)
 of that share of the window that take kLayerWork on average; the saving is the same share of their time.)";
 
-std::optional<Finding> pointwise_chain(const Evidence& e, Bound bound) {
+std::optional<Claim> pointwise_chain(const Evidence& e, Bound bound) {
   if (bound == Bound::host_only) return pointwise_on_cpu(e);
   if (!has_pointwise_chains(e)) return std::nullopt;
   const auto chains = {KernelKind::pointwise, KernelKind::cast, KernelKind::copy, KernelKind::concat};
   const double share = kind_share(e, chains);
-  Finding f = finding(e, "K01", "kernel",
-                      fmt::format("{} of kernel time ({} per step) goes into element-wise kernels that each "
+  Claim f = claim(e, RuleId::K01, fmt::format("{} of kernel time ({} per step) goes into element-wise kernels that each "
                                   "read and write memory",
                                   percent(share), ns(compute_time(e, share))));
   const double most = std::max(kFusedMost, chained_share(e, chains) / share);
@@ -41,10 +41,7 @@ std::optional<Finding> pointwise_chain(const Evidence& e, Bound bound) {
   device_only(f, bound);
   f.confidence = Confidence::medium;
   if (!f.next) f.because = "known by kernel names; how many fuse depends on what stands between them";
-  f.evidence =
-      fmt::format("kernels: kinds pointwise {}, cast {}, copy and concat {}",
-                  percent(kind_share(e, {KernelKind::pointwise})), percent(kind_share(e, {KernelKind::cast})),
-                  percent(kind_share(e, {KernelKind::copy, KernelKind::concat})));
+  f.evidence = {see::kernels(fmt::format("kinds pointwise {}, cast {}, copy and concat {}", percent(kind_share(e, {KernelKind::pointwise})), percent(kind_share(e, {KernelKind::cast})), percent(kind_share(e, {KernelKind::copy, KernelKind::concat}))))};
   f.remedy =
       "torch.compile(model) on the blocks; or fused norms, rotary embeddings and gates (F.rms_norm, "
       "F.layer_norm, Liger kernels, <<Apex||aiter||Apex; aiter on ROCm>>); keep one type through the chain.";
@@ -58,12 +55,11 @@ constexpr std::string_view kSmallGridDoc =
 recorded on CUDA). Saving: up to `kSmallGridSaving` of that time. In a recording bound by the host it is evidence of H01 and not a
 finding: there larger kernels cost nothing until the queue is full.)";
 
-std::optional<Finding> small_grid(const Evidence& e, Bound bound) {
+std::optional<Claim> small_grid(const Evidence& e, Bound bound) {
   const double share = small_grid_share(e);
   if (bound == Bound::host || share < kSmallGridShare || e.fact(&Facts::kernels) < kMinSmallGrids)
     return std::nullopt;
-  Finding f = finding(e, "K02", "kernel",
-                      fmt::format("{} of kernel time ({} per step) runs on fewer blocks than the device has "
+  Claim f = claim(e, RuleId::K02, fmt::format("{} of kernel time ({} per step) runs on fewer blocks than the device has "
                                   "multiprocessors",
                                   percent(share), ns(compute_time(e, share))));
   save(f, compute_time(e, share), 0, kSmallGridSaving);
@@ -71,7 +67,7 @@ std::optional<Finding> small_grid(const Evidence& e, Bound bound) {
   device_only(f, bound);
   f.confidence = Confidence::medium;
   f.because = "the launches state their grids";
-  f.evidence = "kernels: small_grid_share, blocks_per_sm" + room_for_more(e);
+  f.evidence = {see::kernels("small_grid_share, blocks_per_sm" + room_for_more(e))};
   f.remedy =
       "A larger batch; batch requests, heads or experts into one product (grouped matmul); independent work "
       "on several streams or branches of a captured graph.";
@@ -86,16 +82,15 @@ threads although each gets `kMinBlocks` blocks. Saving: `kOccupiedLeast` to `kOc
 for kernels of PyTorch's and the vendors' libraries, which run well so, and for those that move `kFarFromRoof` of what the device's memory does by the sizes of
 their operator's tensors. Low confidence: without counters nobody knows what the kernel waits for.)";
 
-std::optional<Finding> low_occupancy(const Evidence& e, Bound bound) {
+std::optional<Claim> low_occupancy(const Evidence& e, Bound bound) {
   for (const analyze::LowOccupancy* row :
        e.mine(e.reports().kernels.low_occupancy, "Kernels of low occupancy")) {  // longest first
     if (!(row->share >= kOwnKernelShare) || row->occupancy >= kLowOccupancy ||
         row->blocks_per_sm < kMinBlocks || row->bandwidth_share >= kFarFromRoof)
       continue;
     const bool known = row->limit != derive::OccupancyLimit::unknown;
-    Finding f =
-        finding(e, "K03", "kernel",
-                fmt::format("{} ({} of kernel time) holds {} of a multiprocessor's threads{}{}",
+    Claim f =
+        claim(e, RuleId::K03, fmt::format("{} ({} of kernel time) holds {} of a multiprocessor's threads{}{}",
                             report::short_name(row->name, 48), percent(row->share), percent(row->occupancy),
                             known ? "; limited by " : "", name_of(row->limit)));
     save(f, compute_time(e, row->share), 1 - 1 / kOccupiedLeast, 1 - 1 / kOccupiedMost);
@@ -104,7 +99,7 @@ std::optional<Finding> low_occupancy(const Evidence& e, Bound bound) {
     f.shortens_kernels = true;
     device_only(f, bound);
     if (!f.next) f.because = "occupancy is estimated at launch; what the kernel waits for is not recorded";
-    f.evidence = "kernels: kernels of low occupancy";
+    f.evidence = {see::kernels("kernels of low occupancy")};
     f.remedy =
         "Fewer registers or a smaller tile a block: num_warps, num_stages and maxnreg of a Triton kernel, "
         "__launch_bounds__ of a C++ one.";
@@ -120,7 +115,7 @@ constexpr std::string_view kAttentionDoc =
 directions or of unknown size, that take `kProductShare` of compute time. Saving: 0.7 of the time between the products to all of it and 0.3 of theirs; the backward pass
 gains likewise and is not counted. Silent for short sequences, for fused attention (flash, SDPA), and when the host limits.)";
 
-std::optional<Finding> parted_attention(const Evidence& e, Bound bound) {
+std::optional<Claim> parted_attention(const Evidence& e, Bound bound) {
   if (bound == Bound::host) return std::nullopt;
   std::int64_t count = 0, products = 0, others = 0;
   double share = 0;
@@ -137,9 +132,8 @@ std::optional<Finding> parted_attention(const Evidence& e, Bound bound) {
   if (count == 0 || share < kProductShare) return std::nullopt;
   const double of_others =
       static_cast<double>(others) / static_cast<double>(std::max<std::int64_t>(1, products + others));
-  Finding f =
-      finding(e, "K07", "kernel",
-              fmt::format("Attention is computed as product, softmax, product: {} times, {} of kernel time",
+  Claim f =
+      claim(e, RuleId::K07, fmt::format("Attention is computed as product, softmax, product: {} times, {} of kernel time",
                           report::format_value(count, report::Unit::count), percent(share)));
   save(f, compute_time(e, share), kFusedAttentionLeast * of_others,
        of_others + kFusedProducts * (1 - of_others));
@@ -147,7 +141,7 @@ std::optional<Finding> parted_attention(const Evidence& e, Bound bound) {
   f.confidence = sized ? Confidence::high : Confidence::medium;
   f.because = sized ? "the operators and the sizes of the scores are in the file"
                     : "the operators are in the file, the sizes of the scores are not";
-  f.evidence = "products: attention in parts";
+  f.evidence = {see::products("attention in parts")};
   f.remedy =
       "F.scaled_dot_product_attention; attn_implementation=\"sdpa\" or \"flash_attention_2\" in "
       "Transformers; FlexAttention for masks of your own. Half precision, as flash kernels need it.";
@@ -157,10 +151,10 @@ std::optional<Finding> parted_attention(const Evidence& e, Bound bound) {
 }
 
 constexpr Rule kRules[] = {
-    {"K01", "kernel", "element-wise kernels are not fused", true, pointwise_chain, kChainDoc},
-    {"K02", "kernel", "kernels are too small for the device", true, small_grid, kSmallGridDoc},
-    {"K03", "kernel", "a kernel of the program's own holds few threads", true, low_occupancy, kOccupancyDoc},
-    {"K07", "kernel", "attention is not fused", true, parted_attention, kAttentionDoc},
+    {RuleId::K01, "element-wise kernels are not fused", true, pointwise_chain, kChainDoc},
+    {RuleId::K02, "kernels are too small for the device", true, small_grid, kSmallGridDoc},
+    {RuleId::K03, "a kernel of the program's own holds few threads", true, low_occupancy, kOccupancyDoc},
+    {RuleId::K07, "attention is not fused", true, parted_attention, kAttentionDoc},
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "advise/rules/families.h"
 #include "advise/rules/on_cpu.h"
 #include "advise/say.h"
+#include "advise/see.h"
 #include "report/names.h"
 
 namespace stepscope::advise {
@@ -36,7 +37,7 @@ const analyze::OpLoop* dearest_loop(const Evidence& e, std::int64_t analyze::OpL
   return dearest;
 }
 
-std::optional<Finding> repeated_ops(const Evidence& e, Bound bound) {
+std::optional<Claim> repeated_ops(const Evidence& e, Bound bound) {
   if (bound == Bound::host_only) return repeated_ops_on_cpu(e);
   if (bound != Bound::host && bound != Bound::mixed && bound != Bound::device) return std::nullopt;
   const auto lost = bound == Bound::device ? &analyze::OpLoop::pauses : &analyze::OpLoop::idle;
@@ -45,9 +46,8 @@ std::optional<Finding> repeated_ops(const Evidence& e, Bound bound) {
   const std::int64_t rounds = loop->times / loop->loops, idle = loop->*lost;
   const std::string place = loop->source.empty() ? "" : " at " + placed(loop->source);
   const std::string unit = report::short_name(loop->unit, 60);
-  Finding f =
-      finding(e, "H05", "host",
-              fmt::format("A loop of {} × {}{} launches {} device events per step where a few would do",
+  Claim f =
+      claim(e, RuleId::H05, fmt::format("A loop of {} × {}{} launches {} device events per step where a few would do",
                           format_value(rounds, Unit::count), unit, place,
                           format_value(std::max<std::int64_t>(1, loop->events / e.steps()), Unit::count)));
   const double left = 2 / static_cast<double>(std::max<std::int64_t>(rounds, 3));
@@ -61,8 +61,7 @@ std::optional<Finding> repeated_ops(const Evidence& e, Bound bound) {
       "the same operators follow each other below {}, and half of what they launch is shorter "
       "than {}",
       loop->parent.empty() ? "one range" : report::short_name(loop->parent, 60), ns(loop->median + 1));
-  f.evidence = fmt::format("launches: loops of operators; {}, the device idle in {} of it",
-                           per_step(e, loop->host), ns(idle / e.steps()));
+  f.evidence = {see::launches(fmt::format("loops of operators; {}, the device idle in {} of it", per_step(e, loop->host), ns(idle / e.steps())))};
   f.remedy = fmt::format(
       "Replace the loop{} by one operator on a larger tensor: torch.stack and a batched operator, indexing "
       "with a tensor, torch.vmap, torch._foreach_*, or torch.compile.",
@@ -72,7 +71,7 @@ std::optional<Finding> repeated_ops(const Evidence& e, Bound bound) {
   return f;
 }
 
-std::optional<Finding> many_queries(const Evidence& e, Bound) {
+std::optional<Claim> many_queries(const Evidence& e, Bound) {
   constexpr std::string_view kQueries[] = {"GetDeviceProperties", "GetAttribute", "EventQuery", "StreamQuery",
                                            "FuncGetAttributes",   "Occupancy",    "GetDevice"};
   for (const analyze::RuntimeCalls* calls :
@@ -80,8 +79,7 @@ std::optional<Finding> many_queries(const Evidence& e, Bound) {
     const bool query = std::any_of(std::begin(kQueries), std::end(kQueries),
                                    [&](std::string_view part) { return contains(calls->name, part); });
     if (!query || calls->count < e.fact(&Facts::kernels) || e.share(calls->total) < kQueryShare) continue;
-    Finding f = finding(e, "H06", "host",
-                        fmt::format("{} calls of {} per step take {} of host time",
+    Claim f = claim(e, RuleId::H06, fmt::format("{} calls of {} per step take {} of host time",
                                     format_value(calls->count / e.steps(), Unit::count), calls->name,
                                     ns(calls->total / e.steps())));
     save(f, calls->total / e.steps(), kQueryPessimism, 1);
@@ -89,7 +87,7 @@ std::optional<Finding> many_queries(const Evidence& e, Bound) {
     f.pessimism = kQueryPessimism;
     f.confidence = Confidence::medium;
     f.because = "it is asked at least once per kernel";
-    f.evidence = "launches: other calls of the runtime";
+    f.evidence = {see::launches("other calls of the runtime")};
     f.remedy = fmt::format(
         "Find who asks ({} below which operator: `stepscope show call_tree`): cache the answer, poll less "
         "often, or upgrade the library that does it.",
@@ -102,7 +100,7 @@ std::optional<Finding> many_queries(const Evidence& e, Bound) {
 }
 
 constexpr Rule kRules[] = {
-    {"H05", "host", "a loop launches many small kernels", true, repeated_ops,
+    {RuleId::H05, "a loop launches many small kernels", true, repeated_ops,
      R"(Looks at: *Loops of operators* of `launches`: 1 to 8 operators 10 times and more in a row below one range. Fires for
 the loop with most `idle`, when the program is host-bound or mixed, each round launches something, half of it is shorter than
 kTinyKernel, the device works for no more than kLayerWork a round, and is idle in kLoopShare of the window there. When it is device-bound,
@@ -117,7 +115,7 @@ it less kSureRecording of that cost.
 
 Silent on: layers of a model, whose rounds differ or run longer kernels; loops that wait in each round (S01, S03); optimizer, zero_grad, buckets and broadcasts of data
 parallelism, which have rules of their own; loops that launch nothing.)"},
-    {"H06", "host", "the runtime is asked the same again and again", true, many_queries,
+    {RuleId::H06, "the runtime is asked the same again and again", true, many_queries,
      R"(Looks at: *Other calls of the runtime by name* of `launches`: queries of properties, attributes, events, streams and occupancy.
 Fires for one with at least one call per kernel and kQueryShare of the window in them.
 

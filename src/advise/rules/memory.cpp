@@ -9,6 +9,7 @@
 #include "advise/rules/constants.h"
 #include "advise/rules/families.h"
 #include "advise/say.h"
+#include "advise/see.h"
 #include "report/statistics.h"
 
 namespace stepscope::advise {
@@ -26,17 +27,16 @@ constexpr std::string_view kAllocationDoc =
 replay without these calls, at least `kAllocationPessimism` of it. A warm caching allocator makes none in steady steps; library workspaces that are made once
 stay below the share.)";
 
-std::optional<Finding> allocation(const Evidence& e, Bound) {
+std::optional<Claim> allocation(const Evidence& e, Bound) {
   const std::int64_t cost = e.idle(IdleCause::alloc);
   if (e.share(cost) < kAllocationShare) return std::nullopt;
-  Finding f = finding(e, "A01", "memory",
-                      fmt::format("{} of {} per step: device memory is allocated or freed inside the step",
+  Claim f = claim(e, RuleId::A01, fmt::format("{} of {} per step: device memory is allocated or freed inside the step",
                                   ns(cost / e.steps()), ns(e.step_length())));
   save(f, cost / e.steps(), kAllocationPessimism, 1.0);
   change(f, {scale_of(Scale::What::alloc, 0)}, kAllocationPessimism);
   f.confidence = Confidence::medium;
   f.because = "a warm caching allocator makes no such calls";
-  f.evidence = fmt::format("idle: cause alloc, {}{}", per_step(e, cost), longest_idle(e, IdleCause::alloc));
+  f.evidence = {see::idle(fmt::format("cause alloc, {}{}", per_step(e, cost), longest_idle(e, IdleCause::alloc)))};
   f.remedy =
       "Remove empty_cache() from the loop; PYTORCH_ALLOC_CONF=expandable_segments:True; keep shapes fixed.";
   f.verify = "No malloc or free calls of the runtime remain in steady steps.";
@@ -46,19 +46,17 @@ std::optional<Finding> allocation(const Evidence& e, Bound) {
 constexpr std::string_view kLimitDoc =
     R"(Looks for a peak of allocated memory (`memory_events`) above `kMemoryShare` of the device's memory. A risk without a saving. Silent without `[memory]` events.)";
 
-std::optional<Finding> memory_limit(const Evidence& e, Bound) {
+std::optional<Claim> memory_limit(const Evidence& e, Bound) {
   for (const analyze::MemoryPeak* peak : peaks_of(e)) {
     for (const analyze::DeviceUse* device : e.mine(e.reports().devices.devices, "Devices")) {
       if (device->memory <= 0 || peak->memory.host() || peak->memory.id != device->device) continue;
       const double share = static_cast<double>(peak->allocated) / static_cast<double>(device->memory);
       if (share <= kMemoryShare) continue;
-      Finding f = finding(
-          e, "A02", "memory",
-          fmt::format("Device {} is nearly full: peak {} of {}", device->device,
+      Claim f = claim(e, RuleId::A02, fmt::format("Device {} is nearly full: peak {} of {}", device->device,
                       format_value(peak->allocated, Unit::bytes), format_value(device->memory, Unit::bytes)));
       f.confidence = Confidence::medium;
       f.because = "the allocator reports it; a risk, not a cost of time";
-      f.evidence = "memory_events: peak, and what was alive then";
+      f.evidence = {see::memory_events("peak, and what was alive then")};
       f.remedy =
           "Checkpoint activations, zero_grad(set_to_none=True), mixed precision, a smaller micro-batch with "
           "accumulation.";
@@ -75,18 +73,17 @@ constexpr std::string_view kFragmentedDoc =
 reserved, and more than `kFragmentedBytes`. A hint without a saving: the next larger tensor may fail although memory is free. Low confidence: totals do not
 show how large the free blocks are.)";
 
-std::optional<Finding> fragmentation(const Evidence& e, Bound) {
+std::optional<Claim> fragmentation(const Evidence& e, Bound) {
   for (const analyze::MemoryPeak* peak : peaks_of(e)) {
     const std::int64_t used = peak->allocated, held = peak->reserved;
     if (used <= 0 || held <= 0 || held - used <= kFragmentedBytes ||
         static_cast<double>(held - used) <= kFragmentedShare * static_cast<double>(held))
       continue;
-    Finding f = finding(e, "A04", "memory",
-                        fmt::format("The allocator holds {} and the program uses at most {} of it",
+    Claim f = claim(e, RuleId::A04, fmt::format("The allocator holds {} and the program uses at most {} of it",
                                     format_value(held, Unit::bytes), format_value(used, Unit::bytes)));
     f.confidence = Confidence::low;
     f.because = "totals do not show how large the free blocks are; no cost of time";
-    f.evidence = "memory_events: peak_reserved, peak_allocated of " + peak->memory.name();
+    f.evidence = {see::memory_events("peak_reserved, peak_allocated of " + peak->memory.name())};
     f.remedy =
         "PYTORCH_ALLOC_CONF=expandable_segments:True (PYTORCH_CUDA_ALLOC_CONF before PyTorch 2.9), or "
         "max_split_size_mb; largest shapes first.";
@@ -112,7 +109,7 @@ std::int64_t steady_growth(const std::vector<std::int64_t>& levels) {
   return slopes.empty() ? 0 : report::quantile(slopes, 0.5);
 }
 
-std::optional<Finding> growth(const Evidence& e, Bound) {
+std::optional<Claim> growth(const Evidence& e, Bound) {
   constexpr std::size_t kMaxSteps = 1'000;  // the pairs of more say nothing else
   const auto steps = e.mine(e.reports().memory_events.steps, "Memory of each step");
   for (std::size_t first = 0, last = 0; first < steps.size(); first = last) {  // of one memory
@@ -127,13 +124,12 @@ std::optional<Finding> growth(const Evidence& e, Bound) {
     if (levels.size() < kGrowingSteps || each <= kGrowthBytes ||
         static_cast<double>(each) <= kGrowthShare * static_cast<double>(peak))
       continue;
-    Finding f =
-        finding(e, "A05", "memory",
-                fmt::format("Memory of {} grows by {} in every one of {} steps", steps[first]->memory.name(),
+    Claim f =
+        claim(e, RuleId::A05, fmt::format("Memory of {} grows by {} in every one of {} steps", steps[first]->memory.name(),
                             format_value(each, Unit::bytes), levels.size()));
     f.confidence = Confidence::low;
     f.because = "its lowest level rises from step to step; caches that warm up do so too";
-    f.evidence = "memory_events: memory of each step; never freed";
+    f.evidence = {see::memory_events("memory of each step; never freed")};
     f.remedy =
         "Store losses as loss.item() or loss.detach(), clear lists and hooks that keep tensors; compare two "
         "snapshots (torch.cuda.memory._snapshot()) for the lines that allocate what stays.";
@@ -145,10 +141,10 @@ std::optional<Finding> growth(const Evidence& e, Bound) {
 }
 
 constexpr Rule kRules[] = {
-    {"A01", "memory", "device memory is allocated inside the step", true, allocation, kAllocationDoc},
-    {"A02", "memory", "device memory is nearly full", false, memory_limit, kLimitDoc},
-    {"A04", "memory", "the allocator holds much more than is used", false, fragmentation, kFragmentedDoc},
-    {"A05", "memory", "memory grows from step to step", false, growth, kGrowthDoc},
+    {RuleId::A01, "device memory is allocated inside the step", true, allocation, kAllocationDoc},
+    {RuleId::A02, "device memory is nearly full", false, memory_limit, kLimitDoc},
+    {RuleId::A04, "the allocator holds much more than is used", false, fragmentation, kFragmentedDoc},
+    {RuleId::A05, "memory grows from step to step", false, growth, kGrowthDoc},
 };
 
 }  // namespace

@@ -4,21 +4,21 @@
 
 #include <optional>
 
+#include "advise/claim.h"
 #include "advise/evidence.h"
-#include "advise/finding.h"
 
 namespace stepscope::advise {
 
 /// No device's runtime is called and ranks talk over no device's backend: it was not meant to run there.
 bool computes_on_cpu(const Evidence& evidence);
 
-std::optional<Finding> optimizer_on_cpu(const Evidence& evidence);         // H03
-std::optional<Finding> zero_fill_on_cpu(const Evidence& evidence);         // H04
-std::optional<Finding> repeated_ops_on_cpu(const Evidence& evidence);      // H05
-std::optional<Finding> pointwise_on_cpu(const Evidence& evidence);         // K01
-std::optional<Finding> double_precision_on_cpu(const Evidence& evidence);  // P03
-std::optional<Finding> many_collectives_on_cpu(const Evidence& evidence);  // N02
-std::optional<Finding> waiting_for_rank_on_cpu(const Evidence& evidence);  // N05
-std::optional<Finding> late_reduction_on_cpu(const Evidence& evidence);    // N06
+std::optional<Claim> optimizer_on_cpu(const Evidence& evidence);         // H03
+std::optional<Claim> zero_fill_on_cpu(const Evidence& evidence);         // H04
+std::optional<Claim> repeated_ops_on_cpu(const Evidence& evidence);      // H05
+std::optional<Claim> pointwise_on_cpu(const Evidence& evidence);         // K01
+std::optional<Claim> double_precision_on_cpu(const Evidence& evidence);  // P03
+std::optional<Claim> many_collectives_on_cpu(const Evidence& evidence);  // N02
+std::optional<Claim> waiting_for_rank_on_cpu(const Evidence& evidence);  // N05
+std::optional<Claim> late_reduction_on_cpu(const Evidence& evidence);    // N06
 
 }  // namespace stepscope::advise

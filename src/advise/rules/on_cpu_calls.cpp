@@ -8,6 +8,7 @@
 #include "advise/rules/constants.h"
 #include "advise/rules/on_cpu.h"
 #include "advise/say.h"
+#include "advise/see.h"
 #include "report/names.h"
 #include "report/statistics.h"
 
@@ -18,7 +19,7 @@ using report::format_value;
 using report::Unit;
 
 /// Host time of the window that goes in part; what recording it cost is not there without recording.
-void save_recorded(Finding& f, const Evidence& e, std::int64_t time, std::int64_t recording, double low,
+void save_recorded(Claim& f, const Evidence& e, std::int64_t time, std::int64_t recording, double low,
                    double high) {
   const std::int64_t least = std::max<std::int64_t>(0, time - recording);
   const auto most =
@@ -38,36 +39,32 @@ bool computes_on_cpu(const Evidence& e) {
   return e.fact(&Facts::runtime_calls) == 0 && (backend.empty() || backend == "gloo" || backend == "mpi");
 }
 
-std::optional<Finding> optimizer_on_cpu(const Evidence& e) {
+std::optional<Claim> optimizer_on_cpu(const Evidence& e) {
   const analyze::Launched& steps = e.launched_in("Optimizer.step#");
   if (!computes_on_cpu(e) || steps.ranges == 0 || steps.ops < kManyLaunches * steps.ranges ||
       steps.host >= kShortKernel * steps.ops)
     return std::nullopt;
-  Finding f =
-      finding(e, "H03", "host",
-              fmt::format("The optimizer calls {} operators per step, {} each on average",
+  Claim f =
+      claim(e, RuleId::H03, fmt::format("The optimizer calls {} operators per step, {} each on average",
                           format_value(steps.ops / steps.ranges, Unit::count), ns(steps.host / steps.ops)));
   save_recorded(f, e, steps.host, steps.recording, kMultiTensorLeast, kMultiTensorMost);
   f.confidence = Confidence::high;
   f.because = "calling so short operators costs more than they compute";
-  f.evidence = fmt::format("call_tree: Optimizer.step, {}{}", per_step(e, steps.host),
-                           with_recording(e, steps.recording));
+  f.evidence = {see::call_tree(fmt::format("Optimizer.step, {}{}", per_step(e, steps.host), with_recording(e, steps.recording)))};
   f.remedy = all_at_once(steps.name);
   f.verify = "A few operators in Optimizer.step, with _fused or _foreach in their names.";
   return f;
 }
 
-std::optional<Finding> zero_fill_on_cpu(const Evidence& e) {
+std::optional<Claim> zero_fill_on_cpu(const Evidence& e) {
   const analyze::Launched& fills = e.launched_in("Optimizer.zero_grad#");
   if (!computes_on_cpu(e) || fills.ranges == 0 || fills.ops < kManyFills * fills.ranges) return std::nullopt;
-  Finding f = finding(e, "H04", "host",
-                      fmt::format("zero_grad writes zeros with {} operators per step",
+  Claim f = claim(e, RuleId::H04, fmt::format("zero_grad writes zeros with {} operators per step",
                                   format_value(fills.ops / fills.ranges, Unit::count)));
   save_recorded(f, e, fills.host, fills.recording, kZeroFillPessimism, kZeroFillMost);
   f.confidence = Confidence::high;
   f.because = "gradients set to None need none of them";
-  f.evidence = fmt::format("call_tree: Optimizer.zero_grad, {}{}", per_step(e, fills.host),
-                           with_recording(e, fills.recording));
+  f.evidence = {see::call_tree(fmt::format("Optimizer.zero_grad, {}{}", per_step(e, fills.host), with_recording(e, fills.recording)))};
   f.remedy =
       "optimizer.zero_grad(set_to_none=True), the default since PyTorch 2.0: delete set_to_none=False. Not "
       "if code reads .grad as zeros.";
@@ -93,20 +90,19 @@ const analyze::OpLoop* dearest_loop(const Evidence& e) {
 
 }  // namespace
 
-std::optional<Finding> repeated_ops_on_cpu(const Evidence& e) {
+std::optional<Claim> repeated_ops_on_cpu(const Evidence& e) {
   const analyze::OpLoop* const loop = computes_on_cpu(e) ? dearest_loop(e) : nullptr;
   if (loop == nullptr || e.share(loop->host) < kLoopShare) return std::nullopt;
   const std::int64_t host = loop->host, rounds = loop->times / loop->loops;
   const std::string place = loop->source.empty() ? "" : " at " + placed(loop->source);
-  Finding f = finding(e, "H05", "host",
-                      fmt::format("A loop of {} × {}{} takes {} of {} per step, {} a round",
+  Claim f = claim(e, RuleId::H05, fmt::format("A loop of {} × {}{} takes {} of {} per step, {} a round",
                                   format_value(rounds, Unit::count), report::short_name(loop->unit, 60),
                                   place, ns(host / e.steps()), ns(e.step_length()), ns(host / loop->times)));
   const double left = 2 / static_cast<double>(std::max<std::int64_t>(rounds, 3));
   save_recorded(f, e, host, loop->recording, kLoopPessimism, 1 - left);
   f.confidence = Confidence::medium;
   f.because = "the same operators follow each other, and calling them costs as much as their work";
-  f.evidence = "launches: loops of operators, " + per_step(e, host) + with_recording(e, loop->recording);
+  f.evidence = {see::launches("loops of operators, " + per_step(e, host) + with_recording(e, loop->recording))};
   f.remedy = fmt::format(
       "Replace the loop{} by one operator on a larger tensor: torch.stack and a batched operator, indexing "
       "with a tensor, torch.vmap, torch._foreach_*, or torch.compile.",

@@ -7,6 +7,7 @@
 #include "advise/rules/constants.h"
 #include "advise/rules/on_cpu.h"
 #include "advise/say.h"
+#include "advise/see.h"
 #include "report/statistics.h"
 
 namespace stepscope::advise {
@@ -35,20 +36,16 @@ OperatorWork work_of(const Evidence& e, Wanted wanted) {
 
 }  // namespace
 
-std::optional<Finding> pointwise_on_cpu(const Evidence& e) {
+std::optional<Claim> pointwise_on_cpu(const Evidence& e) {
   const OperatorWork work =
       work_of(e, [](const analyze::HostWork& w) { return w.kind == analyze::OpKind::element_wise; });
   if (e.share(work.time) < kPointwiseShare || work.time < kLayerWork * work.calls) return std::nullopt;
-  Finding f = finding(
-      e, "K01", "kernel",
-      fmt::format("{} of {} per step goes into element-wise operators that each read and write memory",
+  Claim f = claim(e, RuleId::K01, fmt::format("{} of {} per step goes into element-wise operators that each read and write memory",
                   ns(work.time / e.steps()), ns(e.step_length())));
   save(f, work.time / e.steps(), kFusedLeast, std::max(kFusedMost, report::ratio(work.chained, work.time)));
   f.confidence = Confidence::medium;
   f.because = "how many of them fuse depends on what stands between them";
-  f.evidence = fmt::format(
-      "host_time: work of operators; {} calls in the window, {} of their time in runs over as many elements",
-      format_value(work.calls, Unit::count), percent(report::ratio(work.chained, work.time)));
+  f.evidence = {see::host_time(fmt::format("work of operators; {} calls in the window, {} of their time in runs over as many elements", format_value(work.calls, Unit::count), percent(report::ratio(work.chained, work.time))))};
   f.remedy =
       "torch.compile(model) on the blocks makes one loop of each run; fused norms and gates (F.rms_norm, "
       "F.layer_norm).";
@@ -57,17 +54,16 @@ std::optional<Finding> pointwise_on_cpu(const Evidence& e) {
   return f;
 }
 
-std::optional<Finding> double_precision_on_cpu(const Evidence& e) {
+std::optional<Claim> double_precision_on_cpu(const Evidence& e) {
   const OperatorWork work =
       work_of(e, [](const analyze::HostWork& w) { return w.dtype == derive::DType::float64; });
   if (work.calls == 0 || e.share(work.time) < kDoubleShare) return std::nullopt;
-  Finding f = finding(e, "P03", "precision",
-                      fmt::format("{} of {} per step computes in double precision", ns(work.time / e.steps()),
+  Claim f = claim(e, RuleId::P03, fmt::format("{} of {} per step computes in double precision", ns(work.time / e.steps()),
                                   ns(e.step_length())));
   save(f, work.time / e.steps(), 1 - 1 / kMinDouble, 1 - 1 / kMaxDoubleOnCpu);
   f.confidence = Confidence::high;
   f.because = "the types of the operators' inputs are in the file";
-  f.evidence = "host_time: work of operators, fp64";
+  f.evidence = {see::host_time("work of operators, fp64")};
   f.remedy =
       "Find the float64 source: torch.from_numpy(a).float(), dtype=torch.float32 where tensors are made, "
       "Python numbers instead of numpy scalars.";
@@ -107,17 +103,16 @@ bool too_many(const Evidence& e, const CollectivesOnCpu& all) {
 
 }  // namespace
 
-std::optional<Finding> many_collectives_on_cpu(const Evidence& e) {
+std::optional<Claim> many_collectives_on_cpu(const Evidence& e) {
   const CollectivesOnCpu all = collectives_on_cpu(e);
   if (!too_many(e, all)) return std::nullopt;
-  Finding f =
-      finding(e, "N02", "communication",
-              fmt::format("{} collectives per step, {} each on average: they cost latency, not bandwidth",
+  Claim f =
+      claim(e, RuleId::N02, fmt::format("{} collectives per step, {} each on average: they cost latency, not bandwidth",
                           format_value(all.count / e.steps(), Unit::count), ns(all.total / all.count)));
   save(f, all.exposed / e.steps(), kMergedLeast, kSlowedToo);
   f.confidence = Confidence::high;
   f.because = "their number and length are in the file";
-  f.evidence = fmt::format("host_time: collectives on the CPU, {} exposed", per_step(e, all.exposed));
+  f.evidence = {see::host_time(fmt::format("collectives on the CPU, {} exposed", per_step(e, all.exposed)))};
   f.remedy =
       "Let DistributedDataParallel bucket gradients (bucket_cap_mb=25 … 100) instead of a loop over "
       "parameters; torch.distributed._coalescing_manager() or one flattened tensor.";
@@ -126,7 +121,7 @@ std::optional<Finding> many_collectives_on_cpu(const Evidence& e) {
   return f;
 }
 
-std::optional<Finding> waiting_for_rank_on_cpu(const Evidence& e) {
+std::optional<Claim> waiting_for_rank_on_cpu(const Evidence& e) {
   const std::vector<analyze::RankWaits>& waits = e.reports().stragglers.waits;
   if (waits.size() < 2) return std::nullopt;
   const analyze::RankWaits& latest = *std::max_element(
@@ -140,15 +135,14 @@ std::optional<Finding> waiting_for_rank_on_cpu(const Evidence& e) {
   for (const analyze::RankWaits& of : waits)
     if (&of != &latest) least = std::min(least, of.waited);
   if (e.share(least) < kWaitingShare) return std::nullopt;
-  Finding f =
-      finding(e, "N05", "communication",
-              fmt::format("Rank {} comes last to {} of {} collectives, and the others wait for it: {} "
+  Claim f =
+      claim(e, RuleId::N05, fmt::format("Rank {} comes last to {} of {} collectives, and the others wait for it: {} "
                           "per step here",
                           latest.rank, latest.last, latest.collectives, ns(mine / e.steps())));
   save(f, least / e.steps(), kWaitingPessimism, 1);
   f.confidence = Confidence::medium;
   f.because = "the saving is what the rank that waits least would wait less";
-  f.evidence = fmt::format("stragglers: waiting in collectives, {}", per_step(e, mine));
+  f.evidence = {see::stragglers(fmt::format("waiting in collectives, {}", per_step(e, mine)))};
   f.remedy = fmt::format(
       "Look at rank {}'s own findings: its loader and storage, cores that it shares with other jobs, longer "
       "samples than others get, work that it alone does.",
@@ -158,19 +152,18 @@ std::optional<Finding> waiting_for_rank_on_cpu(const Evidence& e) {
   return f;
 }
 
-std::optional<Finding> late_reduction_on_cpu(const Evidence& e) {
+std::optional<Claim> late_reduction_on_cpu(const Evidence& e) {
   const CollectivesOnCpu all = collectives_on_cpu(e);
   if (all.steps == 0 || too_many(e, all) || all.median_before <= kLateReduction ||
       e.share(all.exposed) < kInformedShare)
     return std::nullopt;
-  Finding f =
-      finding(e, "N06", "communication",
-              fmt::format("Gradients are reduced only after {} of the backward pass: {} per step are exposed",
+  Claim f =
+      claim(e, RuleId::N06, fmt::format("Gradients are reduced only after {} of the backward pass: {} per step are exposed",
                           percent(all.median_before), ns(all.exposed / e.steps())));
   save(f, std::min(all.exposed, all.before) / e.steps(), 0, 1);
   f.confidence = Confidence::low;
   f.because = "a reduction on the CPU hides behind the backward pass only where it has a core of its own";
-  f.evidence = "host_time: collectives on the CPU";
+  f.evidence = {see::host_time("collectives on the CPU")};
   f.remedy =
       "DistributedDataParallel instead of reducing by hand; smaller buckets (bucket_cap_mb); "
       "static_graph=True; "

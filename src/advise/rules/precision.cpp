@@ -7,6 +7,7 @@
 #include "advise/rules/families.h"
 #include "advise/rules/on_cpu.h"
 #include "advise/say.h"
+#include "advise/see.h"
 #include "report/names.h"
 
 namespace stepscope::advise {
@@ -24,14 +25,12 @@ replay. Silent at the 0 to 5 % of mixed-precision programs.)";
 /// How many times as fast the device's peaks allow, `otherwise` where they are not known or allow less.
 double most_gain(double gain, double otherwise) { return gain > otherwise ? gain : otherwise; }
 
-std::optional<Finding> plain_cores(const Evidence& e, Bound bound) {
+std::optional<Claim> plain_cores(const Evidence& e, Bound bound) {
   for (const DeviceUse* row : e.mine(e.reports().devices.devices, "Devices")) {
     const double share = row->plain_cores;
     if (!(share >= kPlainCoreShare)) continue;
     const std::int64_t time = compute_time(e, share);
-    Finding f = finding(
-        e, "P01", "precision",
-        fmt::format(
+    Claim f = claim(e, RuleId::P01, fmt::format(
             "{} of kernel time ({} per step) is matrix work on plain cores; this device has matrix units",
             percent(share), ns(time)));
     const double gain = most_gain(row->plain_gain, kMaxSpeedUp);
@@ -47,7 +46,7 @@ std::optional<Finding> plain_cores(const Evidence& e, Bound bound) {
     f.confidence = Confidence::medium;
     if (!f.next)
       f.because = "kernel names show it; how much a lower precision gains depends on memory traffic";
-    f.evidence = "devices: plain_core_share; kernels: tensor_cores = no";
+    f.evidence = {see::devices("plain_core_share"), see::kernels("tensor_cores = no")};
     f.remedy = lower_precision(e);
     f.verify = "Kernel names with matrix units appear; the loss curve stays.";
     f.effort = Effort::one_line;
@@ -61,7 +60,7 @@ constexpr std::string_view kDoubleDoc =
 with them `kMinDouble` to `kMaxDouble` times as fast, or what the device's peaks allow (fp64_gain). Silent for double numbers that only travel as a scalar argument of a kernel in
 another type, as a learning rate does. Without a device: operators that compute in fp64 (`host_time`) from that share of the window on, `kMinDouble` to `kMaxDoubleOnCpu` times as fast.)";
 
-std::optional<Finding> double_precision(const Evidence& e, Bound bound) {
+std::optional<Claim> double_precision(const Evidence& e, Bound bound) {
   if (bound == Bound::host_only) return double_precision_on_cpu(e);
   const DeviceUse* most = nullptr;
   for (const DeviceUse* row : e.mine(e.reports().devices.devices, "Devices"))
@@ -69,9 +68,8 @@ std::optional<Finding> double_precision(const Evidence& e, Bound bound) {
   if (most == nullptr || most->fp64 < kDoubleShare) return std::nullopt;
   const double share = most->fp64;
   const std::int64_t time = compute_time(e, share);
-  Finding f =
-      finding(e, "P03", "precision",
-              fmt::format("{} of kernel time ({} per step) is double precision", percent(share), ns(time)));
+  Claim f =
+      claim(e, RuleId::P03, fmt::format("{} of kernel time ({} per step) is double precision", percent(share), ns(time)));
   const double gain = most_gain(most->fp64_gain, kMaxDouble);
   save(f, time, 1 - 1 / kMinDouble, 1 - 1 / gain);
   change(f, {scale_of(Scale::What::fp64, 1 / gain)}, {scale_of(Scale::What::fp64, 1 / kMinDouble)});
@@ -79,7 +77,7 @@ std::optional<Finding> double_precision(const Evidence& e, Bound bound) {
   device_only(f, bound);
   f.confidence = Confidence::medium;
   if (!f.next) f.because = "kernel names show it";
-  f.evidence = "devices: fp64_share; kernels: names with double";
+  f.evidence = {see::devices("fp64_share"), see::kernels("names with double")};
   f.remedy =
       "Find the float64 source: torch.from_numpy(a).float(), dtype=torch.float32 where tensors are made, "
       "Python numbers instead of numpy scalars.";
@@ -89,8 +87,8 @@ std::optional<Finding> double_precision(const Evidence& e, Bound bound) {
 }
 
 constexpr Rule kRules[] = {
-    {"P01", "precision", "matrix work runs on plain cores", true, plain_cores, kPlainDoc},
-    {"P03", "precision", "double precision on the device", true, double_precision, kDoubleDoc},
+    {RuleId::P01, "matrix work runs on plain cores", true, plain_cores, kPlainDoc},
+    {RuleId::P03, "double precision on the device", true, double_precision, kDoubleDoc},
 };
 
 }  // namespace

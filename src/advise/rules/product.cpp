@@ -8,6 +8,7 @@
 #include "advise/rules/constants.h"
 #include "advise/rules/families.h"
 #include "advise/say.h"
+#include "advise/see.h"
 
 namespace stepscope::advise {
 namespace {
@@ -71,7 +72,7 @@ constexpr std::string_view kAlignedDoc =
 batch × tokens. Saving: 0 to what the median rate of the recording's aligned products of that type would save, none known without such products. Needs
 record_shapes=True. Silent when the host limits, and for products with a vector.)";
 
-std::optional<Finding> misaligned_products(const Evidence& e, Bound bound) {
+std::optional<Claim> misaligned_products(const Evidence& e, Bound bound) {
   const std::vector<const Product*> products = sized_products(e);
   double share = 0, saved = 0;
   std::int64_t calls = 0;
@@ -85,16 +86,15 @@ std::optional<Finding> misaligned_products(const Evidence& e, Bound bound) {
       saved += p->share * std::max(0.0, 1 - p->flop_rate / rate);
   }
   if (bound == Bound::host || top == nullptr || !(share >= kProductShare)) return std::nullopt;
-  Finding f =
-      finding(e, "K04", "kernel",
-              fmt::format("{} products with sizes that are no multiple of 8 take {} of kernel time, most of "
+  Claim f =
+      claim(e, RuleId::K04, fmt::format("{} products with sizes that are no multiple of 8 take {} of kernel time, most of "
                           "it {}",
                           format_value(calls, Unit::count), percent(share), text_of(*top)));
   if (saved > 0) save(f, compute_time(e, saved), 0, 1);
   f.shortens_kernels = true;
   f.confidence = Confidence::low;
   f.because = "libraries have kernels for odd sizes too; aligned products in this recording are the measure";
-  f.evidence = "products: m, n, k, flop_rate";
+  f.evidence = {see::products("m, n, k, flop_rate")};
   f.remedy = "Pad the vocabulary or hidden size (pad_to_multiple_of=64), e.g. 50257 to 50304.";
   f.verify = "products: n and k are multiples of 8, better of 64.";
   f.effort = Effort::code;
@@ -107,21 +107,20 @@ of them to less than `kEmptyWave`, and that reaches less than `kSlowProduct` of 
 rounds that is empty. Needs record_shapes=True and a tile in the kernel's name. Silent below one round (K02), for split-k, stream-k and persistent kernels, whose grid is not one
 block per tile, and when the host limits.)";
 
-std::optional<Finding> wave_quantisation(const Evidence& e, Bound bound) {
+std::optional<Claim> wave_quantisation(const Evidence& e, Bound bound) {
   if (bound == Bound::host) return std::nullopt;
   const std::vector<const Product*> products = sized_products(e);
   for (const Product* of : products) {
     const Product& p = *of;
     if (!(p.share >= kFarProductShare) || !is_quantised(products, p)) continue;
-    Finding f =
-        finding(e, "K05", "kernel",
-                fmt::format("{} fills {:.2f} rounds of the device's multiprocessors, the last one to {}",
+    Claim f =
+        claim(e, RuleId::K05, fmt::format("{} fills {:.2f} rounds of the device's multiprocessors, the last one to {}",
                             text_of(p), p.waves, percent(last_wave(p))));
     save(f, compute_time(e, p.share), 0, 1 - p.waves / std::ceil(p.waves));
     f.shortens_kernels = true;
     f.confidence = Confidence::low;
     f.because = "its tiles are known by the kernel's name and its sizes";
-    f.evidence = "products: waves, flop_rate";
+    f.evidence = {see::products("waves, flop_rate")};
     f.remedy =
         "Nudge the batch or the hidden size so that tiles fill whole rounds; "
         "torch.compile(mode=\"max-autotune\"), "
@@ -140,7 +139,7 @@ constexpr std::string_view kRoofDoc =
 rate and memory bandwidth allow. Saving: its time at `kNearRoofLeast` to `kNearRoofMost` of the roof. Silent for small grids (K02), odd sizes (K04), an empty last round of tiles (K05), products on plain cores (P01,
 P02), shares above 1 (a wrong peak), and when the host limits.)";
 
-std::optional<Finding> far_from_roof(const Evidence& e, Bound bound) {
+std::optional<Claim> far_from_roof(const Evidence& e, Bound bound) {
   if (bound == Bound::host) return std::nullopt;
   const std::vector<const Product*> products = sized_products(e);
   for (const Product* of : products) {
@@ -151,15 +150,14 @@ std::optional<Finding> far_from_roof(const Evidence& e, Bound bound) {
     if (!fits || is_misaligned(p) || is_quantised(products, p) || p.plain_cores > kMaxOfProduct ||
         p.small_grid > kMaxOfProduct)
       continue;
-    Finding f = finding(e, "K06", "kernel",
-                        fmt::format("{} reaches {} of the device's roof and takes {} of kernel time",
+    Claim f = claim(e, RuleId::K06, fmt::format("{} reaches {} of the device's roof and takes {} of kernel time",
                                     text_of(p), percent(p.share_of_roof), percent(p.share)));
     save(f, compute_time(e, p.share), 1 - p.share_of_roof / kNearRoofLeast,
          1 - p.share_of_roof / kNearRoofMost);
     f.shortens_kernels = true;
     f.confidence = Confidence::medium;
     f.because = "its FLOPs and bytes follow from the recorded sizes";
-    f.evidence = "products: share_of_roof";
+    f.evidence = {see::products("share_of_roof")};
     f.remedy =
         "torch.compile(mode=\"max-autotune\"), <<a newer cuBLAS||PYTORCH_TUNABLEOP_ENABLED=1||a newer "
         "cuBLAS; on ROCm "
@@ -176,7 +174,7 @@ constexpr std::string_view kUnitsDoc =
     R"(Looks for products (`products`) in half precision whose kernels are known to use plain cores, together `kProductShare` of compute time. Products with a vector are left out: memory limits them.
 Saving: `kOnUnitsLeast` to `kOnUnitsMost` times as fast. Needs record_shapes=True. Silent when the host limits.)";
 
-std::optional<Finding> half_on_plain_cores(const Evidence& e, Bound bound) {
+std::optional<Claim> half_on_plain_cores(const Evidence& e, Bound bound) {
   double share = 0;
   std::string top;
   for (const Product* p : sized_products(e)) {
@@ -185,15 +183,14 @@ std::optional<Finding> half_on_plain_cores(const Evidence& e, Bound bound) {
     share += p->share;
   }
   if (bound == Bound::host || share < kProductShare) return std::nullopt;
-  Finding f =
-      finding(e, "P02", "precision",
-              fmt::format("{} of kernel time goes into half-precision products on plain cores, most of it {}",
+  Claim f =
+      claim(e, RuleId::P02, fmt::format("{} of kernel time goes into half-precision products on plain cores, most of it {}",
                           percent(share), top));
   save(f, compute_time(e, share), 1 - 1 / kOnUnitsLeast, 1 - 1 / kOnUnitsMost);
   f.shortens_kernels = true;
   f.confidence = Confidence::low;
   f.because = "known by kernel names";
-  f.evidence = "products: plain_core_share";
+  f.evidence = {see::products("plain_core_share")};
   f.remedy = "Make N and K multiples of 8 and the operands contiguous along K; a newer library otherwise.";
   f.verify = "products: matrix_unit_share near 1.";
   f.effort = Effort::code;
@@ -201,12 +198,12 @@ std::optional<Finding> half_on_plain_cores(const Evidence& e, Bound bound) {
 }
 
 constexpr Rule kRules[] = {
-    {"K04", "kernel", "products of sizes that do not fit matrix units", true, misaligned_products,
+    {RuleId::K04, "products of sizes that do not fit matrix units", true, misaligned_products,
      kAlignedDoc},
-    {"K05", "kernel", "the last round of a product's tiles is nearly empty", true, wave_quantisation,
+    {RuleId::K05, "the last round of a product's tiles is nearly empty", true, wave_quantisation,
      kWaveDoc},
-    {"K06", "kernel", "a product runs far below the device's roof", true, far_from_roof, kRoofDoc},
-    {"P02", "precision", "half precision on plain cores", true, half_on_plain_cores, kUnitsDoc},
+    {RuleId::K06, "a product runs far below the device's roof", true, far_from_roof, kRoofDoc},
+    {RuleId::P02, "half precision on plain cores", true, half_on_plain_cores, kUnitsDoc},
 };
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "advise/rules/families.h"
 #include "advise/rules/on_cpu.h"
 #include "advise/say.h"
+#include "advise/see.h"
 
 namespace stepscope::advise {
 namespace {
@@ -83,7 +84,7 @@ Cause cause_of(const SlowRank& slow, const SlowKernels& kernels) {
                       slow.rank, kernels.against, share, device)};
 }
 
-std::optional<Finding> waiting_for_rank(const Evidence& e, Bound bound) {
+std::optional<Claim> waiting_for_rank(const Evidence& e, Bound bound) {
   if (bound == Bound::host_only) return waiting_for_rank_on_cpu(e);
   const SlowRank* slow = slow_rank(e);
   if (slow == nullptr || e.share(slow->cost * e.steps()) < kWaitingShare) return std::nullopt;
@@ -91,9 +92,8 @@ std::optional<Finding> waiting_for_rank(const Evidence& e, Bound bound) {
   const Cause cause = kernels != nullptr
                           ? cause_of(*slow, *kernels)
                           : Cause{std::string(work_of(slow->part)), look_at(slow->part, slow->rank)};
-  Finding f =
-      finding(e, "N05", "communication",
-              fmt::format("Rank {} takes {} longer than the others in every step, and they wait for it: {}",
+  Claim f =
+      claim(e, RuleId::N05, fmt::format("Rank {} takes {} longer than the others in every step, and they wait for it: {}",
                           slow->rank, ns(slow->excess), cause.what));
   if (slow->by == analyze::CostBy::replay) {
     f.saving_low = static_cast<std::int64_t>(kPacePessimism * static_cast<double>(slow->cost_low));
@@ -105,8 +105,7 @@ std::optional<Finding> waiting_for_rank(const Evidence& e, Bound bound) {
   f.because = fmt::format("{} of {} per step against {} on the other ranks, which differ by at most {}",
                           ns(slow->of_part.own), name_of(slow->part), ns(slow->of_part.others),
                           ns(slow->of_part.apart));
-  f.evidence = fmt::format("stragglers: rank {}, {}; this rank waits in {} of its time in collectives",
-                           slow->rank, name_of(slow->part), percent(waiting_share(e).value_or(0)));
+  f.evidence = {see::stragglers(fmt::format("rank {}, {}; this rank waits in {} of its time in collectives", slow->rank, name_of(slow->part), percent(waiting_share(e).value_or(0))))};
   f.remedy = cause.remedy;
   f.verify = "stragglers: no rank is listed, and ranks wait about equally long.";
   f.effort = Effort::code;
@@ -128,16 +127,15 @@ std::string range_of(double least, double most) {
   return low == high ? high : fmt::format("{}–{}", low.substr(0, low.find(' ')), high);
 }
 
-std::optional<Finding> pipeline_bubble(const Evidence& e, Bound) {
+std::optional<Claim> pipeline_bubble(const Evidence& e, Bound) {
   const analyze::PipelineStage* stage = pipeline_stage(e);
   if (stage == nullptr || stage->bubble_share < kBubbleShare ||
       std::abs(stage->bubble_share - stage->ideal_share) > kBubbleFit * stage->ideal_share)
     return std::nullopt;
   const auto [least, most] = bubble_shares(e, stage->pipeline);
   const std::int64_t now = stage->micro_batches, twice = 2 * now, many = kMicroBatches * stage->stages;
-  Finding f =
-      finding(e, "N08", "communication",
-              fmt::format("The {} stages wait {} of the step for each other; {} micro-batches instead of "
+  Claim f =
+      claim(e, RuleId::N08, fmt::format("The {} stages wait {} of the step for each other; {} micro-batches instead of "
                           "{} would halve it",
                           stage->stages, range_of(least, most), twice, now));
   const auto filling =
@@ -147,8 +145,7 @@ std::optional<Finding> pipeline_bubble(const Evidence& e, Bound) {
   f.because = fmt::format("filling and draining takes ({0}-1)/({1}{2}+{0}-1) = {3} of the step",
                           stage->stages, stage->chunks > 1 ? fmt::format("{}×", stage->chunks) : "", now,
                           percent(stage->ideal_share));
-  f.evidence = fmt::format("pipeline: bubble {} per step, {} of it in sends and receives", ns(stage->bubble),
-                           ns(stage->waiting));
+  f.evidence = {see::pipeline(fmt::format("bubble {} per step, {} of it in sends and receives", ns(stage->bubble), ns(stage->waiting)))};
   f.remedy = fmt::format("Cut the batch into {} micro-batches, for which the saving is given", twice);
   if (many > twice)
     f.remedy +=
@@ -164,8 +161,8 @@ std::optional<Finding> pipeline_bubble(const Evidence& e, Bound) {
 }
 
 constexpr Rule kRules[] = {
-    {"N05", "communication", "one rank holds the others up", true, waiting_for_rank, kWaitingDoc},
-    {"N08", "communication", "a pipeline has few micro-batches", true, pipeline_bubble, kBubbleDoc},
+    {RuleId::N05, "one rank holds the others up", true, waiting_for_rank, kWaitingDoc},
+    {RuleId::N08, "a pipeline has few micro-batches", true, pipeline_bubble, kBubbleDoc},
 };
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace stepscope::advise {
 namespace {
 
 /// One rank's step of 8 ms as stage 1 of 4, with `bubble` of it lost and 4 micro-batches: 3/7 would be.
-std::optional<Finding> bubble(std::int64_t bubble) {
+std::optional<Claim> bubble(std::int64_t bubble) {
   Reports reports;
   analyze::PipelineStage stage{};
   stage.rank = 1;
@@ -26,13 +26,13 @@ std::optional<Finding> bubble(std::int64_t bubble) {
   stage.ideal_share = 3.0 / 7;
   reports.pipeline.stages.push_back(stage);
   const auto rules = rank_rules();
-  const auto rule = std::find_if(rules.begin(), rules.end(), [](const Rule& r) { return r.id == "N08"; });
+  const auto rule = std::find_if(rules.begin(), rules.end(), [](const Rule& r) { return r.id == RuleId::N08; });
   return rule->find(Evidence(reports, 1, true), Bound::communication);
 }
 
 // Twice as many micro-batches halve the 3.2 ms; of 32 an eighth is left.
 TEST(RankRules, APipelineWithFewMicroBatches) {
-  const std::optional<Finding> found = bubble(3'200'000);
+  const std::optional<Claim> found = bubble(3'200'000);
   ASSERT_TRUE(found);
   EXPECT_EQ(
       found->title,
@@ -46,7 +46,7 @@ TEST(RankRules, APipelineWithFewMicroBatches) {
 
 // 3.43 ms are the ideal: of more than that only as much is saved, and 5 ms are not for filling and draining.
 TEST(RankRules, ABubbleOfOtherCauses) {
-  const std::optional<Finding> found = bubble(4'000'000);
+  const std::optional<Claim> found = bubble(4'000'000);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->saving_high, 1'714'285);
   EXPECT_FALSE(bubble(5'000'000));
@@ -54,7 +54,7 @@ TEST(RankRules, ABubbleOfOtherCauses) {
 }
 
 /// What rank 0 says of rank 2, whose compute takes 18 ms of each step of 20 ms and that of the others 10.
-Finding slow_rank_with(const analyze::SlowKernels& kernels) {
+Claim slow_rank_with(const analyze::SlowKernels& kernels) {
   Reports reports;
   analyze::SlowRank slow;
   slow.rank = 2;
@@ -72,13 +72,13 @@ Finding slow_rank_with(const analyze::SlowKernels& kernels) {
   facts.window = 20'000'000;
   reports.overview.ranks.push_back(std::move(facts));
   const auto rules = rank_rules();
-  const auto rule = std::find_if(rules.begin(), rules.end(), [](const Rule& r) { return r.id == "N05"; });
-  return rule->find(Evidence(reports, 0, true), Bound::communication).value_or(Finding{});
+  const auto rule = std::find_if(rules.begin(), rules.end(), [](const Rule& r) { return r.id == RuleId::N05; });
+  return rule->find(Evidence(reports, 0, true), Bound::communication).value_or(Claim{});
 }
 
 // The replay's range is 7.5 to 8.5 ms, of which no more than the 8 ms are to be had.
 TEST(RankRules, ASlowDeviceOrMoreWork) {
-  const Finding device = slow_rank_with({2, 1, 100, 100, 0.98, 1.8, 0.95});
+  const Claim device = slow_rank_with({2, 1, 100, 100, 0.98, 1.8, 0.95});
   EXPECT_EQ(
       device.title,
       "Rank 2 takes 8.00 ms longer than the others in every step, and they wait for it: the same compute "
@@ -89,7 +89,7 @@ TEST(RankRules, ASlowDeviceOrMoreWork) {
   EXPECT_TRUE(device.remedy.starts_with("Not more work: a lower clock")) << device.remedy;
   EXPECT_EQ(device.saving_low, 6'000'000);
   EXPECT_EQ(device.saving_high, 8'000'000);
-  const Finding more = slow_rank_with({2, 1, 120, 100, 0.4, 1, 1});
+  const Claim more = slow_rank_with({2, 1, 120, 100, 0.4, 1, 1});
   EXPECT_TRUE(more.title.ends_with(": 120 compute kernels per step, 100 on rank 1")) << more.title;
   EXPECT_TRUE(more.remedy.starts_with("Rank 2 has more or other work")) << more.remedy;
   EXPECT_TRUE(slow_rank_with({2, 1, 100, 100, 0.4, 1, 1})
@@ -100,7 +100,7 @@ TEST(RankRules, ASlowDeviceOrMoreWork) {
 
 /// What rank 0 says of all-reduces that reach 1 GB/s at their fastest, of 10, and take 6 of 10 ms; by rank,
 /// the share of its time in collectives that is waiting.
-std::optional<Finding> slow_links_among(std::int64_t group, const std::vector<double>& waits) {
+std::optional<Claim> slow_links_among(std::int64_t group, const std::vector<double>& waits) {
   Reports reports;
   analyze::CollectiveSize size;
   size.rank = 0;
@@ -124,14 +124,14 @@ std::optional<Finding> slow_links_among(std::int64_t group, const std::vector<do
   facts.window = 10'000'000;
   reports.overview.ranks.push_back(std::move(facts));
   const auto rules = communication_rules();
-  const auto rule = std::find_if(rules.begin(), rules.end(), [](const Rule& r) { return r.id == "N03"; });
+  const auto rule = std::find_if(rules.begin(), rules.end(), [](const Rule& r) { return r.id == RuleId::N03; });
   return rule->find(Evidence(reports, 0, true), Bound::communication);
 }
 
 // Of 6 ms a fifth is waiting. What moves for 4.8 ms would take an eighth of that at the expected rate. With
 // seven tenths of waiting even the fastest could be at a third of that rate.
 TEST(RankRules, WaitsAreNoSlowLinks) {
-  const std::optional<Finding> all = slow_links_among(3, {0.2, 0.2, 0.2});
+  const std::optional<Claim> all = slow_links_among(3, {0.2, 0.2, 0.2});
   ASSERT_TRUE(all);
   EXPECT_EQ(all->saving_high, 4'200'000);
   EXPECT_EQ(all->confidence, Confidence::medium);
@@ -142,7 +142,7 @@ TEST(RankRules, WaitsAreNoSlowLinks) {
 
 // A rank that is not open may be late in every step.
 TEST(RankRules, ALateRankLooksLikeSlowLinks) {
-  const std::optional<Finding> some = slow_links_among(4, {0.7, 0.7, 0.7});
+  const std::optional<Claim> some = slow_links_among(4, {0.7, 0.7, 0.7});
   ASSERT_TRUE(some);
   EXPECT_EQ(some->confidence, Confidence::low);
   EXPECT_TRUE(some->title.ends_with(": slow links, or a rank that is late in every step")) << some->title;
@@ -152,7 +152,7 @@ TEST(RankRules, ALateRankLooksLikeSlowLinks) {
 
 /// What rank 0 is told where ranks without a device wait so long in 10 collectives each, in a recording of 10
 /// ms and one step, and rank 2 comes last to `last` of them.
-std::optional<Finding> late_rank_among(const report::Ints& waits, std::int64_t last) {
+std::optional<Claim> late_rank_among(const report::Ints& waits, std::int64_t last) {
   Reports reports;
   for (std::int64_t rank = 0; rank < std::ssize(waits); ++rank) {
     analyze::RankWaits of;
@@ -167,13 +167,13 @@ std::optional<Finding> late_rank_among(const report::Ints& waits, std::int64_t l
   facts.window = 10'000'000;
   reports.overview.ranks.push_back(std::move(facts));
   const auto rules = rank_rules();
-  const auto rule = std::find_if(rules.begin(), rules.end(), [](const Rule& r) { return r.id == "N05"; });
+  const auto rule = std::find_if(rules.begin(), rules.end(), [](const Rule& r) { return r.id == RuleId::N05; });
   return rule->find(Evidence(reports, 0, true), Bound::host_only);
 }
 
 // Without rank 2 the others would still wait for rank 1, which waits 3 ms now.
 TEST(RankRules, ALateRankWithoutADevice) {
-  const std::optional<Finding> late = late_rank_among({4'000'000, 3'000'000, 0}, 6);
+  const std::optional<Claim> late = late_rank_among({4'000'000, 3'000'000, 0}, 6);
   ASSERT_TRUE(late);
   EXPECT_EQ(late->title,
             "Rank 2 comes last to 6 of 10 collectives, and the others wait for it: 4.00 ms per step here");

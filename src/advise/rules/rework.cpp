@@ -8,6 +8,7 @@
 #include "advise/rules/constants.h"
 #include "advise/rules/families.h"
 #include "advise/say.h"
+#include "advise/see.h"
 #include "report/statistics.h"
 
 namespace stepscope::advise {
@@ -33,12 +34,11 @@ as fast where cuDNN measures all its kernels first, through replay where launche
 the host limits. Silent where sizes vary over the steps: each would be measured anew. Low confidence: the fallback may be the fastest, and may have been
 measured.)";
 
-std::optional<Finding> fallback_convolutions(const Evidence& e, const ConvSetup& fallback) {
+std::optional<Claim> fallback_convolutions(const Evidence& e, const ConvSetup& fallback) {
   const double share = fallback.share;
   const bool fixed = fallback.sizes == ConvSizes::fixed;
-  Finding f =
-      finding(e, "K08", "kernel",
-              fmt::format("{} of kernel time ({} per step) goes into fallback kernels of convolutions",
+  Claim f =
+      claim(e, RuleId::K08, fmt::format("{} of kernel time ({} per step) goes into fallback kernels of convolutions",
                           percent(share), ns(compute_time(e, share))));
   save(f, compute_time(e, share), 0, 1 - 1 / kMeasuredKernel);
   change(f,
@@ -47,7 +47,7 @@ std::optional<Finding> fallback_convolutions(const Evidence& e, const ConvSetup&
          0.0);
   f.because = fixed ? "sizes are the same in all steps; the fallback may be the fastest kernel all the same"
                     : "sizes are not known to stay the same, and the fallback may be the fastest kernel";
-  f.evidence = "kernels: convolution setup, the longest is " + fallback.kernel.substr(0, 60);
+  f.evidence = {see::kernels("convolution setup, the longest is " + fallback.kernel.substr(0, 60))};
   f.remedy =
       "torch.backends.cudnn.benchmark=True where sizes are fixed<<|| and MIOPEN_FIND_MODE=3|| "
       "(MIOPEN_FIND_MODE=3 on ROCm)>>; a convolution "
@@ -58,28 +58,27 @@ std::optional<Finding> fallback_convolutions(const Evidence& e, const ConvSetup&
   return f;
 }
 
-std::optional<Finding> needless_bias(const Evidence& e, const ConvSetup& bias) {
-  Finding f =
-      finding(e, "K08", "kernel",
-              fmt::format("{} kernels per step add biases of convolutions that a batch norm takes away again",
+std::optional<Claim> needless_bias(const Evidence& e, const ConvSetup& bias) {
+  Claim f =
+      claim(e, RuleId::K08, fmt::format("{} kernels per step add biases of convolutions that a batch norm takes away again",
                           format_value(bias.kernels / e.steps(), Unit::count)));
   save(f, compute_time(e, bias.share), 1, 1);
   f.because = "the operators are in the file: a batch norm follows the convolution";
-  f.evidence = "kernels: convolution setup, bias before batch norm";
+  f.evidence = {see::kernels("convolution setup, bias before batch norm")};
   f.remedy = "bias=False in convolutions that a batch norm follows.";
   f.verify = "kernels: no bias before batch norm.";
   f.effort = Effort::one_line;
   return f;
 }
 
-std::optional<Finding> convolution_setup(const Evidence& e, Bound bound) {
+std::optional<Claim> convolution_setup(const Evidence& e, Bound bound) {
   const auto first = [&](ConvFlaw what) -> const ConvSetup* {
     for (const ConvSetup* row : e.mine(e.reports().kernels.convolutions, "Convolution setup"))
       if (row->what == what) return row;
     return nullptr;
   };
   const ConvSetup *fallback = first(ConvFlaw::fallback), *bias = first(ConvFlaw::needless_bias);
-  std::optional<Finding> f;
+  std::optional<Claim> f;
   if (fallback != nullptr && fallback->share >= kFallbackShare && fallback->sizes != ConvSizes::varying &&
       has_tensor_cores(e))
     f = fallback_convolutions(e, *fallback);
@@ -96,7 +95,7 @@ constexpr std::string_view kRecomputeDoc =
 shorter by as much; what comes next where the host limits. Silent where memory is recorded and the peak with what would be held instead is above `kFullestMemory` of the device's memory: then
 recomputing is what makes the program fit. Low confidence without `[memory]` events.)";
 
-std::optional<Finding> recompute(const Evidence& e, Bound bound) {
+std::optional<Claim> recompute(const Evidence& e, Bound bound) {
   const auto works = e.mine(e.reports().kernels.recomputed, "Recomputed work");
   if (works.empty() || works.front()->share < kRecomputeShare) return std::nullopt;
   const double share = works.front()->share;
@@ -106,8 +105,7 @@ std::optional<Finding> recompute(const Evidence& e, Bound bound) {
   if (known && static_cast<double>(report::plus(memory.peak, held)) >=
                    kFullestMemory * static_cast<double>(memory.total))
     return std::nullopt;
-  Finding f = finding(e, "K09", "kernel",
-                      fmt::format("{} of kernel time ({} per step) computes activations again",
+  Claim f = claim(e, RuleId::K09, fmt::format("{} of kernel time ({} per step) computes activations again",
                                   percent(share), ns(compute_time(e, share))));
   save(f, compute_time(e, share), kRecomputeLeast, kRecomputeMost);
   change(f, {scale_of(Scale::What::compute, 1 - kRecomputeMost * share)},
@@ -121,7 +119,7 @@ std::optional<Finding> recompute(const Evidence& e, Bound bound) {
                                   format_value(memory.peak, Unit::bytes),
                                   format_value(memory.total, Unit::bytes), format_value(held, Unit::bytes))
                     : "memory is not recorded: only worth it where there is room (profile_memory=True tells)";
-  f.evidence = fmt::format("kernels: recomputed work, known by {}", name_of(works.front()->known_by));
+  f.evidence = {see::kernels(fmt::format("recomputed work, known by {}", name_of(works.front()->known_by)))};
   f.remedy =
       "Checkpoint fewer blocks; a selective policy (create_selective_checkpoint_contexts) that recomputes "
       "only "
@@ -153,7 +151,7 @@ constexpr std::string_view kDriftDoc =
 steps to the last, and all of them together as well, while the host kept its pace (`steps`: host_pace). Saving: what they take beyond the first third, at least `kDriftPessimism` of it; through replay with compute kernels
 shorter by as much; what comes next where the host limits. The first step is left out, as clocks ramp up. Silent where kernels of larger grids replace smaller ones: inputs that grow.)";
 
-std::optional<Finding> clock_drift(const Evidence& e, Bound bound) {
+std::optional<Claim> clock_drift(const Evidence& e, Bound bound) {
   const auto drifts = e.mine(e.reports().kernels.drift, "Drift of equal kernels");
   if (drifts.empty()) return std::nullopt;
   const analyze::KernelDrift& drift = *drifts.front();
@@ -161,8 +159,7 @@ std::optional<Finding> clock_drift(const Evidence& e, Bound bound) {
       host_drift(e) > kDriftPace)
     return std::nullopt;
   const double saved = std::min(1.0, report::ratio(drift.excess, e.fact(&Facts::compute)));
-  Finding f = finding(e, "K10", "kernel",
-                      fmt::format("The same kernels run {} slower from step {} on: clock or power limit",
+  Claim f = claim(e, RuleId::K10, fmt::format("The same kernels run {} slower from step {} on: clock or power limit",
                                   percent(drift.pace - 1), drift.since_step));
   save(f, drift.excess / e.steps(), kDriftPessimism, 1);
   change(f, {scale_of(Scale::What::compute, 1 - saved)},
@@ -174,7 +171,7 @@ std::optional<Finding> clock_drift(const Evidence& e, Bound bound) {
     f.because = fmt::format(
         "{} of {} groups of equal kernels slow down and the host does not; clocks are not recorded",
         percent(drift.slower), drift.groups);
-  f.evidence = fmt::format("kernels: drift of equal kernels, {} per step", drift.kernels);
+  f.evidence = {see::kernels(fmt::format("drift of equal kernels, {} per step", drift.kernels))};
   f.remedy =
       "<<nvidia-smi -q -d PERFORMANCE,CLOCK||rocm-smi --showperflevel -c||nvidia-smi -q -d PERFORMANCE,CLOCK "
       "or rocm-smi --showperflevel -c>> while it runs: see what holds the clock down, power or heat; mend "
@@ -186,9 +183,9 @@ std::optional<Finding> clock_drift(const Evidence& e, Bound bound) {
 }
 
 constexpr Rule kRules[] = {
-    {"K08", "kernel", "convolutions are set up badly", true, convolution_setup, kSetupDoc},
-    {"K09", "kernel", "activations are computed again", true, recompute, kRecomputeDoc},
-    {"K10", "kernel", "the same kernels become slower", true, clock_drift, kDriftDoc},
+    {RuleId::K08, "convolutions are set up badly", true, convolution_setup, kSetupDoc},
+    {RuleId::K09, "activations are computed again", true, recompute, kRecomputeDoc},
+    {RuleId::K10, "the same kernels become slower", true, clock_drift, kDriftDoc},
 };
 
 }  // namespace

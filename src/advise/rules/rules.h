@@ -1,4 +1,4 @@
-// The rules, in one list: each looks at one rank's reports and may return one finding. None calls another.
+// The rules, in one list: each looks at one rank's reports and may make one claim. None calls another.
 #pragma once
 
 #include <optional>
@@ -7,15 +7,16 @@
 #include <vector>
 
 #include "advise/bound.h"
+#include "advise/claim.h"
 #include "advise/evidence.h"
-#include "advise/finding.h"
 
 namespace stepscope::advise {
 
 struct Rule {
-  std::string_view id, category, one_line;
+  RuleId id;
+  std::string_view one_line;
   bool needs_device;  ///< silent when capture health forbids conclusions about the device
-  std::optional<Finding> (*find)(const Evidence&, Bound);
+  std::optional<Claim> (*find)(const Evidence&, Bound);
   /// Markdown for docs/advice.md and `explain ID`: what it looks for, in which columns, with which constants;
   /// how the saving is estimated; what else looks alike and keeps it silent.
   std::string_view doc = "";

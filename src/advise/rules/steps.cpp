@@ -9,6 +9,7 @@
 #include "advise/rules/constants.h"
 #include "advise/rules/families.h"
 #include "advise/say.h"
+#include "advise/see.h"
 #include "report/statistics.h"
 
 namespace stepscope::advise {
@@ -81,7 +82,7 @@ std::string grown_op(const Evidence& e, std::int64_t step) {
   return "";
 }
 
-std::optional<Finding> step_outlier(const Evidence& e, Bound bound) {
+std::optional<Claim> step_outlier(const Evidence& e, Bound bound) {
   const OwnSteps own = steps_of(e, bound);
   if (std::ssize(own.steps) < kStepsToCompare) return std::nullopt;
   const double limit = std::max(kOutlierSpreads * static_cast<double>(spread_of(own)),
@@ -96,14 +97,10 @@ std::optional<Finding> step_outlier(const Evidence& e, Bound bound) {
   }
   if (longest == 0) return std::nullopt;
   const std::string step = own.steps[longest]->name(), grown = grown_part(own, longest);
-  Finding f = finding(
-      e, "H09", "host",
-      fmt::format("Step {} took {} against {}: {}", step, ns(own.lengths[longest]), ns(own.median), grown));
+  Claim f = claim(e, RuleId::H09, fmt::format("Step {} took {} against {}: {}", step, ns(own.lengths[longest]), ns(own.median), grown));
   f.confidence = Confidence::medium;
   f.because = "lengths are taken between the ends of device work, not between marks of the host";
-  f.evidence =
-      fmt::format("steps: device_length of step {}{}; spread over all steps, such outliers cost {} a step",
-                  step, grown_op(e, own.steps[longest]->number), ns(beyond / std::ssize(own.steps)));
+  f.evidence = {see::steps(fmt::format("device_length of step {}{}; spread over all steps, such outliers cost {} a step", step, grown_op(e, own.steps[longest]->number), ns(beyond / std::ssize(own.steps))))};
   f.remedy = fmt::format(
       "Look at step {} alone (`stepscope show {} --step {}`). Usual causes: a checkpoint or log written in "
       "the step, garbage collection, another program on the machine.",
@@ -164,7 +161,7 @@ bool is_profiler(const Place& place) {
          place.place.find("torch/autograd/profiler") != std::string::npos;
 }
 
-std::optional<Finding> pause_between_steps(const Evidence& e, Bound bound) {
+std::optional<Claim> pause_between_steps(const Evidence& e, Bound bound) {
   const bool host_only = bound == Bound::host_only;
   const auto least =
       std::max(kLongPause, static_cast<std::int64_t>(kLongPauseShare * static_cast<double>(e.step_length())));
@@ -187,8 +184,7 @@ std::optional<Finding> pause_between_steps(const Evidence& e, Bound bound) {
           (most.place + most.source + most.region).find(part) != std::string::npos)
         known = &pause;
   const std::string where = most.spoken().empty() ? "" : " in " + most.spoken();
-  Finding f = finding(e, "H07", "host",
-                      fmt::format("{} of {} per step {} {}: {}{}", ns(cost / e.steps()), ns(e.step_length()),
+  Claim f = claim(e, RuleId::H07, fmt::format("{} of {} per step {} {}: {}{}", ns(cost / e.steps()), ns(e.step_length()),
                                   host_only ? "pass" : "the device idles",
                                   most.between_steps() ? "between steps" : "in long pauses",
                                   known != nullptr              ? known->what
@@ -203,8 +199,8 @@ std::optional<Finding> pause_between_steps(const Evidence& e, Bound bound) {
   f.confidence = most.cause == IdleCause::untraced ? Confidence::low : Confidence::medium;
   f.because = most.cause == IdleCause::untraced ? "nothing is recorded on the launching threads then"
                                                 : "the host's place in that time is recorded";
-  f.evidence = fmt::format("{}: time by place, {}, the longest {}", host_only ? "host_time" : "idle",
-                           per_step(e, cost), ns(most.longest));
+  const std::string shown = fmt::format("time by place, {}, the longest {}", per_step(e, cost), ns(most.longest));
+  f.evidence = {host_only ? see::host_time(shown) : see::idle(shown)};
   f.remedy =
       known != nullptr
           ? known->remedy
@@ -218,7 +214,7 @@ std::optional<Finding> pause_between_steps(const Evidence& e, Bound bound) {
   return f;
 }
 
-std::optional<Finding> cpu_contention(const Evidence& e, Bound bound) {
+std::optional<Claim> cpu_contention(const Evidence& e, Bound bound) {
   const OwnSteps own = steps_of(e, bound);
   const auto count = std::ssize(own.steps);
   if (count < kStepsToCompare) return std::nullopt;
@@ -234,19 +230,13 @@ std::optional<Finding> cpu_contention(const Evidence& e, Bound bound) {
   }
   if (slow == 0) return std::nullopt;
   const analyze::StepPace& pace = own.steps[worst]->pace;
-  Finding f = finding(
-      e, "I06", "input",
-      fmt::format("In {} of {} steps host operators take {:.2g} times as long (median) and kernels do "
+  Claim f = claim(e, RuleId::I06, fmt::format("In {} of {} steps host operators take {:.2g} times as long (median) and kernels do "
                   "not: the CPU is shared with something",
                   slow, count, pace.host));
   save(f, lost / count, kContentionPessimism, bound == Bound::host_only ? kSlowedToo : 1);
   f.confidence = Confidence::medium;
   f.because = "one slow operator would not be it: most of them slow down together";
-  f.evidence = fmt::format(
-      "steps: step {} took {} longer; {} of its operator time is in names that took 1.3 times as long and "
-      "more (slower_ops), device_pace {:.3f}",
-      own.steps[worst]->name(), ns(own.excess(worst)), percent(pace.slower),
-      std::isnan(pace.device) ? 1 : pace.device);
+  f.evidence = {see::steps(fmt::format("step {} took {} longer; {} of its operator time is in names that took 1.3 times as long and more (slower_ops), device_pace {:.3f}", own.steps[worst]->name(), ns(own.excess(worst)), percent(pace.slower), std::isnan(pace.device) ? 1 : pace.device))};
   f.remedy =
       "Fewer DataLoader workers than cores − 2 per rank; torch.set_num_threads() and OMP_NUM_THREADS; pin "
       "ranks to their NUMA node (numactl); look for CPU quotas (cgroup cpu.max) and for other jobs.";
@@ -256,7 +246,7 @@ std::optional<Finding> cpu_contention(const Evidence& e, Bound bound) {
 }
 
 constexpr Rule kRules[] = {
-    {"I06", "input", "the CPU is shared: all operators are slower in some steps", false, cpu_contention,
+    {RuleId::I06, "the CPU is shared: all operators are slower in some steps", false, cpu_contention,
      R"(Looks at: `steps`: `host_pace`, `slower_ops`, `device_pace`, `device_length`. Fires when, in a step other than the first of
 at least kStepsToCompare, names that hold kSlowerOpsShare of operator time took 1.3 times as long a call as in the median step
 and more, the median name is slower by kHostPace, kernels keep their pace (kSamePace) and the step is longer than the median.
@@ -264,7 +254,7 @@ and more, the median name is slower by kHostPace, kernels keep their pace (kSame
 Saving: what these steps take beyond the median, spread over all steps; low is kContentionPessimism of it, high kSlowedToo where no device is recorded.
 
 Silent on: one slow operator; kernels that slow down as well (clock); steps that are not longer.)"},
-    {"H07", "host", "the device idles between steps", true, pause_between_steps,
+    {RuleId::H07, "the device idles between steps", true, pause_between_steps,
      R"(Looks at: *Idle time by place* of `idle`, causes `python`, `annotation`, `untraced` and `op`. Counts places `between steps` that
 lie in no range of the loop itself (optimizer, forward, backward, loader), and places anywhere with one part of kLongPause and
 kLongPauseShare of a step or more. Fires from kBorderShare of the window on, with two complete steps or more. What is open then
@@ -277,7 +267,7 @@ line in every step (H02); from kRecordedBorder a step and kLeftBehind an operato
 
 Silent on: gaps between steps in which the host already runs the next step's operators; waits for data, blocking calls and
 allocations, which have rules of their own.)"},
-    {"H09", "host", "one step took much longer than the others", false, step_outlier,
+    {RuleId::H09, "one step took much longer than the others", false, step_outlier,
      R"(Looks at: `steps`: `device_length` (`total`, where no device is recorded). Fires when, of at least kStepsToCompare steps,
 one is longer than the median by over kOutlierSpreads × the median distance from it and by over kOutlierShare. The part of the
 step that grew most is named, and the operator, where *Outlier steps* has it.

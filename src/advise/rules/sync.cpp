@@ -11,6 +11,7 @@
 #include "advise/rules/constants.h"
 #include "advise/rules/families.h"
 #include "advise/say.h"
+#include "advise/see.h"
 #include "report/statistics.h"
 
 namespace stepscope::advise {
@@ -44,35 +45,35 @@ Waits waits_of_kind(const Evidence& e, WaitKind kind) {
 
 /// Takes these waits away: the operators that wait, or the calls where no operator does. `what` goes of an
 /// operator: `host` its time, `waiting` what it launched as well, and the operator that calls it.
-void without(Finding& f, const Waits& waits, Scale::What what) {
+void without(Claim& f, const Waits& waits, Scale::What what) {
   f.pessimism = kSyncPessimism;
   for (const WaitingCall& call : waits.calls)
     f.ideal.push_back(call.op.empty() ? scale_of(Scale::What::host, call.call, 0)
                                       : scale_of(what, call.op, 0));
 }
 
-Finding wait_finding(const Evidence& e, const char* id, const Waits& waits, std::string title) {
+Claim wait_claim(const Evidence& e, RuleId id, const Waits& waits, std::string title) {
   const WaitingCall& dearest = waits.calls.front();
-  Finding f = finding(e, id, "sync", std::move(title));
+  Claim f = claim(e, id, std::move(title));
   save(f, waits.cost / e.steps(), kSyncPessimism, 1.0);
   f.confidence = dearest.where.empty() ? Confidence::medium : Confidence::high;
   f.because = fmt::format("the device is idle inside these calls and after them until the next launch{}",
                           dearest.where.empty() ? "" : ", and the line is recorded");
-  f.evidence = fmt::format("synchronizations: {}; idle: causes sync and refill, {}", dearest.detail,
-                           per_step(e, waits.cost));
+  f.evidence = {see::synchronizations(dearest.detail),
+                see::idle(fmt::format("causes sync and refill, {}", per_step(e, waits.cost)))};
   f.remedy = dearest.remedy;
   f.verify = "`stepscope show synchronizations` no longer lists the call with a cost.";
   f.effort = Effort::one_line;
   return f;
 }
 
-std::optional<Finding> scalar_read(const Evidence& e, Bound) {
+std::optional<Claim> scalar_read(const Evidence& e, Bound) {
   const Waits waits = waits_of_kind(e, WaitKind::scalar);
   const bool many = waits.count >= kManyWaits * e.steps();
   if (waits.calls.empty() || (!many && e.share(waits.cost) < kScalarShare)) return std::nullopt;
   const WaitingCall& dearest = waits.calls.front();
-  Finding f = wait_finding(
-      e, "S01", waits,
+  Claim f = wait_claim(
+      e, RuleId::S01, waits,
       fmt::format(
           "{} of {} per step: the host reads a value from the device {} times a step; {}{} drains the "
           "device's queue",
@@ -100,25 +101,25 @@ bool shares_names(const Evidence& e, const Waits& waits, WaitKind kind) {
   });
 }
 
-std::optional<Finding> explicit_wait(const Evidence& e, Bound) {
+std::optional<Claim> explicit_wait(const Evidence& e, Bound) {
   const Waits waits = waits_of_kind(e, WaitKind::asked);
   if (waits.calls.empty() || waits.count < e.steps() || e.share(waits.cost) < kSyncShare) return std::nullopt;
   const WaitingCall& dearest = waits.calls.front();
-  Finding f =
-      wait_finding(e, "S02", waits,
-                   fmt::format("{} of {} per step the device idles in and after {}{}",
-                               ns(waits.cost / e.steps()), ns(e.step_length()), dearest.what, dearest.where));
+  Claim f =
+      wait_claim(e, RuleId::S02, waits,
+                 fmt::format("{} of {} per step the device idles in and after {}{}",
+                             ns(waits.cost / e.steps()), ns(e.step_length()), dearest.what, dearest.where));
   if (!shares_names(e, waits, WaitKind::asked)) without(f, waits, Scale::What::host);
   return f;
 }
 
-std::optional<Finding> size_wait(const Evidence& e, Bound) {
+std::optional<Claim> size_wait(const Evidence& e, Bound) {
   const Waits waits = waits_of_kind(e, WaitKind::shape);
   const bool many = waits.count >= kManyWaits * e.steps();
   if (waits.calls.empty() || (!many && e.share(waits.cost) < kShapeShare)) return std::nullopt;
   const WaitingCall& dearest = waits.calls.front();
-  Finding f = wait_finding(
-      e, "S03", waits,
+  Claim f = wait_claim(
+      e, RuleId::S03, waits,
       fmt::format("{} of {} per step: {}{} needs the size of its result on the host, {} waits a step",
                   ns(waits.cost / e.steps()), ns(e.step_length()), dearest.what, dearest.where,
                   format_value(std::max<std::int64_t>(1, waits.count / e.steps()), Unit::count)));
@@ -128,23 +129,23 @@ std::optional<Finding> size_wait(const Evidence& e, Bound) {
   return f;
 }
 
-std::optional<Finding> copy_to_host(const Evidence& e, Bound) {
+std::optional<Claim> copy_to_host(const Evidence& e, Bound) {
   const Waits waits = waits_of_kind(e, WaitKind::to_host);
   const bool large = waits.bytes >= kToHostBytes * e.steps() || waits.count >= kManyWaits * e.steps();
   if (waits.calls.empty() || !large || e.share(waits.cost) < kToHostShare) return std::nullopt;
-  Finding f =
-      wait_finding(e, "S04", waits,
-                   fmt::format("{} of {} per step the device idles in and after copies to the host{} ({} per "
-                               "step)",
-                               ns(waits.cost / e.steps()), ns(e.step_length()), waits.calls.front().where,
-                               format_value(waits.bytes / e.steps(), Unit::bytes)));
+  Claim f =
+      wait_claim(e, RuleId::S04, waits,
+                 fmt::format("{} of {} per step the device idles in and after copies to the host{} ({} per "
+                             "step)",
+                             ns(waits.cost / e.steps()), ns(e.step_length()), waits.calls.front().where,
+                             format_value(waits.bytes / e.steps(), Unit::bytes)));
   if (!shares_names(e, waits, WaitKind::to_host)) without(f, waits, Scale::What::host);
   f.confidence = Confidence::medium;
   return f;
 }
 
 constexpr Rule kRules[] = {
-    {"S01", "sync", "the host reads values from the device", true, scalar_read,
+    {RuleId::S01, "the host reads values from the device", true, scalar_read,
      R"(Looks at: `synchronizations`, rows whose op is `item`, `_local_scalar_dense`, `is_nonzero` or `equal`: their `cost`, idle time
 in the wait and after it until the next launch. Fires from kScalarShare of the window on, and with kManyWaits waits a step and
 more: those keep the host from getting ahead again, which only replay can tell the cost of.
@@ -153,14 +154,14 @@ Saving: replay without these operators and what they launch; low is kSyncPessimi
 recorded, or where there are as many and they cost as much as that.
 
 Silent on: long waits for a device that works, which cost nothing; one read a step for logging.)"},
-    {"S02", "sync", "the program synchronizes with the device", true, explicit_wait,
+    {RuleId::S02, "the program synchronizes with the device", true, explicit_wait,
      R"(Looks at: `synchronizations`, rows that are neither reads of values, nor waits for sizes, nor copies: stream, event and device
 synchronisation that the program asks for, once a step and more. Fires when their `cost` is kSyncShare of the window.
 
 Saving: replay without these calls; where other waits use the same call, their cost. Low is kSyncPessimism of it.
 
 Silent on: the one synchronize that ends a recording; waits while the device works.)"},
-    {"S03", "sync", "the size of a result is needed on the host", true, size_wait,
+    {RuleId::S03, "the size of a result is needed on the host", true, size_wait,
      R"(Looks at: `synchronizations`, rows whose op is `nonzero`, `index`, `masked_select`, `unique…` or `repeat_interleave`. Fires when
 their `cost` is kShapeShare of the window, and with kManyWaits waits a step and more, as S01 does.
 
@@ -168,7 +169,7 @@ Saving: replay without these operators, the comparison right before each that ma
 it.
 
 Silent on: the same operators while the device has work queued.)"},
-    {"S04", "sync", "results are copied to the host with waiting", true, copy_to_host,
+    {RuleId::S04, "results are copied to the host with waiting", true, copy_to_host,
      R"(Looks at: `synchronizations`, rows whose `copy` goes to the host and whose op is not one of S01 or S03. Fires when their `cost` is
 kToHostShare of the window and they move kToHostBytes a step, or are kManyWaits a step.
 

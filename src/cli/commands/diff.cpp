@@ -82,7 +82,7 @@ report::Report for_people(const report::Report& all, const report::Params& param
     std::string rest;
     if (table.title == compare::kChanges)
       out.tables.push_back(largest(table, most, rest));
-    else if (table.title == compare::kParts || table.title == "Verdict")
+    else if (table.title == compare::kParts || table.title == report::kComparison)
       out.tables.push_back(table);
     else
       continue;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <utility>
+#include <optional>
 
 #include "advise/analyses.h"
 #include "advise/health.h"
@@ -85,10 +86,11 @@ std::string page_of_advice() {
       "(Q05), the range also holds the difference of two replays whose host is as much faster. What is drawn "
       "from device events is silent when "
       "the recording's health forbids it.\n";
-  std::string_view category;
+  std::optional<report::Category> category;
   for (const advise::Rule& rule : advise::rules()) {
-    if (rule.category != category) out += fmt::format("\n## {}\n", category = rule.category);
-    out += fmt::format("\n### {}: {}\n", rule.id, rule.one_line);
+    if (category_of(rule.id) != category)
+      out += fmt::format("\n## {}\n", name_of(*(category = category_of(rule.id))));
+    out += fmt::format("\n### {}: {}\n", name_of(rule.id), rule.one_line);
     if (!rule.doc.empty()) out += fmt::format("\n{}\n", rule.doc);
   }
   out += "\n## Constants\n\n| constant | value | meaning | source |\n|---|---|---|---|\n";
@@ -98,7 +100,7 @@ std::string page_of_advice() {
       "\n## Health of the recording\n\nAsked before any rule. Class A stops the conclusions that it names, B "
       "lowers confidence, C informs.\n\n| id | says |\n|---|---|\n";
   for (const advise::HealthRule& row : advise::health_rules())
-    out += fmt::format("| {} | {} |\n", row.id, row.one_line);
+    out += fmt::format("| {} | {} |\n", name_of(row.id), row.one_line);
   return out;
 }
 

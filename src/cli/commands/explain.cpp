@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <variant>
 
 #include "cli/markdown.h"
@@ -95,11 +97,12 @@ std::string whose(const Alike& group, std::size_t open) {
                      group.same ? "" : fmt::format(" (rank {} shown)", group.said.rank));
 }
 
-std::string as_text(const Call& call, std::string_view id, const std::vector<advise::Explained>& explained) {
+std::string as_text(const Call& call, const advise::ExplainedId& id,
+                    const std::vector<advise::Explained>& explained) {
   const int columns = width(call.environment);
   const advise::Entry entry = advise::entry_of(id);
-  std::string out =
-      paragraph(fmt::format("{}  ", id), fmt::format("{} ({})", entry.one_line, entry.category), columns);
+  std::string out = paragraph(fmt::format("{}  ", advise::name_of(id)),
+                              fmt::format("{} ({})", entry.one_line, entry.category), columns);
   std::vector<advise::Explained> told;
   for (const Alike& group : alike(explained)) {
     const advise::Explained& e = told.emplace_back(group.said);
@@ -113,20 +116,22 @@ std::string as_text(const Call& call, std::string_view id, const std::vector<adv
   return out;
 }
 
-/// The first word that is an id, taken out of `words`; "" when there is none.
-std::string take_id(std::vector<std::string>& words, const std::vector<std::string>& ids) {
+/// The first word that is an id, taken out of `words`.
+std::optional<advise::ExplainedId> take_id(std::vector<std::string>& words) {
   for (auto word = words.begin(); word != words.end(); ++word) {
-    const std::string id = advise::id_of(*word);
-    if (std::find(ids.begin(), ids.end(), id) == ids.end()) continue;
+    const std::optional<advise::ExplainedId> id = advise::id_of(*word);
+    if (!id) continue;
     words.erase(word);
     return id;
   }
-  return "";
+  return std::nullopt;
 }
 
 /// What to say of words without an id.
-std::string no_id(const std::vector<std::string>& words, const std::vector<std::string>& ids) {
-  const std::string hint = report::did_you_mean(advise::id_of(words.front()), ids);
+std::string no_id(const std::vector<std::string>& words) {
+  std::string typed = words.front();
+  for (char& c : typed) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  const std::string hint = report::did_you_mean(typed, advise::explainable_names());
   std::error_code unknown;
   if (words.size() == 1 && hint.empty() && std::filesystem::exists(words.front(), unknown))
     return fmt::format(
@@ -140,17 +145,17 @@ std::string no_id(const std::vector<std::string>& words, const std::vector<std::
 }  // namespace
 
 int run_explain(const Call& call) {
-  const std::vector<std::string> ids = advise::explainable_ids();
   if (call.words.empty()) {
     const int code = misuse(call, "explain what? Say: stepscope explain I01 TRACE. The rules:");
-    for (const std::string& id : ids)
+    for (const advise::ExplainedId& id : advise::explainable_ids())
       fmt::print(stderr, "{}",
-                 paragraph("  " + id + "  ", advise::entry_of(id).one_line, width(call.environment)));
+                 paragraph(fmt::format("  {}  ", advise::name_of(id)), advise::entry_of(id).one_line,
+                           width(call.environment)));
     return code;
   }
   std::vector<std::string> paths = call.words;
-  const std::string id = take_id(paths, ids);
-  if (id.empty()) return misuse(call, no_id(call.words, ids));
+  const std::optional<advise::ExplainedId> id = take_id(paths);
+  if (!id) return misuse(call, no_id(call.words));
   std::vector<advise::Explained> explained;
   if (!paths.empty()) {
     auto trace = open_trace(call, paths);
@@ -158,10 +163,10 @@ int run_explain(const Call& call) {
     say_unread(*trace);
     const auto threads = static_cast<unsigned>(call.params.integer("threads"));
     const analyze::Derived derived(*trace, call.params);
-    explained = advise::explain(id, derived, advise::gather(derived, call.params, threads), threads);
+    explained = advise::explain(*id, derived, advise::gather(derived, call.params, threads), threads);
   }
-  if (format_of(call) == "text") return put(call, as_text(call, id, explained));
-  return print(call, advise::explanation(id, explained));
+  if (format_of(call) == "text") return put(call, as_text(call, *id, explained));
+  return print(call, advise::explanation(*id, explained));
 }
 
 }  // namespace stepscope::cli

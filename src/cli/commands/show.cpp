@@ -7,11 +7,11 @@
 namespace stepscope::cli {
 namespace {
 
-int finish(const Call& call, const report::Report& report) {
-  std::string reason = advise::sort_misfit(call.params, report);
+int finish(const Call& call, const advise::Answer& answer) {
+  std::string reason = advise::sort_misfit(call.params, answer.report);
   if (!reason.empty()) return misuse(call, reason);
-  reason = advise::not_found(*call.analysis, call.params, report);
-  return reason.empty() ? print(call, report) : fail(Error{reason, ""});
+  reason = advise::not_found(*call.analysis, call.params, answer.report);
+  return reason.empty() ? print(call, answer) : fail(Error{reason, ""});
 }
 
 /// An answer of `overview` names in its notes what could not be read.
@@ -27,18 +27,19 @@ int show_together(const Call& call) {
   const auto trace = open_trace(call, call.words);
   if (!trace) return fail(trace.error());
   if (!names_unread(call)) say_unread(*trace);
-  return finish(call, analyze::run(*call.analysis, *trace, call.params));
+  return finish(call, advise::answer(*call.analysis, analyze::Derived(*trace, call.params), call.params));
 }
 
 int show_by_rank(const Call& call) {
-  const bool compares = call.analysis->needs == analyze::Needs::digests || call.analysis->name == "findings";
+  const bool compares =
+      call.analysis->needs == analyze::Needs::digests || advise::asks_findings(*call.analysis, call.params);
   auto survey = Survey::of(call, compares);
   if (!survey) return fail(survey.error());
   if (survey->alone()) return show_together(call);
   advise::RankByRank ranks = survey->ranks();
   if (!names_unread(call)) say_unread(ranks.heads);
-  const auto report = advise::ask(std::move(ranks), *call.analysis, call.params);
-  return report ? finish(call, *report) : fail(report.error());
+  const auto answer = advise::ask(std::move(ranks), *call.analysis, call.params);
+  return answer ? finish(call, *answer) : fail(answer.error());
 }
 
 }  // namespace

@@ -25,13 +25,25 @@ void put_head(std::string& out, const Page& page) {
                      style_sheet());
 }
 
-void put_title(std::string& out, const Page& page, const Judgement& judgement) {
-  const bool judged = judgement.verdict != nullptr && judgement.verdict->rows() > 0;
+/// The sentence above a comparison; "" where nothing is compared.
+std::string compared(const Page& page) {
+  for (const Report& report : page.reports)
+    for (const Table& table : report.tables)
+      if (std::string headline = headline_of(table); !headline.empty() && !page.verdict) return headline;
+  return "";
+}
+
+void put_title(std::string& out, const Page& page) {
+  const std::string headline = compared(page);
+  const bool judged = !headline.empty() || (page.verdict && !page.verdict->ranks.empty());
   out += "<header>\n";
   out += fmt::format("<{}>{}</{}>\n", judged ? "p class=\"what\"" : "h1", escaped(page.title),
                      judged ? "p" : "h1");
-  if (judged) put_html_verdict(out, *judgement.verdict);
-  if (judgement.findings != nullptr) put_html_summary(out, judgement);
+  if (!headline.empty()) put_html_headline(out, headline);
+  if (page.verdict) {
+    put_html_verdict(out, *page.verdict);
+    put_html_summary(out, *page.verdict);
+  }
   out += "</header>\n";
 }
 
@@ -46,12 +58,11 @@ const Table* ranks_compared(const Page& page) {
 
 /// Where the time of a step goes: the average as one bar, then the ranks' average steps below each other, or
 /// the steps side by side where they cannot be compared.
-void put_steps(std::string& out, const Page& page, const Judgement& judgement) {
+void put_steps(std::string& out, const Page& page) {
   for (const Report& report : page.reports) {
-    const auto whole = std::find_if(report.tables.begin(), report.tables.end(),
-                                    [](const Table& table) { return place_of(table) == Place::whole; });
+    const auto whole = std::find_if(report.tables.begin(), report.tables.end(), shows_whole);
     if (whole == report.tables.end()) continue;
-    const std::string title = title_of_whole(judgement, *whole);
+    const std::string title = title_of_whole(page.verdict ? &*page.verdict : nullptr, *whole);
     out += fmt::format("<section>\n<h2>{}</h2>\n", escaped(title));
     put_html_whole(out, parts_of(*whole), title);
     const Table* ranks = ranks_compared(page);
@@ -66,11 +77,21 @@ void put_steps(std::string& out, const Page& page, const Judgement& judgement) {
   }
 }
 
-void put_health(std::string& out, const Page& page, const Judgement& judgement) {
+/// Whether a report stands at the head of a page and not below.
+bool stands_above(const Report& report) {
+  return std::any_of(report.tables.begin(), report.tables.end(),
+                     [](const Table& table) { return !headline_of(table).empty(); });
+}
+
+void put_health(std::string& out, const Page& page) {
   std::vector<std::string> lines;
-  for (const Warning& warning : warnings_of(judgement)) lines.push_back(warning.id + "  " + text_of(warning));
-  for (const Report& report : page.reports)
-    if (judges(report)) lines.insert(lines.end(), report.notes.begin(), report.notes.end());
+  if (page.verdict) {
+    for (const Warning& warning : warnings_of(*page.verdict))
+      lines.push_back(fmt::format("{}  {}", warning.id, text_of(warning)));
+    lines.insert(lines.end(), page.verdict->notes.begin(), page.verdict->notes.end());
+  }
+  for (const Report& report : answers(page))
+    if (stands_above(report)) lines.insert(lines.end(), report.notes.begin(), report.notes.end());
   if (lines.empty()) return;
   out += "<section id=\"health\">\n<h2>What this recording cannot tell</h2>\n";
   for (const std::string& line : lines) put_html_warning(out, line);
@@ -95,15 +116,15 @@ void put_next(std::string& out, const Page& page) {
 
 /// All that stands between head and footer.
 void put_body(std::string& out, const Page& page) {
-  const Judgement judgement = judgement_of(page.reports);
   std::vector<const Report*> sections;
-  for (const Report& report : page.reports)
-    if (!judges(report)) sections.push_back(&report);
-  const std::vector<std::string> proofs = proving_analyses(judgement);
-  put_title(out, page, judgement);
-  put_steps(out, page, judgement);
-  if (judgement.findings != nullptr) put_html_findings(out, judgement, sections);
-  put_health(out, page, judgement);
+  for (const Report& report : answers(page))
+    if (!stands_above(report)) sections.push_back(&report);
+  std::vector<std::string_view> proofs;
+  if (page.verdict) proofs = proving_analyses(*page.verdict);
+  put_title(out, page);
+  put_steps(out, page);
+  if (page.verdict) put_html_findings(out, *page.verdict, sections);
+  put_health(out, page);
   put_contents(out, sections);
   for (const Report* report : sections) {
     const bool proves = std::find(proofs.begin(), proofs.end(), report->name) != proofs.end();
@@ -126,7 +147,11 @@ std::string to_html(const Page& page) {
   return out;
 }
 
-std::string to_html(const Report& report) { return to_html(Page{"stepscope: " + report.name, {report}, {}}); }
+std::string to_html(const Report& report, const Verdict* verdict) {
+  Page page{"stepscope: " + report.name, {report}, {}};
+  if (verdict != nullptr) page.verdict = *verdict;
+  return to_html(page);
+}
 
 std::string to_html_fragment(const Page& page) {
   std::string body = chart_patterns() + "\n";

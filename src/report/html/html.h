@@ -11,7 +11,8 @@
 namespace stepscope::report {
 
 std::string to_html(const Page& page);
-std::string to_html(const Report& report);
+/// `verdict`: which the report prints, nullptr where it prints none.
+std::string to_html(const Report& report, const Verdict* verdict = nullptr);
 
 /// The same as a piece of somebody else's page, e.g. a cell of a notebook: its styles hold inside it only,
 /// and its ids are nobody else's.

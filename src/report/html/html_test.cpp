@@ -10,6 +10,7 @@ namespace {
 
 Page everything() {
   Page page = test::made_page();
+  page.verdict->several = true;
   for (Report report : {test::made_kernels(), test::made_steps(), test::made_modules(), test::made_memory(),
                         test::made_ranks(), test::made_flame()})
     page.reports.push_back(std::move(report));
@@ -104,8 +105,7 @@ TEST(Html, FindingsComeBeforeTheContents) {
 
 TEST(Html, EvidenceLeadsToItsSection) {
   Page page = everything();
-  std::get<Texts>(page.reports[0].tables[1].columns[8].values)[0] = "kernels: by time; absent: nowhere";
-  ASSERT_EQ(page.reports[0].tables[1].columns[8].name, "evidence");
+  page.verdict->findings[0].evidence = {{"kernels", "by time"}, {"absent", "nowhere"}};
   const std::string html = to_html(page);
   EXPECT_NE(html.find("<dd><a href=\"#of-kernels\">kernels</a>: by time; absent: nowhere</dd>"),
             std::string::npos);

@@ -29,7 +29,7 @@ std::string_view entity_of(char32_t code) {
   }
 }
 
-void put_line(std::string& out, std::string_view label, const std::string& text) {
+void put_line(std::string& out, std::string_view label, std::string_view text) {
   if (!text.empty()) out += fmt::format("<dt>{}</dt><dd>{}</dd>", label, escaped(text));
 }
 
@@ -37,16 +37,16 @@ void put_line(std::string& out, std::string_view label, const std::string& text)
 std::string linked(const Proof& proof, const std::vector<const Report*>& sections) {
   const bool here = std::any_of(sections.begin(), sections.end(),
                                 [&](const Report* report) { return report->name == proof.analysis; });
-  if (!here) return escaped(proof.text);
-  return fmt::format("<a href=\"#{}\">{}</a>{}", anchor_of(proof.analysis), escaped(spoken(proof.analysis)),
-                     escaped(proof.text.substr(proof.analysis.size())));
+  if (!here) return escaped(text_of(proof));
+  return fmt::format("<a href=\"#{}\">{}</a>: {}", anchor_of(proof.analysis), escaped(spoken(proof.analysis)),
+                     escaped(proof.what));
 }
 
-void put_evidence(std::string& out, const std::string& evidence, const std::vector<const Report*>& sections) {
+void put_evidence(std::string& out, const std::vector<Proof>& evidence,
+                  const std::vector<const Report*>& sections) {
   if (evidence.empty()) return;
   out += "<dt>See</dt><dd>";
-  for (const Proof& proof : proofs_of(evidence))
-    out += (out.ends_with("<dd>") ? "" : "; ") + linked(proof, sections);
+  for (const Proof& proof : evidence) out += (out.ends_with("<dd>") ? "" : "; ") + linked(proof, sections);
   out += "</dd>";
 }
 
@@ -57,11 +57,14 @@ void put_card(std::string& out, const Card& card, std::size_t number,
   if (const std::string saving = saving_of(card); !saving.empty())
     out += fmt::format("<span class=\"saves\">{}</span>", escaped(saving));
   out += "</header><dl>";
-  put_line(out, "Do", card.remedy);
-  put_evidence(out, card.evidence, sections);
-  put_line(out, "Confidence", card.confidence + (card.because.empty() ? "" : ": " + card.because));
-  put_line(out, "Check", card.verify);
-  put_line(out, "Rule", card.id);
+  const Finding& finding = *card.finding;
+  put_line(out, "Do", finding.remedy);
+  put_evidence(out, finding.evidence, sections);
+  put_line(out, "Confidence",
+           fmt::format("{}{}{}", name_of(finding.confidence), finding.because.empty() ? "" : ": ",
+                       finding.because));
+  put_line(out, "Check", finding.verify);
+  put_line(out, "Rule", name_of(finding.id));
   out += "</dl></li>\n";
 }
 
@@ -98,8 +101,12 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-void put_html_verdict(std::string& out, const Table& table) {
-  const std::vector<Sentence> sentences = sentences_of(table);
+void put_html_headline(std::string& out, const std::string& sentence) {
+  put_sentence(out, {sentence, {}}, "h1");
+}
+
+void put_html_verdict(std::string& out, const Verdict& verdict) {
+  const std::vector<Sentence> sentences = sentences_of(verdict);
   const std::size_t shown = std::min(sentences.size(), kOpenSentences);
   for (std::size_t i = 0; i < shown; ++i) put_sentence(out, sentences[i], i == 0 ? "h1" : "h2");
   if (shown == sentences.size()) return;
@@ -109,12 +116,12 @@ void put_html_verdict(std::string& out, const Table& table) {
   out += "</details>\n";
 }
 
-void put_html_summary(std::string& out, const Judgement& judgement) {
-  const std::vector<Card> cards = cards_of(judgement);
+void put_html_summary(std::string& out, const Verdict& verdict) {
+  const std::vector<Card> cards = cards_of(verdict);
   if (cards.empty())
     out +=
-        fmt::format("<h2>{}</h2>\n<p>{}</p>\n", heading_of(When::now), escaped(nothing_to_change(judgement)));
-  Sum sum = together(judgement);
+        fmt::format("<h2>{}</h2>\n<p>{}</p>\n", heading_of(When::now), escaped(nothing_to_change(verdict)));
+  Sum sum = together(verdict);
   const auto put_sum = [&] {
     if (!sum.range.empty())
       out += summary_row("", sum.range, fmt::format("{}: {}", escaped(sum.whose), escaped(sum.steps)), "sum");
@@ -122,33 +129,34 @@ void put_html_summary(std::string& out, const Judgement& judgement) {
   };
   for (std::size_t i = 0; i < cards.size(); ++i) {
     const Card& card = cards[i];
-    if (i > 0 && card.when != cards[i - 1].when) {
+    if (i > 0 && card.when() != cards[i - 1].when()) {
       put_sum();
       out += "</table>\n";
     }
-    if (i == 0 || card.when != cards[i - 1].when)
-      out += fmt::format("<h2>{}{}</h2>\n<table class=\"summary\">\n", heading_of(card.when),
+    if (i == 0 || card.when() != cards[i - 1].when())
+      out += fmt::format("<h2>{}{}</h2>\n<table class=\"summary\">\n", heading_of(card.when()),
                          i > 0 || card.range.empty() ? ""
-                         : card.per_step ? "<span class=\"quiet\">and what it saves per step</span>"
-                                         : "<span class=\"quiet\">and what it saves</span>");
+                         : card.finding->per_step ? "<span class=\"quiet\">and what it saves per step</span>"
+                                                  : "<span class=\"quiet\">and what it saves</span>");
     std::string text = fmt::format("<a href=\"#finding-{}\">{}</a>", i + 1, escaped(card.title));
     if (const std::string caveat = caveat_of(card); !caveat.empty())
       text += fmt::format(" <span>{}</span>", escaped(caveat));
-    if (!card.aside.empty()) text += fmt::format("<div class=\"aside\">{}</div>", escaped(card.aside));
-    if (!card.remedy.empty()) text += fmt::format("<div class=\"do\">→ {}</div>", escaped(card.remedy));
+    if (!card.finding->aside.empty())
+      text += fmt::format("<div class=\"aside\">{}</div>", escaped(card.finding->aside));
+    if (!card.finding->remedy.empty())
+      text += fmt::format("<div class=\"do\">→ {}</div>", escaped(card.finding->remedy));
     out += summary_row(std::to_string(i + 1), range_of(card), text, "");
   }
   put_sum();
   if (!cards.empty()) out += "</table>\n";
-  if (const std::size_t count = warnings_of(judgement).size(); count > 0)
+  if (const std::size_t count = warnings_of(verdict).size(); count > 0)
     out +=
         fmt::format("<p class=\"more\"><a href=\"#health\">{} thing{} this recording cannot tell</a></p>\n",
                     count, count == 1 ? "" : "s");
 }
 
-void put_html_findings(std::string& out, const Judgement& judgement,
-                       const std::vector<const Report*>& sections) {
-  const std::vector<Card> cards = cards_of(judgement);
+void put_html_findings(std::string& out, const Verdict& verdict, const std::vector<const Report*>& sections) {
+  const std::vector<Card> cards = cards_of(verdict);
   if (cards.empty()) return;
   out += "<section>\n<h2>How and why</h2>\n<ol class=\"findings\">\n";
   for (std::size_t i = 0; i < cards.size(); ++i) put_card(out, cards[i], i + 1, sections);

@@ -43,12 +43,13 @@ bool put_html_matrix(std::string& out, const Table& table);
 /// Nested boxes, as wide as their first number; false without a depth column.
 bool put_html_flame(std::string& out, const Table& table);
 
-void put_html_verdict(std::string& out, const Table& table);
+/// A sentence that stands above everything.
+void put_html_headline(std::string& out, const std::string& sentence);
+void put_html_verdict(std::string& out, const Verdict& verdict);
 /// Findings, a line each with a link to its card, what they save together, and the recording's health.
-void put_html_summary(std::string& out, const Judgement& judgement);
+void put_html_summary(std::string& out, const Verdict& verdict);
 /// Cards; an analysis named as evidence is a link where `sections` has it.
-void put_html_findings(std::string& out, const Judgement& judgement,
-                       const std::vector<const Report*>& sections);
+void put_html_findings(std::string& out, const Verdict& verdict, const std::vector<const Report*>& sections);
 void put_html_warning(std::string& out, std::string_view text);
 
 }  // namespace stepscope::report

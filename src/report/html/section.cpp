@@ -62,8 +62,7 @@ void put_html_section(std::string& out, const Report& report, bool asked_for) {
   if (rows == 0) out += "<i>nothing recorded</i>";
   // A link to what is folded opens it, so the target is inside.
   out += fmt::format("</summary>\n<div id=\"{}\">\n", anchor_of(report.name));
-  const bool on_top = std::any_of(report.tables.begin(), report.tables.end(),
-                                  [](const Table& table) { return place_of(table) == Place::whole; });
+  const bool on_top = std::any_of(report.tables.begin(), report.tables.end(), shows_whole);
   for (const Table& table : report.tables)
     if (table.rows() > 0) put_table(out, table, !on_top);
   for (const std::string& note : report.notes)

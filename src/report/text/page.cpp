@@ -21,7 +21,9 @@ constexpr int kMinTitle = 28;  // cells a title keeps beside its saving
 class CardLines {
  public:
   CardLines(Sheet& sheet, const Card& card, std::size_t number)
-      : sheet_(sheet), front_(fmt::format("{:>2}  {}  ", number, card.id)), indent_(cells_of(front_)) {}
+      : sheet_(sheet),
+        front_(fmt::format("{:>2}  {}  ", number, name_of(card.finding->id))),
+        indent_(cells_of(front_)) {}
   int indent() const { return indent_; }
   void line(const std::string& text) {
     sheet_.line(front_ + text);
@@ -65,13 +67,16 @@ void put_title(CardLines& lines, const Sheet& sheet, const Card& card) {
 void put_card(Sheet& sheet, const Card& card, std::size_t number, Told::OfFinding told, bool brief) {
   CardLines lines(sheet, card, number);
   if (!told.title) put_title(lines, sheet, card);
-  if (!told.aside) lines.labelled("note", card.aside, 0);
+  const Finding& finding = *card.finding;
+  if (!told.aside) lines.labelled("note", finding.aside, 0);
   const std::size_t most = brief ? kBriefLines : 0;
-  if (!told.remedy) lines.labelled("do", card.remedy, 0);
-  lines.labelled("why", card.confidence + " confidence" + (card.because.empty() ? "" : ": " + card.because),
+  if (!told.remedy) lines.labelled("do", finding.remedy, 0);
+  lines.labelled("why",
+                 fmt::format("{} confidence{}{}", name_of(finding.confidence),
+                             finding.because.empty() ? "" : ": ", finding.because),
                  most);
-  lines.labelled("see", card.evidence, most);
-  lines.labelled("check", card.verify, 0);
+  lines.labelled("see", text_of(finding.evidence), most);
+  lines.labelled("check", finding.verify, 0);
 }
 
 }  // namespace
@@ -114,35 +119,40 @@ void Sheet::paragraph(std::string_view first, std::string_view text, int colour)
   }
 }
 
-void put_verdict(Sheet& sheet, const Table& table, bool brief) {
-  const std::vector<Sentence> sentences = sentences_of(table);
+void put_headline(Sheet& sheet, std::string_view sentence) {
+  for (const std::string& text : wrapped(one_line(sentence), sheet.style.width))
+    sheet.line(sheet.ink.bold(text));
+}
+
+void put_verdict(Sheet& sheet, const Verdict& verdict, bool brief) {
+  const std::vector<Sentence> sentences = sentences_of(verdict);
   const std::size_t shown = brief ? std::min(sentences.size(), kOpenSentences) : sentences.size();
   for (std::size_t i = 0; i < shown; ++i) {
-    for (const std::string& text : wrapped(one_line(sentences[i].headline), sheet.style.width))
-      sheet.line(sheet.ink.bold(text));
+    put_headline(sheet, sentences[i].headline);
     std::string facts;
     for (const std::string& fact : sentences[i].facts) facts += (facts.empty() ? "" : " · ") + one_line(fact);
-    if (facts.empty() || (brief && table.rows() == 1)) continue;
+    if (facts.empty() || (brief && verdict.ranks.size() == 1)) continue;
     for (const std::string& text : wrapped(facts, sheet.style.width)) sheet.line(sheet.ink.dim(text));
   }
   if (shown < sentences.size())
     sheet.line(fmt::format("+ {} more verdicts of other ranks", sentences.size() - shown));
 }
 
-void put_findings(Sheet& sheet, const Judgement& judgement) {
-  const std::vector<Card> cards = cards_of(judgement);
+void put_findings(Sheet& sheet, const Verdict& verdict) {
+  const std::vector<Card> cards = cards_of(verdict);
   if (cards.empty()) {
     sheet.line(sheet.ink.bold(heading_of(When::now)));
-    sheet.paragraph("  ", nothing_to_change(judgement));
+    sheet.paragraph("  ", nothing_to_change(verdict));
   }
   for (std::size_t i = 0; i < cards.size(); ++i) {
-    if (i == 0 || cards[i].when != cards[i - 1].when) sheet.line(sheet.ink.bold(heading_of(cards[i].when)));
+    if (i == 0 || cards[i].when() != cards[i - 1].when())
+      sheet.line(sheet.ink.bold(heading_of(cards[i].when())));
     put_card(sheet, cards[i], i + 1, {}, false);
   }
 }
 
-void put_reasons(Sheet& sheet, const Judgement& judgement, const Told& told) {
-  const std::vector<Card> cards = cards_of(judgement);
+void put_reasons(Sheet& sheet, const Verdict& verdict, const Told& told) {
+  const std::vector<Card> cards = cards_of(verdict);
   if (cards.empty()) return;
   sheet.line();
   sheet.line(sheet.ink.bold("How and why"));
@@ -154,12 +164,12 @@ void put_reasons(Sheet& sheet, const Judgement& judgement, const Told& told) {
   }
 }
 
-void put_health(Sheet& sheet, const Judgement& judgement, const Told& told) {
-  const std::vector<Warning> warnings = warnings_of(judgement);
+void put_health(Sheet& sheet, const Verdict& verdict, const Told& told) {
+  const std::vector<Warning> warnings = warnings_of(verdict);
   for (std::size_t i = 0; i < warnings.size(); ++i) {
     const bool said = i < told.warnings.size() && told.warnings[i];
-    const std::string text = said ? rest_of(warnings[i]) : text_of(warnings[i]);
-    if (!text.empty()) sheet.paragraph("! ", warnings[i].id + "  " + text, kWarningInk);
+    const std::string text = said ? warnings[i].rest : text_of(warnings[i]);
+    if (!text.empty()) sheet.paragraph("! ", fmt::format("{}  {}", warnings[i].id, text), kWarningInk);
   }
 }
 

@@ -47,9 +47,11 @@ bool put_matrix(Sheet& sheet, const Table& table);
 
 /// Ranks that are judged alike share a sentence; with `brief` four at most, and a single one without the
 /// facts that are in the first line of a page.
-void put_verdict(Sheet& sheet, const Table& table, bool brief);
+void put_verdict(Sheet& sheet, const Verdict& verdict, bool brief);
+/// What stands above everything.
+void put_headline(Sheet& sheet, std::string_view sentence);
 /// Cards under the headings of when they count.
-void put_findings(Sheet& sheet, const Judgement& judgement);
+void put_findings(Sheet& sheet, const Verdict& verdict);
 /// What a summary says whole.
 struct Told {
   struct OfFinding {
@@ -60,10 +62,10 @@ struct Told {
 };
 /// Findings, what they save together and the recording's health, a line or two each, in at most `room` lines
 /// where that can be.
-Told put_summary(Sheet& sheet, const Judgement& judgement, std::size_t room);
+Told put_summary(Sheet& sheet, const Verdict& verdict, std::size_t room);
 /// What to do about the first five findings, why and how to check it, without what was `told`.
-void put_reasons(Sheet& sheet, const Judgement& judgement, const Told& told);
+void put_reasons(Sheet& sheet, const Verdict& verdict, const Told& told);
 /// Warnings, without what was `told`.
-void put_health(Sheet& sheet, const Judgement& judgement, const Told& told);
+void put_health(Sheet& sheet, const Verdict& verdict, const Told& told);
 
 }  // namespace stepscope::report

@@ -17,8 +17,9 @@ constexpr std::size_t kWhole = 2;  // findings that are told whole before others
 /// A finding in its line: with what it leaves when those above it are done, and that it is doubtful.
 std::string title_of(const Card& card) {
   std::string caveat = caveat_of(card);
-  if (card.confidence == "low") caveat += caveat.empty() ? "low confidence" : "; low confidence";
-  return caveat.empty() ? card.said : "(" + caveat + ") " + card.said;
+  if (card.finding->confidence == Confidence::low)
+    caveat += caveat.empty() ? "low confidence" : "; low confidence";
+  return caveat.empty() ? card.finding->title : "(" + caveat + ") " + card.finding->title;
 }
 
 std::string text_of(const Sum& sum) { return sum.whose + ": " + sum.steps; }
@@ -28,7 +29,7 @@ class Rows {
  public:
   Rows(Sheet& sheet, const std::vector<Card>& cards, const Sum& sum) : sheet_(sheet) {
     for (const Card& card : cards) {
-      id_ = std::max(id_, cells_of(card.id));
+      id_ = std::max(id_, cells_of(name_of(card.finding->id)));
       range_ = std::max(range_, cells_of(range_of(card)));
     }
     range_ = std::max(range_, cells_of(sum.range));
@@ -37,11 +38,15 @@ class Rows {
   std::size_t title_lines(const Card& card) const {
     return std::min(kTitleLines, wrapped(one_line(title_of(card)), room()).size());
   }
-  std::size_t aside_lines(const Card& card) const { return lines_of(card.aside, room(), kAsideLines); }
+  std::size_t aside_lines(const Card& card) const {
+    return lines_of(card.finding->aside, room(), kAsideLines);
+  }
   std::size_t sum_lines(const Sum& sum) const {
     return sum.range.empty() ? 0 : lines_of(text_of(sum), room(), kSumLines);
   }
-  std::size_t remedy_lines(const Card& card) const { return lines_of(card.remedy, beside(), kRemedyLines); }
+  std::size_t remedy_lines(const Card& card) const {
+    return lines_of(card.finding->remedy, beside(), kRemedyLines);
+  }
   /// At most `most` lines of `text`; whether that is all.
   bool put(std::string_view number, std::string_view id, std::string_view range, std::string_view text,
            std::size_t most) {
@@ -56,12 +61,12 @@ class Rows {
   /// What to know beside the saving, in at most `most` lines.
   void put_aside(const Card& card, std::size_t most) {
     const std::string space(static_cast<std::size_t>(8 + id_ + range_), ' ');
-    for (const std::string& line : cut(card.aside, room(), most).first)
+    for (const std::string& line : cut(card.finding->aside, room(), most).first)
       sheet_.line(space + sheet_.ink.dim(line));
   }
   /// What to do, in at most `most` lines; whether that is all.
   bool put_remedy(const Card& card, std::size_t most) {
-    const auto [kept, whole] = cut(card.remedy, beside(), most);
+    const auto [kept, whole] = cut(card.finding->remedy, beside(), most);
     const std::string space(static_cast<std::size_t>(8 + id_ + range_), ' ');
     for (std::size_t i = 0; i < kept.size(); ++i) sheet_.line(space + (i == 0 ? "→ " : "  ") + kept[i]);
     return whole;
@@ -89,12 +94,12 @@ class Rows {
 };
 
 bool begins(const std::vector<Card>& cards, std::size_t i) {
-  return i == 0 || cards[i].when != cards[i - 1].when;
+  return i == 0 || cards[i].when() != cards[i - 1].when();
 }
 
 void put_heading(Sheet& sheet, const Card& card, bool first) {
-  const std::string heading(heading_of(card.when)),
-      more = card.per_step ? ", and what it saves per step" : ", and what it saves";
+  const std::string heading(heading_of(card.when())),
+      more = card.finding->per_step ? ", and what it saves per step" : ", and what it saves";
   const bool fits = cells_of(heading) + cells_of(more) <= sheet.style.width;
   sheet.line(sheet.ink.bold(heading) + sheet.ink.dim(first && !card.range.empty() && fits ? more : ""));
 }
@@ -152,11 +157,11 @@ std::vector<Told::OfFinding> put_rows(Sheet& sheet, Rows& rows, const std::vecto
   };
   std::vector<Told::OfFinding> told(cards.size());
   for (std::size_t i = 0; i < spaces.size(); ++i) {
-    if (cards[i].when != When::now) put_sum();
+    if (cards[i].when() != When::now) put_sum();
     if (begins(cards, i)) put_heading(sheet, cards[i], i == 0);
-    told[i].title = rows.put(std::to_string(i + 1), cards[i].id, range_of(cards[i]), title_of(cards[i]),
-                             spaces[i].title) &&
-                    cards[i].said == cards[i].title;
+    told[i].title = rows.put(std::to_string(i + 1), name_of(cards[i].finding->id), range_of(cards[i]),
+                             title_of(cards[i]), spaces[i].title) &&
+                    cards[i].finding->title == cards[i].title;
     rows.put_aside(cards[i], spaces[i].aside);
     told[i].aside = spaces[i].aside > 0;
     told[i].remedy = spaces[i].remedy > 0 && rows.put_remedy(cards[i], spaces[i].remedy);
@@ -167,10 +172,6 @@ std::vector<Told::OfFinding> put_rows(Sheet& sheet, Rows& rows, const std::vecto
   return told;
 }
 
-std::string said_of(const Warning& warning) {
-  return (warning.whose.empty() ? "" : warning.whose + ": ") + warning.said;
-}
-
 /// The first warnings, a line each; more where there are `spare` ones. Which sentences are whole.
 std::vector<bool> put_warnings(Sheet& sheet, const std::vector<Warning>& warnings, std::size_t spare) {
   const std::size_t shown = std::min(warnings.size(), kWarnings);
@@ -178,7 +179,8 @@ std::vector<bool> put_warnings(Sheet& sheet, const std::vector<Warning>& warning
   if (shown > 0) sheet.line();
   for (std::size_t i = 0; i < shown; ++i) {
     const int room = sheet.style.width - 2;
-    std::vector<std::string> lines = wrapped(warnings[i].id + "  " + one_line(said_of(warnings[i])), room);
+    std::vector<std::string> lines =
+        wrapped(fmt::format("{}  {}", warnings[i].id, one_line(said_of(warnings[i]))), room);
     const std::size_t most = 1 + std::min(spare, kWarningLines - 1);
     told.push_back(lines.size() <= most);
     if (!told.back()) {
@@ -196,17 +198,17 @@ std::vector<bool> put_warnings(Sheet& sheet, const std::vector<Warning>& warning
 
 }  // namespace
 
-Told put_summary(Sheet& sheet, const Judgement& judgement, std::size_t room) {
-  const std::vector<Card> cards = cards_of(judgement);
-  const std::vector<Warning> warnings = warnings_of(judgement);
-  const Sum sum = together(judgement);
+Told put_summary(Sheet& sheet, const Verdict& verdict, std::size_t room) {
+  const std::vector<Card> cards = cards_of(verdict);
+  const std::vector<Warning> warnings = warnings_of(verdict);
+  const Sum sum = together(verdict);
   const std::size_t warned = std::min(warnings.size(), kWarnings);
   Rows rows(sheet, cards, sum);
   std::size_t around = rows.sum_lines(sum) + (warned == 0 ? 0 : warned + 1) + (warned < warnings.size());
   if (cards.empty()) {
     const auto above = std::count(sheet.out.begin(), sheet.out.end(), '\n');
     sheet.line(sheet.ink.bold(heading_of(When::now)));
-    sheet.paragraph("  ", nothing_to_change(judgement));
+    sheet.paragraph("  ", nothing_to_change(verdict));
     around += static_cast<std::size_t>(std::count(sheet.out.begin(), sheet.out.end(), '\n') - above);
   }
   std::size_t needed = around;

@@ -28,38 +28,28 @@ void put_table(Sheet& sheet, const Table& table) {
   if (!drawn) put_grid(sheet, table);
 }
 
-void put_by_place(Sheet& sheet, const Judgement& judgement, const Table& table, bool brief) {
-  switch (place_of(table)) {
-    case Place::verdict:
-      return put_verdict(sheet, table, brief);
-    case Place::health:
-      return put_health(sheet, judgement, {});
-    case Place::findings:
-      return put_findings(sheet, judgement);
-    default:
-      return put_table(sheet, table);
-  }
-}
-
 void put_notes(Sheet& sheet, const std::vector<std::string>& notes) {
   for (const std::string& note : notes) sheet.paragraph("! ", note, kWarningInk);
 }
 
-/// On a page: tables that divide a whole are one bar, findings have a summary that ends with the first
-/// screen, health is what that left out (`told`), the others are as usual.
-void put_in_page(Sheet& sheet, const Judgement& judgement, const Table& table, Told& told) {
-  if (place_of(table) == Place::health) return put_health(sheet, judgement, told);
-  if (place_of(table) == Place::findings) {
-    const auto above = std::count(sheet.out.begin(), sheet.out.end(), '\n');
-    const auto room = static_cast<std::size_t>(
-        std::max<std::ptrdiff_t>(0, std::max(sheet.style.height, kMinHeight) - above));
-    told = put_summary(sheet, judgement, room);
-    return put_reasons(sheet, judgement, told);
-  }
-  const std::vector<Part> parts = parts_of(table);
-  if (parts.empty()) return put_by_place(sheet, judgement, table, true);
-  put_title(sheet, title_of_whole(judgement, table));
-  put_whole(sheet, parts);
+/// On a page tables that divide a whole are one bar.
+void put_whole_table(Sheet& sheet, const Page& page, const Table& table) {
+  if (!sheet.out.empty()) sheet.line();
+  put_title(sheet, title_of_whole(page.verdict ? &*page.verdict : nullptr, table));
+  put_whole(sheet, parts_of(table));
+}
+
+/// Findings with a summary that ends with the first screen, and what that left out.
+void put_advice(Sheet& sheet, const Verdict& verdict) {
+  if (!sheet.out.empty()) sheet.line();
+  const auto above = std::count(sheet.out.begin(), sheet.out.end(), '\n');
+  const auto room =
+      static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, std::max(sheet.style.height, kMinHeight) - above));
+  const Told told = put_summary(sheet, verdict, room);
+  put_reasons(sheet, verdict, told);
+  if (verdict.health.empty()) return;
+  sheet.line();
+  put_health(sheet, verdict, told);
 }
 
 /// At spaces outside quotes, but an output stays with its option.
@@ -93,52 +83,64 @@ void put_command(Sheet& sheet, std::string_view first, const std::string& comman
 }
 
 /// What was read, and of a single rank how long its steps are.
-std::string first_line(const Page& page, const Judgement& judgement) {
+std::string first_line(const Page& page) {
   std::string line = one_line(page.title);
-  if (judgement.verdict != nullptr && judgement.verdict->rows() == 1)
-    for (const std::string& fact : facts_of(*judgement.verdict, 0))
+  if (page.verdict && page.verdict->ranks.size() == 1)
+    for (const std::string& fact : facts_of(page.verdict->ranks.front()))
       line += (line.empty() ? "" : " · ") + one_line(fact);
   return line;
 }
 
-bool has_lines(const Table& table) { return place_of(table) != Place::health || table.rows() > 0; }
+/// The tables of a page that divide a whole, or the others.
+std::vector<const Table*> tables_of(const Page& page, bool wholes) {
+  std::vector<const Table*> tables;
+  for (const Report& report : answers(page))
+    for (const Table& table : report.tables)
+      if (shows_whole(table) == wholes) tables.push_back(&table);
+  return tables;
+}
 
 }  // namespace
 
 std::string to_text(const Report& report, const TextStyle& style) {
   Sheet sheet(style);
-  const Judgement judgement = judgement_of({&report, 1});
   for (const Table& table : report.tables) {
-    if (!has_lines(table)) continue;
     if (!sheet.out.empty()) sheet.line();
-    put_by_place(sheet, judgement, table, false);
+    const std::string headline = headline_of(table);
+    headline.empty() ? put_table(sheet, table) : put_headline(sheet, headline);
   }
   if (!report.notes.empty() && !sheet.out.empty()) sheet.line();
   put_notes(sheet, report.notes);
   return sheet.out;
 }
 
+std::string to_text(const Verdict& verdict, const TextStyle& style) {
+  Sheet sheet(style);
+  put_verdict(sheet, verdict, false);
+  if (!sheet.out.empty()) sheet.line();
+  put_findings(sheet, verdict);
+  if (!verdict.health.empty()) sheet.line();
+  put_health(sheet, verdict, {});
+  if (!verdict.notes.empty()) sheet.line();
+  put_notes(sheet, verdict.notes);
+  return sheet.out;
+}
+
 std::string to_text(const Page& page, const TextStyle& style) {
   Sheet sheet(style);
-  const Judgement judgement = judgement_of(page.reports);
-  if (const std::string first = first_line(page, judgement); !first.empty())
+  if (const std::string first = first_line(page); !first.empty())
     for (const std::string& line : wrapped(first, sheet.style.width)) sheet.line(sheet.ink.dim(line));
-  bool noted = false, warned = false;
-  Told told;
-  const auto put_all_notes = [&] {
-    const std::vector<std::string> notes = notes_of(page);
-    if (!notes.empty() && !sheet.out.empty() && !warned) sheet.line();
-    put_notes(sheet, notes);
-    noted = true;
-  };
-  for (const Table* table : in_order(page)) {
-    if (!has_lines(*table)) continue;
-    if (place_of(*table) == Place::rest && !noted) put_all_notes();
-    if (place_of(*table) != Place::verdict && !sheet.out.empty()) sheet.line();
-    put_in_page(sheet, judgement, *table, told);
-    warned = place_of(*table) == Place::health;
+  if (page.verdict) put_verdict(sheet, *page.verdict, true);
+  for (const Table* table : tables_of(page, true)) put_whole_table(sheet, page, *table);
+  if (page.verdict) put_advice(sheet, *page.verdict);
+  const std::vector<std::string> notes = notes_of(page);
+  const bool warned = page.verdict && !page.verdict->health.empty();
+  if (!notes.empty() && !sheet.out.empty() && !warned) sheet.line();
+  put_notes(sheet, notes);
+  for (const Table* table : tables_of(page, false)) {
+    if (!sheet.out.empty()) sheet.line();
+    put_table(sheet, *table);
   }
-  if (!noted) put_all_notes();
   if (!page.next.empty()) sheet.line();
   for (std::size_t i = 0; i < page.next.size(); ++i)
     put_command(sheet, i == 0 ? "next  " : "      ", one_line(page.next[i]));

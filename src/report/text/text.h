@@ -21,6 +21,8 @@ struct TextStyle {
 };
 
 std::string to_text(const Report& report, const TextStyle& style);
+/// Sentences, findings as cards, warnings.
+std::string to_text(const Verdict& verdict, const TextStyle& style);
 
 /// The verdict first, then the findings as cards, warnings, the other tables by their shape, and what to try
 /// next.

@@ -37,8 +37,8 @@ std::vector<std::string> lines_of(const std::string& text) {
 }
 
 std::vector<Report> made_reports() {
-  return {test::made_kernels(), test::made_steps(), test::made_modules(), test::made_memory(),
-          test::made_ranks(),   test::made_flame(), test::made_verdict()};
+  return {test::made_kernels(), test::made_steps(), test::made_modules(),
+          test::made_memory(),  test::made_ranks(), test::made_flame()};
 }
 
 TEST(Text, WhatIsCutEndsWithAClause) {
@@ -53,6 +53,7 @@ TEST(Text, GoldensAtThreeWidths) {
   for (const int width : {60, 80, 120}) {
     for (const Report& report : made_reports())
       expect_golden(fmt::format("{}.{}", report.name, width), to_text(report, {width, false, 0}));
+    expect_golden(fmt::format("verdict.{}", width), to_text(test::made_verdict(), {width, false, 0}));
     expect_golden(fmt::format("page.{}", width), to_text(test::made_page(), {width, false, 0}));
   }
 }
@@ -60,7 +61,8 @@ TEST(Text, GoldensAtThreeWidths) {
 TEST(Text, NothingIsWiderThanTheTerminal) {
   const Page page = test::made_page();
   for (int width = 40; width <= 200; width += 3) {
-    std::vector<std::string> texts = {to_text(page, {width, false, 0})};
+    std::vector<std::string> texts = {to_text(page, {width, false, 0}),
+                                      to_text(*page.verdict, {width, false, 0})};
     for (const Report& report : made_reports()) texts.push_back(to_text(report, {width, false, 0}));
     for (const std::string& text : texts)
       for (const std::string& line : lines_of(text)) EXPECT_LE(cells_of(line), width) << line;
@@ -71,9 +73,7 @@ TEST(Text, WhatToDoIsNeverCut) {
   Page page = test::made_page();
   std::string remedy;
   for (int i = 0; i < 60; ++i) remedy += "word" + std::to_string(i) + " ";
-  Table& findings = page.reports[0].tables[1];
-  for (Column& c : findings.columns)
-    if (c.name == "remedy") std::get<Texts>(c.values)[0] = remedy;
+  page.verdict->findings[0].remedy = remedy;
   for (const int width : {40, 60, 80})
     EXPECT_NE(to_text(page, {width, false, 0}).find("word59"), std::string::npos) << width;
 }
@@ -82,8 +82,7 @@ TEST(Text, WhatIsBrokenOffEndsBehindAWord) {
   Page page = test::made_page();
   std::string evidence;
   for (int i = 100; i < 200; ++i) evidence += "word" + std::to_string(i) + " ";
-  for (Column& c : page.reports[0].tables[1].columns)
-    if (c.name == "evidence") std::get<Texts>(c.values)[0] = evidence;
+  page.verdict->findings[0].evidence = {{"", evidence}};
   for (int width = 40; width <= 60; ++width) {
     const std::string text = to_text(page, {width, false, 40});
     const std::size_t end = text.find(" …\n", text.find("word100"));
@@ -166,18 +165,10 @@ TEST(Text, FirstScreenFitsEightyByForty) {
 // What limits, the findings and the health of the recording stand on one screen; why and how below.
 TEST(Text, TheVerdictFitsEightyByTwentyFour) {
   Page page = test::made_page();
-  Report& verdict = page.reports[0];
-  for (const int findings : {0, 1, 3, 20}) {
-    for (Column& c : verdict.tables[1].columns)
-      std::visit(
-          [&](auto& values) {
-            values.resize(
-                static_cast<std::size_t>(findings),
-                values.empty() ? typename std::decay_t<decltype(values)>::value_type{} : values.front());
-          },
-          c.values);
-    Texts& ids = std::get<Texts>(verdict.tables[1].columns[2].values);
-    for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = fmt::format("X{:02}", i);
+  const Finding first = page.verdict->findings[0];
+  for (const std::size_t findings : {0u, 1u, 3u, 20u}) {
+    page.verdict->findings.assign(findings, first);
+    for (std::size_t i = 0; i < findings; ++i) page.verdict->findings[i].id = static_cast<RuleId>(i);
     const std::string text = to_text(page, {80, false, 40});
     const std::vector<std::string> lines = lines_of(text.substr(0, text.find("\nHow and why")));
     EXPECT_LE(lines.size(), findings > 0 ? 24u : lines.size()) << text;
@@ -198,7 +189,7 @@ TEST(Text, TheFirstScreenSaysWhatToDo) {
     return count;
   };
   EXPECT_GE(remedies(screen(24)), 1u) << screen(24);
-  EXPECT_EQ(remedies(screen(60)), page.reports[0].tables[1].rows()) << screen(60);
+  EXPECT_EQ(remedies(screen(60)), page.verdict->findings.size()) << screen(60);
   EXPECT_EQ(screen(60), screen(400));
 }
 

@@ -1,10 +1,9 @@
-#include "advise/savings.h"
+#include "advise/pricing/savings.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <tuple>
 
 #include "advise/health.h"
 #include "advise/rules/constants.h"
@@ -16,14 +15,6 @@ namespace {
 
 using analyze::ReplayedRank;
 using report::kNoInt;
-
-/// Expected saving: the middle of the range, weighed by confidence.
-double expected(std::int64_t low, std::int64_t high, Confidence confidence) {
-  if (high == kNoInt) return 0;
-  constexpr double kWeight[] = {0.4, 0.7, 1.0};
-  return (static_cast<double>(low) + static_cast<double>(high)) / 2 *
-         kWeight[static_cast<std::size_t>(confidence)];
-}
 
 }  // namespace
 
@@ -44,23 +35,6 @@ std::int64_t least_saving(std::int64_t step, double share) { return std::max(kMi
 
 std::int64_t least_saving(const Evidence& evidence) {
   return least_saving(evidence.step_length(), kMinShare);
-}
-
-namespace {
-/// What is worth showing, in its order; `next` ones that were covered behind those that never limited.
-int place_of(const Finding& f) {
-  if (f.small) return 5;
-  if (f.next) return f.covered ? 2 : 1;
-  return f.covered ? 3 : f.saving_high == kNoInt ? 4 : 0;
-}
-}  // namespace
-
-bool ranks_before(const Finding& a, const Finding& b) {
-  if (place_of(a) != place_of(b)) return place_of(a) < place_of(b);
-  const double of_a = expected(a.saving_low, a.saving_high, a.confidence),
-               of_b = expected(b.saving_low, b.saving_high, b.confidence);
-  if (of_a != of_b) return of_a > of_b;
-  return a.effort != b.effort ? a.effort < b.effort : std::tie(a.id, a.rank) < std::tie(b.id, b.rank);
 }
 
 namespace {

@@ -1,20 +1,14 @@
-// What findings save, by replay where the recording allows it, and what they save together.
+// Quantities that savings of a rank are made of.
 #pragma once
 
 #include <cstdint>
 #include <optional>
-#include <vector>
+#include <string>
 
 #include "advise/evidence.h"
-#include "advise/finding.h"
 #include "analyze/replay/replayed_rank.h"
 
 namespace stepscope::advise {
-
-/// Savings of all findings that limit now, made together; absent when there are fewer than two with a range.
-struct Together {
-  std::int64_t low = report::kNoInt, high = report::kNoInt;  ///< ns per step
-};
 
 /// The first recorded step where it took much longer than the others, as while the recording starts or memory
 /// is first allocated: later steps of the job are like the others.
@@ -36,19 +30,6 @@ double unrecorded_pace(const Evidence& evidence);
 std::string limit_behind(const analyze::ReplayedRank& replayed, const analyze::Change& change,
                          std::int64_t length, bool without_first);
 
-/// Gives each finding of a rank the range of its saving alone and after those above it, sorts them (what
-/// limits now first, then by expected saving) and marks what is too small to be shown.
-///
-/// Alone: the replay without changes minus the one with the finding's change, per step. Where recording
-/// itself slowed the host visibly, the same of two replays whose host is as much faster, and the range spans
-/// both. Where the recording
-/// cannot be replayed the rule's own estimate stays, and the confidence says so. An estimate does not exceed
-/// the replay without what it is a part of (`Finding::removed`), and no saving the step minus the device's
-/// compute time, unless it shortens that. Together: one replay with all changes, and of
-/// estimates what the replay leaves of late idle time; never more than the sum.
-Together price(std::vector<Finding>& findings, const Evidence& evidence,
-               const analyze::ReplayedRank& replayed, unsigned threads);
-
 /// Whether savings of the rank are differences of replays.
 bool replayable(const analyze::ReplayedRank& replayed);
 /// ns per step: more than the step without its compute time is saved by nothing that leaves kernels as they
@@ -63,9 +44,5 @@ std::int64_t part(std::int64_t time, double share);
 /// one.
 std::int64_t least_saving(std::int64_t step, double share);
 std::int64_t least_saving(const Evidence& evidence);
-
-/// What limits now first, then what is next, what the others cover, facts, what is too small; of each the
-/// larger expected saving, then the smaller effort.
-bool ranks_before(const Finding& a, const Finding& b);
 
 }  // namespace stepscope::advise

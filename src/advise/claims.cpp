@@ -1,0 +1,113 @@
+#include "advise/claims.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "advise/cite.h"
+#include "advise/rules/rules.h"
+
+namespace stepscope::advise {
+namespace {
+
+std::string_view reason_of(HealthId id) {
+  for (const HealthRule& rule : health_rules())
+    if (rule.id == id) return rule.one_line;
+  return name_of(id);
+}
+
+void doubt(Claim& claim, int levels, const std::vector<Health>& health) {
+  for (; levels > 0; --levels) claim.confidence = lowered(claim.confidence);
+  std::string reasons;
+  for (const Health& h : health)
+    if (h.grade == HealthClass::B &&
+        (h.id == HealthId::Q05 || h.id == HealthId::Q06 || h.id == HealthId::Q02))
+      (reasons += reasons.empty() ? "lowered: " : ", ") += reason_of(h.id);
+  if (!reasons.empty()) claim.doubts.push_back(std::move(reasons));
+}
+
+/// A symptom is explained by the first of its causes that was found.
+struct Explained {
+  RuleId symptom;
+  RuleId causes[2];
+};
+constexpr Explained kExplained[] = {
+    {RuleId::K02, {RuleId::H01, RuleId::G03}},
+    {RuleId::H09, {RuleId::I06, RuleId::K10}},
+};
+
+/// "K02: its title (its evidence)" behind the evidence of the cause.
+void attach(Claim& cause, const Claim& symptom) {
+  std::vector<Proof> proofs = symptom.evidence;
+  if (proofs.empty()) proofs.emplace_back();
+  proofs.front() = {"",
+                    fmt::format("{}: {} ({}", name_of(symptom.id), symptom.title, text_of(proofs.front()))};
+  proofs.back().what += ')';
+  cause.evidence.insert(cause.evidence.end(), proofs.begin(), proofs.end());
+  cause.within.push_back(symptom.id);
+  cause.within.insert(cause.within.end(), symptom.within.begin(), symptom.within.end());
+}
+
+bool one_change(const Claim& a, const Claim& b) {
+  return a.remedy == b.remedy && a.next == b.next && a.ideal.empty() == b.ideal.empty();
+}
+
+void merge(Claim& into, const Claim& claim) {
+  attach(into, claim);
+  into.ideal.insert(into.ideal.end(), claim.ideal.begin(), claim.ideal.end());
+  if (into.mild.empty() == claim.mild.empty())
+    into.mild.insert(into.mild.end(), claim.mild.begin(), claim.mild.end());
+  into.saving_low = std::max(into.saving_low, claim.saving_low);
+  into.saving_high = std::max(into.saving_high, claim.saving_high);
+  into.shortens_kernels |= claim.shortens_kernels;
+}
+
+}  // namespace
+
+std::vector<Claim> claims_of(const Evidence& evidence, Bound bound, const std::vector<Health>& health) {
+  const Permission permission = permission_of(health);
+  std::vector<Claim> claims;
+  if (bound == Bound::too_little || !permission.rules) return claims;
+  for (const Rule& rule : rules()) {
+    if (rule.needs_device && bound == Bound::unknown) continue;
+    auto claim = rule.find(evidence, bound);
+    if (!claim) continue;
+    claim->remedy = worded(evidence, claim->remedy);
+    doubt(*claim, permission.doubt, health);
+    claims.push_back(std::move(*claim));
+  }
+  return claims;
+}
+
+std::vector<Claim> with_symptoms_attached(std::vector<Claim> claims) {
+  const auto find = [&](RuleId id) {
+    return std::find_if(claims.begin(), claims.end(), [&](const Claim& claim) { return claim.id == id; });
+  };
+  for (const Explained& known : kExplained) {
+    const auto symptom = find(known.symptom);
+    if (symptom == claims.end()) continue;
+    auto cause = claims.end();
+    for (const RuleId id : known.causes)
+      if (cause == claims.end()) cause = find(id);
+    if (cause == claims.end()) continue;
+    attach(*cause, *symptom);
+    claims.erase(symptom);
+  }
+  return claims;
+}
+
+std::vector<Claim> with_remedies_merged(std::vector<Claim> claims) {
+  std::vector<Claim> merged;
+  for (Claim& claim : claims) {
+    const auto same = std::find_if(merged.begin(), merged.end(),
+                                   [&](const Claim& earlier) { return one_change(earlier, claim); });
+    if (same == merged.end())
+      merged.push_back(std::move(claim));
+    else
+      merge(*same, claim);
+  }
+  return merged;
+}
+
+}  // namespace stepscope::advise

@@ -1,0 +1,124 @@
+// What the advice on a job comes to. `advise` fills it in; the page and its printers read it, and the tables
+// "Verdict", "Findings" and "Health" print it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "report/ids.h"
+#include "report/table.h"
+
+namespace stepscope::report {
+
+/// Who waits for whom: the word that decides which savings are real.
+enum class Bound : std::uint8_t {
+  unknown,        ///< the recording cannot tell
+  too_little,     ///< under 20 device events or 1 ms of device work: not a training or inference step
+  host_only,      ///< no device activity recorded
+  host,           ///< the device waits for the host
+  communication,  ///< the device waits for other ranks or links
+  device,         ///< the device is the limit
+  mixed,          ///< none of these alone
+};
+std::string_view name_of(Bound bound);
+
+/// What the advice comes to.
+enum class Outcome : std::uint8_t {
+  findings,     ///< at least one is worth a hundredth of the step for certain, or three hundredths at best
+  nothing,      ///< nothing is wrong: the device is busy with compute, and no rule fires
+  no_fix,       ///< something limits, and no rule knows a change worth its while
+  cannot_tell,  ///< the recording cannot carry a verdict
+  no_step,      ///< not a training or inference step
+};
+std::string_view name_of(Outcome outcome);
+
+/// When a finding counts.
+enum class When : std::uint8_t {
+  now,      ///< it limits now
+  next,     ///< it limits once the findings above are done
+  covered,  ///< it saves alone, and nothing beside those above
+  fact,     ///< no saving is known
+  hidden,   ///< shown only when asked for: something else hides what it would save
+  small,    ///< shown only when asked for: it saves too little
+};
+std::string_view name_of(When when);
+
+enum class Confidence : std::uint8_t { low, medium, high };
+std::string_view name_of(Confidence confidence);
+
+/// Capture health: A stops the conclusions it names, B lowers confidence, C informs.
+enum class HealthClass : char { A = 'A', B = 'B', C = 'C' };
+std::string_view name_of(HealthClass grade);
+
+/// A saving per step (of the recording where no step is marked), ns.
+struct Range {
+  std::int64_t low = kNoInt, high = kNoInt;
+  bool known() const { return high != kNoInt; }
+};
+
+/// A piece of evidence: the analysis that shows it, and what it shows.
+struct Proof {
+  std::string_view analysis;  ///< its name, which lives as long as the program; "" when none is named
+  std::string what;
+};
+/// "idle: cause input, 62 ms".
+std::string text_of(const Proof& proof);
+/// The pieces between semicolons.
+std::string text_of(const std::vector<Proof>& proofs);
+
+/// One cause, what it costs, how sure that is, what to change and how to check.
+struct Finding {
+  RuleId id{};
+  std::string title;  ///< one sentence with its number
+  std::int64_t rank = -1;
+  bool per_step = true;  ///< false: savings are of the whole recording, which has no step marks
+  Range saving;          ///< alone; not known: a fact without a saving
+  Range after;           ///< once the findings above are done; may be unknown
+  When when = When::now;
+  std::string aside;  ///< what to know beside the saving, a clause or two
+  Confidence confidence = Confidence::low;
+  std::string because;  ///< why this confidence
+  std::vector<Proof> evidence;
+  std::string remedy;  ///< the concrete API and option
+  std::string verify;  ///< what must be different afterwards
+};
+
+/// One thing that the recording of a rank lacks or that makes it doubtful.
+struct Health {
+  HealthId id{};
+  HealthClass grade = HealthClass::C;
+  std::int64_t rank = -1;
+  std::string what;     ///< a sentence with its number
+  std::string suffers;  ///< which conclusions
+  std::string remedy;   ///< the line to add
+};
+
+/// The verdict on one rank.
+struct RankVerdict {
+  std::int64_t rank = -1;  ///< negative: the file does not say
+  Bound bound = Bound::unknown;
+  Outcome outcome = Outcome::cannot_tell;
+  std::string headline;              ///< one sentence that a person can act on
+  std::int64_t step = kNoInt;        ///< mean length, ns
+  std::int64_t steps = 0;            ///< complete ones in the window
+  std::int64_t saved_from = kNoInt;  ///< the step that savings are taken off, ns
+  Range together;                    ///< of all findings that limit now, made together
+  Proof evidence;                    ///< what shows who waits for whom
+};
+
+struct Verdict {
+  bool several = false;  ///< whether the job has several ranks
+  std::vector<RankVerdict> ranks;
+  std::vector<Finding> findings;  ///< of all ranks, in the order to be read
+  std::vector<Health> health;
+  std::vector<std::string> notes;
+};
+
+/// Tables "Verdict", "Findings" and "Health".
+Report as_report(const Verdict& verdict);
+/// Table "Findings"; its column "rank" is the place of a finding.
+Table findings_table(const Verdict& verdict);
+
+}  // namespace stepscope::report
