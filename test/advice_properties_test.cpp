@@ -24,7 +24,7 @@ std::vector<std::string> all_traces() {
 
 report::Report advice(const trace::Trace& trace, unsigned threads = 0) {
   const analyze::Derived derived(trace, {});
-  return as_report(advise::verdict(derived, advise::gather(derived, {}, threads), threads, true));
+  return as_report(advise::verdict(derived, advise::gather(derived, threads), threads, true));
 }
 
 class AdviceOf : public testing::TestWithParam<std::string> {

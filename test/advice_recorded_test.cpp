@@ -16,7 +16,7 @@ report::Report advice(const std::string& path, unsigned threads = 0) {
     return {};
   }
   const analyze::Derived derived(*trace, {});
-  return as_report(advise::verdict(derived, advise::gather(derived, {}, threads), threads));
+  return as_report(advise::verdict(derived, advise::gather(derived, threads), threads));
 }
 
 std::string path_of(std::string_view part) {

@@ -79,7 +79,7 @@ class Advice {
   explicit Advice(const std::string& events) {
     const trace::Trace trace = open_events(events);
     const analyze::Derived derived(trace, {});
-    report_ = as_report(advise::verdict(derived, advise::gather(derived, {}, 1), 1));
+    report_ = as_report(advise::verdict(derived, advise::gather(derived, 1), 1));
   }
   Cells ids() const { return cells(report_.tables[1], "id"); }
   bool has(const char* id) const { return cell(id, "id") == id; }

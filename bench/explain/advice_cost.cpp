@@ -37,7 +37,7 @@ int main(int argc, char** argv) {
     }
     const report::Params params;
     const analyze::Derived derived(*trace, params);
-    const advise::Reports reports = advise::gather(derived, params);
+    const advise::Reports reports = advise::gather(derived);
     const auto gathered = std::chrono::steady_clock::now();
     advise::verdict(derived, reports);
     advice.push_back(seconds_since(gathered));

@@ -44,7 +44,7 @@ Report printed(const report::Verdict& verdict) {
 
 report::Verdict judged(const analyze::Derived& derived, const report::Params& params) {
   const auto threads = static_cast<unsigned>(params.integer("threads"));
-  return verdict(derived, gather(derived, uncut(params), threads), threads, params.flag("all"));
+  return verdict(derived, gather(derived, threads), threads, params.flag("all"));
 }
 
 Report findings(const analyze::Derived& derived, const report::Params& params) {

@@ -14,7 +14,7 @@ using test::cells;
 report::Report judged(std::string_view events) {
   const trace::Trace trace = test::open_events(events);
   const analyze::Derived derived(trace, {});
-  return as_report(verdict(derived, gather(derived, {}, 1)));
+  return as_report(verdict(derived, gather(derived, 1)));
 }
 
 TEST(Bound, HostTimesSayWhatAStepTakes) {

@@ -43,7 +43,6 @@ Result<RankAnswers> ask(RankByRank ranks, std::span<const analyze::Analysis* con
   const analyze::Derived job(ranks.heads, params, std::move(ranks.digests));
   const std::size_t count = ranks.heads.ranks.size();
   RankAnswers answers;
-  const report::Params whole = uncut(params);
   const analyze::Stragglers stragglers = judged ? analyze::stragglers_of(job) : analyze::Stragglers{};
   const analyze::Pipeline pipeline = judged ? analyze::pipeline_of(job) : analyze::Pipeline{};
   std::vector<std::vector<Report>> of_ranks(analyses.size(), std::vector<Report>(count));
@@ -53,7 +52,7 @@ Result<RankAnswers> ask(RankByRank ranks, std::span<const analyze::Analysis* con
   const auto look = [&](const trace::Trace& one, std::size_t rank) {
     const analyze::Derived derived(one, params);
     if (judged) {
-      Reports reports = gather(derived, whole, 1);
+      Reports reports = gather(derived, 1);
       reports.stragglers = stragglers;
       reports.pipeline = pipeline;
       verdicts[rank] = judged_rank(derived, reports, one.ranks.front(), 1, all);

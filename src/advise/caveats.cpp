@@ -21,7 +21,7 @@ std::vector<std::string> caveats(const analyze::Derived& derived) {
   const trace::Trace& trace = derived.trace();
   std::vector<std::string> out;
   for (const trace::Rank& rank : trace.ranks) {
-    const std::vector<Health> rows = check_health(Evidence(reports, rank.rank, trace.several()));
+    const std::vector<Health> rows = check_health(Evidence(reports, rank.rank));
     const auto no_device = [](const Health& row) { return row.id == HealthId::Q10; };
     if (std::any_of(rows.begin(), rows.end(), no_device)) continue;
     for (const Health& row : rows)

@@ -21,7 +21,7 @@ Reports with_device(const char* name, int major, int minor) {
 
 std::string precision(const char* name, int major, int minor) {
   const Reports reports = with_device(name, major, minor);
-  return lower_precision(Evidence(reports, 0, false));
+  return lower_precision(Evidence(reports, 0));
 }
 
 TEST(Cite, PrecisionFitsTheDevice) {
@@ -37,7 +37,7 @@ TEST(Cite, PrecisionFitsTheDevice) {
 TEST(Cite, GraphsAreNamedAsTheDeviceHasThem) {
   const auto graphs = [](const char* name, int major, int minor) {
     const Reports reports = with_device(name, major, minor);
-    return device_graphs(Evidence(reports, 0, false));
+    return device_graphs(Evidence(reports, 0));
   };
   EXPECT_EQ(graphs("Tesla V100-SXM2-16GB", 7, 0), "CUDA graphs");
   EXPECT_EQ(graphs("AMD Instinct MI300X", 9, 4), "HIP graphs");
@@ -50,7 +50,7 @@ TEST(Cite, GraphsAreNamedAsTheDeviceHasThem) {
 TEST(Cite, WordsOfTheDevice) {
   const auto said = [](const char* name, int major, int minor) {
     const Reports reports = with_device(name, major, minor);
-    return worded(Evidence(reports, 0, false), "a <<CUDA||ROCm||either>>, <<b||||c>>.");
+    return worded(Evidence(reports, 0), "a <<CUDA||ROCm||either>>, <<b||||c>>.");
   };
   EXPECT_EQ(said("NVIDIA H100", 9, 0), "a CUDA, b.");
   EXPECT_EQ(said("AMD Instinct MI300X", 9, 4), "a ROCm, .");
@@ -70,7 +70,7 @@ Reports with_waits() {
 
 TEST(Cite, WaitsHaveTheirCallAndLine) {
   Reports reports = with_waits();
-  auto waits = waits_of(Evidence(reports, 0, false));
+  auto waits = waits_of(Evidence(reports, 0));
   ASSERT_EQ(waits.size(), 2u);
   EXPECT_EQ(waits[0].kind, WaitKind::scalar);
   EXPECT_EQ(waits[0].what + waits[0].where, ".item() at train.py:36 (train_step)");
@@ -82,7 +82,7 @@ TEST(Cite, WaitsHaveTheirCallAndLine) {
   EXPECT_EQ(waits[1].what, "torch.cuda.synchronize()");
   reports.synchronizations.calls[0].cost = 0;
   reports.synchronizations.calls[1].cost = report::kNoInt;
-  EXPECT_TRUE(waits_of(Evidence(reports, 0, false)).empty());
+  EXPECT_TRUE(waits_of(Evidence(reports, 0)).empty());
 }
 
 TEST(Cite, TheLongestIdleStretchOfACause) {
@@ -93,7 +93,7 @@ TEST(Cite, TheLongestIdleStretchOfACause) {
   reports.idle.gaps = {gap(9000, IdleCause::pending, "1", "aten::mm"),
                        gap(5000, IdleCause::op, "2", "aten::add"),
                        gap(4000, IdleCause::alloc, "", "aten::empty")};
-  const Evidence evidence(reports, 0, false);
+  const Evidence evidence(reports, 0);
   EXPECT_EQ(longest_idle(evidence), "; the longest, 5.00 µs, ends at aten::add in step 2");
   EXPECT_EQ(longest_idle(evidence, IdleCause::alloc), "; the longest, 4.00 µs, ends at aten::empty");
   EXPECT_EQ(longest_idle(evidence, IdleCause::input), "");

@@ -64,7 +64,7 @@ inline report::Table findings(const Step& step, const char* device = "NVIDIA H10
       R"J({{"schemaVersion": 1, "deviceProperties": [{{"id": 0, "name": "{}", "totalGlobalMem": 85000000000, "computeMajor": 9, "computeMinor": 0, "numSms": 132}}], "traceEvents": [{}]}})J",
       device, events_of(step)));
   const analyze::Derived derived(trace, {});
-  return as_report(verdict(derived, gather(derived, {}, 1), 1)).tables[1];
+  return as_report(verdict(derived, gather(derived, 1), 1)).tables[1];
 }
 
 inline bool has(const Step& step, const std::string& id) {

@@ -11,47 +11,9 @@
 
 namespace stepscope::advise {
 
-using report::Ints;
-using report::Table;
-using report::Texts;
-
-const Table* table_of(const report::Report& report, std::string_view title) {
-  for (const Table& table : report.tables)
-    if (table.title.starts_with(title)) return &table;
-  return nullptr;
-}
-
-namespace {
-
-template <class Values>
-const Values* values_of(const Table& table, std::string_view column) {
-  const report::Column* found = table.column(column);
-  return found != nullptr ? std::get_if<Values>(&found->values) : nullptr;
-}
-
-}  // namespace
-
-const Ints* ints_of(const Table& table, std::string_view column) { return values_of<Ints>(table, column); }
-const report::Reals* reals_of(const Table& table, std::string_view column) {
-  return values_of<report::Reals>(table, column);
-}
-const Texts* texts_of(const Table& table, std::string_view column) { return values_of<Texts>(table, column); }
-
-Evidence::Evidence(const Reports& reports, std::int64_t rank, bool several_ranks,
-                   std::span<const analyze::Launched> launched)
-    : reports_(reports), rank_(rank), several_(several_ranks), launched_(launched.begin(), launched.end()) {
+Evidence::Evidence(const Reports& reports, std::int64_t rank, std::span<const analyze::Launched> launched)
+    : reports_(reports), rank_(rank), launched_(launched.begin(), launched.end()) {
   launched_.resize(std::size(kAskedRanges));
-}
-
-bool Evidence::of_rank(const Table& table, std::size_t row) const {
-  if (!several_) return true;
-  const Ints* ranks = ints_of(table, "rank");
-  return ranks == nullptr || (*ranks)[row] == rank_;
-}
-
-bool Evidence::mine(const Table& table, std::size_t row) const {
-  note("rows of " + table.title, "", static_cast<double>(table.rows()), report::Unit::count);
-  return of_rank(table, row);
 }
 
 void Evidence::note(std::string what, std::string_view from, double number, report::Unit unit) const {
@@ -155,10 +117,9 @@ std::int64_t Evidence::idle(IdleCause cause) const {
   return mean;
 }
 
-const analyze::Launched& Evidence::launched_in(std::string_view part) const {
-  const auto asked = std::find(std::begin(kAskedRanges), std::end(kAskedRanges), part);
-  CHECK(asked != std::end(kAskedRanges));
-  const analyze::Launched& launched = launched_[static_cast<std::size_t>(asked - std::begin(kAskedRanges))];
+const analyze::Launched& Evidence::launched_in(AskedRange range) const {
+  const analyze::Launched& launched = launched_[range.index];
+  const std::string_view part = kAskedRanges[range.index];
   const auto number = [&](const char* of, std::int64_t value, report::Unit unit) {
     note(fmt::format("launched_in({}): {}", part, of), "launches",
          value == report::kNoInt ? report::kNoReal : static_cast<double>(value), unit);

@@ -48,10 +48,10 @@ struct Reports {
   analyze::Products products;
   analyze::Copies copies;
   analyze::MemoryEvents memory_events;
-  analyze::HostTime host_time;     ///< only where some rank has no device
-  analyze::Operators operators;    ///< likewise
-  analyze::Stragglers stragglers;  ///< only of several ranks
-  analyze::Pipeline pipeline;      ///< likewise
+  analyze::HostTime host_time;                           ///< only where some rank has no device
+  analyze::Operators operators;                          ///< likewise
+  analyze::Stragglers stragglers;                        ///< only of several ranks
+  analyze::Pipeline pipeline;                            ///< likewise
   std::vector<std::vector<analyze::Launched>> launched;  ///< by rank's place in the trace and kAskedRanges
 };
 
@@ -77,6 +77,15 @@ inline constexpr std::string_view kAskedRanges[] = {
     kAccumulate,
 };
 
+/// One of kAskedRanges; any other text does not compile.
+struct AskedRange {
+  std::size_t index = 0;
+  consteval AskedRange(std::string_view part) {
+    while (kAskedRanges[index] != part) ++index;
+  }
+  consteval AskedRange(const char* part) : AskedRange(std::string_view(part)) {}
+};
+
 /// A fact, share or table that was asked of an Evidence, and the answer.
 struct Asked {
   std::string what;   ///< "idle(input)"
@@ -90,10 +99,9 @@ struct Asked {
 class Evidence {
  public:
   /// `launched`: the rank's, by kAskedRanges; without it nothing is known of what ranges launched.
-  Evidence(const Reports& reports, std::int64_t rank, bool several_ranks,
-           std::span<const analyze::Launched> launched = {});
+  Evidence(const Reports& reports, std::int64_t rank, std::span<const analyze::Launched> launched = {});
 
-  /// The same, which notes in `log` all that it is asked, each thing once; `log` outlives it.
+  /// Logs each question once; `log` outlives it.
   Evidence logged(std::vector<Asked>& log) const {
     Evidence copy = *this;
     copy.log_ = &log;
@@ -125,11 +133,9 @@ class Evidence {
       if (row.rank == rank_) own.push_back(&row);
     return own;
   }
-  /// True when row `row` of `table` belongs to this rank.
-  bool mine(const report::Table& table, std::size_t row) const;
 
-  /// By host ranges whose name contains `part`, one of kAskedRanges, over the whole recording.
-  const analyze::Launched& launched_in(std::string_view part) const;
+  /// By host ranges whose name contains one of kAskedRanges, over the whole recording.
+  const analyze::Launched& launched_in(AskedRange range) const;
 
   std::int64_t window() const { return fact(&Facts::window); }
   /// Steps the window holds, at least 1.
@@ -142,20 +148,11 @@ class Evidence {
  private:
   const Reports& reports_;
   std::int64_t rank_;
-  bool several_;
   std::vector<analyze::Launched> launched_;  // by kAskedRanges
   std::vector<Asked>* log_ = nullptr;
 
-  bool of_rank(const report::Table& table, std::size_t row) const;
   void note(std::string what, std::string_view from, double number, report::Unit unit) const;
   void note(std::string what, std::string_view from, std::string_view text) const;
 };
-
-/// The table of a report whose title begins so, or nullptr.
-const report::Table* table_of(const report::Report& report, std::string_view title);
-/// Values of a column of the expected type, or nullptr.
-const report::Ints* ints_of(const report::Table& table, std::string_view column);
-const report::Reals* reals_of(const report::Table& table, std::string_view column);
-const report::Texts* texts_of(const report::Table& table, std::string_view column);
 
 }  // namespace stepscope::advise

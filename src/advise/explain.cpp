@@ -277,7 +277,7 @@ std::vector<Explained> explain(const ExplainedId& id, const analyze::Derived& de
   for (const trace::Rank& rank : derived.trace().ranks) {
     const ReplayedRank& replayed = derived.replayed(rank);
     const std::vector<trace::Rank>& ranks = derived.trace().ranks;
-    const Evidence evidence(reports, rank.rank, derived.trace().several(),
+    const Evidence evidence(reports, rank.rank,
                             reports.launched[static_cast<std::size_t>(&rank - ranks.data())]);
     Explained of_rank;
     of_rank.rank = rank.rank;

@@ -118,7 +118,7 @@ void add_everything(report::Page& page, const analyze::Derived& derived, const P
 
 report::Page page_of(const trace::Trace& trace, const PageOptions& options) {
   const analyze::Derived derived(trace, options.params);
-  const Reports reports = gather(derived, uncut(options.params), options.threads);
+  const Reports reports = gather(derived, options.threads);
   report::Page page =
       first_screen(trace, verdict(derived, reports, options.threads), reports.steps.steps, options);
   if (!options.everything) return page;

@@ -29,7 +29,7 @@ bool has_no_device_work(const trace::Rank& rank) {
 
 }  // namespace
 
-Reports gather(const analyze::Derived& derived, const report::Params& params, unsigned threads) {
+Reports gather(const analyze::Derived& derived, unsigned threads) {
   Reports reports;
   const std::vector<trace::Rank>& ranks = derived.trace().ranks;
   reports.launched.resize(ranks.size());
@@ -40,9 +40,6 @@ Reports gather(const analyze::Derived& derived, const report::Params& params, un
     });
   const auto answer = [&](auto& to, auto question) {
     tasks.emplace_back([&, question] { to = question(derived); });
-  };
-  const auto table = [&](report::Report& to, const char* name) {
-    tasks.emplace_back([&, name] { to = analyze::find(name)->run(derived, params); });
   };
   answer(reports.ledger, analyze::ledger_of);
   answer(reports.idle, analyze::idle_of);
@@ -69,11 +66,6 @@ Reports gather(const analyze::Derived& derived, const report::Params& params, un
   }
   parallel_for(tasks.size(), thread_count(threads), [&](std::size_t i) { tasks[i](); });
   return reports;
-}
-
-report::Params uncut(report::Params params) {
-  params.set("top", "0");
-  return params;
 }
 
 Judged judge(const analyze::Derived& derived, const Evidence& evidence, const trace::Rank& rank,
@@ -157,7 +149,7 @@ report::Finding said(Ranked f, bool per_step) {
 JudgedRank judged_rank(const analyze::Derived& derived, const Reports& reports, const trace::Rank& rank,
                        unsigned threads, bool all) {
   const trace::Trace& trace = derived.trace();
-  const Evidence evidence(reports, rank.rank, trace.several(),
+  const Evidence evidence(reports, rank.rank,
                           reports.launched[static_cast<std::size_t>(&rank - trace.ranks.data())]);
   Judged judged = judge(derived, evidence, rank, threads);
   JudgedRank of{{}, std::move(judged.prices.findings), std::move(judged.health)};

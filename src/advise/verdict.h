@@ -15,10 +15,7 @@
 namespace stepscope::advise {
 
 /// Runs the analyses that the rules read, side by side on up to `threads` threads (0: all).
-Reports gather(const analyze::Derived& derived, const report::Params& params, unsigned threads = 0);
-
-/// The same question, its answers whole.
-report::Params uncut(report::Params params);
+Reports gather(const analyze::Derived& derived, unsigned threads = 0);
 
 /// What is said of one rank.
 struct Judged {

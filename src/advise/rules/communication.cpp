@@ -26,8 +26,9 @@ std::optional<Claim> bucket_copies(const Evidence& e, Bound bound) {
   if (e.fact(&Facts::ddp_calls) == 0) return std::nullopt;
   const analyze::Launched& copies = e.launched_in("reducer::copy_bucket_to_grad");
   if (copies.ranges < kManyFills * e.steps()) return std::nullopt;
-  Claim f = claim(e, RuleId::N09, fmt::format("{} gradients per step are copied into and out of their bucket",
-                                  format_value(copies.ranges / e.steps(), Unit::count)));
+  Claim f = claim(e, RuleId::N09,
+                  fmt::format("{} gradients per step are copied into and out of their bucket",
+                              format_value(copies.ranges / e.steps(), Unit::count)));
   // What a range does beside copying, it does for a view as well.
   const double kept = copies.host > 0 ? 1 - std::min(1.0, report::ratio(copies.called, copies.host)) : 0;
   const auto idle = static_cast<std::int64_t>((1 - kept) * static_cast<double>(copies.idle));
@@ -52,7 +53,8 @@ std::optional<Claim> buffer_broadcast(const Evidence& e, Bound) {
   if (e.fact(&Facts::ddp_calls) == 0) return std::nullopt;
   const analyze::Launched& copies = e.launched_in("unflatten_dense_tensors");
   if (copies.ranges < e.steps()) return std::nullopt;
-  Claim f = claim(e, RuleId::N10, "Every forward broadcasts the buffers of the model and copies them back one by one");
+  Claim f = claim(e, RuleId::N10,
+                  "Every forward broadcasts the buffers of the model and copies them back one by one");
   save(f, copies.idle / e.steps(), kBroadcastPessimism, 1);
   change(f, {scale_any(Scale::What::op, {"flatten_dense_tensors", "c10d::broadcast_"}, 0)},
          kBroadcastPessimism);
@@ -96,7 +98,9 @@ std::optional<Claim> many_collectives(const Evidence& e, Bound bound) {
   const bool host = bound == Bound::host;
   if (host && e.share(tiny->host) < kCollectiveShare) return std::nullopt;
   const std::string many = format_value(tiny->count / e.steps(), Unit::count) + " collectives per step";
-  Claim f = claim(e, RuleId::N02, tiny->latency() ? fmt::format("{}, median {}: they cost latency, not bandwidth", many, ns(tiny->median))
+  Claim f = claim(
+      e, RuleId::N02,
+      tiny->latency() ? fmt::format("{}, median {}: they cost latency, not bandwidth", many, ns(tiny->median))
       : host
           ? fmt::format("{}: issuing them one by one takes {} of the host", many, ns(tiny->host / e.steps()))
           : fmt::format("{}, median {}: {} per step are exposed", many, ns(tiny->median),
@@ -113,7 +117,9 @@ std::optional<Claim> many_collectives(const Evidence& e, Bound bound) {
     f.because += fmt::format("; {} of their time is in ones of 50 µs and more, which may be transfer or wait",
                              percent(1 - report::ratio(tiny->brief, tiny->total)));
   if (host) f.because += "; making them shorter on the device saves nothing while the host limits";
-  f.evidence = {see::collectives(fmt::format("{} on the device, {} exposed, {} in the host ranges that issue them", per_step(e, tiny->total), ns(tiny->exposed / e.steps()), ns(tiny->host / e.steps())))};
+  f.evidence = {see::collectives(
+      fmt::format("{} on the device, {} exposed, {} in the host ranges that issue them",
+                  per_step(e, tiny->total), ns(tiny->exposed / e.steps()), ns(tiny->host / e.steps())))};
   f.remedy =
       "Let DistributedDataParallel bucket gradients (bucket_cap_mb=25 … 100) instead of a loop over "
       "parameters; torch.distributed._coalescing_manager() or one flattened tensor; wrap larger units in "
@@ -168,11 +174,12 @@ std::optional<Claim> slow_transfers(const Evidence& e, Bound bound) {
   if (!slow || bound == Bound::host) return std::nullopt;
   const analyze::CollectiveSize& row = *slow->dearest;
   Claim f =
-      claim(e, RuleId::N03, fmt::format("{} of {} among {} ranks has a bus rate of {} at its fastest, {} expected",
-                          row.exchange == derive::Exchange::all_reduce ? "All-reduce" : name_of(row.exchange),
-                          format_value(row.bytes, Unit::bytes), format_value(row.group_size, Unit::count),
-                          format_value(row.bus_rate, Unit::bytes_per_s),
-                          format_value(slow->expected, Unit::bytes_per_s)));
+      claim(e, RuleId::N03,
+            fmt::format("{} of {} among {} ranks has a bus rate of {} at its fastest, {} expected",
+                        row.exchange == derive::Exchange::all_reduce ? "All-reduce" : name_of(row.exchange),
+                        format_value(row.bytes, Unit::bytes), format_value(row.group_size, Unit::count),
+                        format_value(row.bus_rate, Unit::bytes_per_s),
+                        format_value(slow->expected, Unit::bytes_per_s)));
   save(f, slow->beyond / e.steps(), kSlowLinkPessimism, 1.0);
   const double mild = 1 - kSlowLinkPessimism * (1 - slow->factor);
   if (slow->open == 1)
@@ -181,7 +188,9 @@ std::optional<Claim> slow_transfers(const Evidence& e, Bound bound) {
   else
     part_of_communication(f);  // replayed alone, a rank also gains what it waits for others
   say_links(f, *slow);
-  f.evidence = {see::collectives(fmt::format("bus_rate; {} exposed", per_step(e, slow->exposed))), see::devices(fmt::format("exposed_communication {}", percent(e.share(e.fact(&Facts::exposed_communication)))))};
+  f.evidence = {see::collectives(fmt::format("bus_rate; {} exposed", per_step(e, slow->exposed))),
+                see::devices(fmt::format("exposed_communication {}",
+                                         percent(e.share(e.fact(&Facts::exposed_communication)))))};
   f.verify = "collectives: bus_rate near what a bandwidth test of the same ranks reaches.";
   f.effort = Effort::hardware;
   return f;
@@ -199,8 +208,9 @@ std::optional<Claim> late_start(const Evidence& e, Bound bound) {
   const std::optional<LateReduction> late = late_reduction(e);
   if (!late || bound == Bound::host || slow_links(e) || tiny_collectives(e)) return std::nullopt;
   Claim f =
-      claim(e, RuleId::N06, fmt::format("Gradients are reduced only after {} of the backward pass: {} per step are exposed",
-                          percent(late->before), ns(late->exposed)));
+      claim(e, RuleId::N06,
+            fmt::format("Gradients are reduced only after {} of the backward pass: {} per step are exposed",
+                        percent(late->before), ns(late->exposed)));
   save(f, std::min(late->exposed, late->could_hide), kHiddenLeast, 1);
   part_of_communication(f);
   f.confidence = Confidence::medium;
@@ -223,8 +233,9 @@ without collectives saves.)";
 std::optional<Claim> gathers(const Evidence& e, Bound bound) {
   const std::int64_t exposed = waited_gathers(e);
   if (exposed == 0 || bound == Bound::host) return std::nullopt;
-  Claim f = claim(e, RuleId::N07, fmt::format("{} of {} per step wait for gathers of parameters", ns(exposed / e.steps()),
-                                  ns(e.step_length())));
+  Claim f = claim(e, RuleId::N07,
+                  fmt::format("{} of {} per step wait for gathers of parameters", ns(exposed / e.steps()),
+                              ns(e.step_length())));
   save(f, exposed / e.steps(), kPrefetchLeast, kPrefetchMost);
   part_of_communication(f);
   f.confidence = Confidence::low;
@@ -294,9 +305,9 @@ std::optional<Claim> exposed_communication(const Evidence& e, Bound bound) {
       e.fact(&Facts::communication) > 0
           ? 1 - static_cast<double>(exposed) / static_cast<double>(e.fact(&Facts::communication))
           : 0;
-  Claim f =
-      claim(e, RuleId::N01, fmt::format("{} of {} per step only communication runs ({} of it is hidden behind compute)",
-                          ns(exposed / e.steps()), ns(e.step_length()), percent(hidden)));
+  Claim f = claim(e, RuleId::N01,
+                  fmt::format("{} of {} per step only communication runs ({} of it is hidden behind compute)",
+                              ns(exposed / e.steps()), ns(e.step_length()), percent(hidden)));
   if (const std::optional<TransferSavings> job = transfer_savings(e)) {
     f.saving_low = job->least;
     f.saving_high = job->most;
@@ -314,7 +325,9 @@ std::optional<Claim> exposed_communication(const Evidence& e, Bound bound) {
   f.because = waits ? fmt::format("waiting for other ranks, {} of its time in collectives, is left out",
                                   percent(*waits))
                     : "one rank's file cannot tell transfer from waiting for other ranks";
-  f.evidence = {see::devices(fmt::format("exposed_communication {} of the window", percent(e.share(exposed)))), see::kernels("collectives by name")};
+  f.evidence = {
+      see::devices(fmt::format("exposed_communication {} of the window", percent(e.share(exposed)))),
+      see::kernels("collectives by name")};
   f.remedy =
       trains(e)
           ? "Overlap or shrink it: DDP buckets (bucket_cap_mb), bf16 gradients "
@@ -337,7 +350,8 @@ std::optional<Claim> slow_backend(const Evidence& e, Bound bound) {
   if (bound == Bound::host_only || e.fact(&Facts::ddp_calls) == 0 || backend.empty() ||
       backend.find("nccl") != std::string_view::npos)
     return std::nullopt;
-  Claim f = claim(e, RuleId::N04, fmt::format("Gradients travel over the {} backend although devices are used", backend));
+  Claim f = claim(e, RuleId::N04,
+                  fmt::format("Gradients travel over the {} backend although devices are used", backend));
   f.confidence = Confidence::high;
   f.because = "the file names the backend";
   f.evidence = {see::overview("distributed backend")};

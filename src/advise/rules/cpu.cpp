@@ -21,11 +21,13 @@ std::optional<Claim> cpu_operator(const Evidence& e, Bound bound) {
   if (most == nullptr || recorded <= 0) return std::nullopt;
   const double share = static_cast<double>(most->host_self) / static_cast<double>(recorded);
   if (share < kCpuOperatorShare) return std::nullopt;
-  Claim f = claim(e, RuleId::H10, fmt::format(
-          "{} takes {} of {} on the CPU{}", most->name,
-          ns(static_cast<std::int64_t>(share * static_cast<double>(e.step_length()))), ns(e.step_length()),
-          most->flop_rate > 0 ? ", at " + report::format_value(most->flop_rate, report::Unit::flop_per_s)
-                              : ""));
+  Claim f = claim(e, RuleId::H10,
+                  fmt::format("{} takes {} of {} on the CPU{}", most->name,
+                              ns(static_cast<std::int64_t>(share * static_cast<double>(e.step_length()))),
+                              ns(e.step_length()),
+                              most->flop_rate > 0
+                                  ? ", at " + report::format_value(most->flop_rate, report::Unit::flop_per_s)
+                                  : ""));
   f.confidence = Confidence::low;
   f.because = "how fast this CPU could be, and how many threads it may use, is not in the file";
   f.evidence = {see::operators("host_self, flop_rate")};

@@ -32,11 +32,12 @@ std::optional<Claim> device_copies(const Evidence& e, Bound bound) {
   if (copies.count == 0 || (static_cast<double>(per_step) < kDeviceCopyShare * static_cast<double>(compute) &&
                             e.share(copies.exposed) < kCopyShare))
     return std::nullopt;
-  Claim f = claim(e, RuleId::C05, fmt::format("{} per step in copies inside the device: {} copies of {} in all{}{}",
-                                  ns(per_step), format_value(copies.count / e.steps(), Unit::count),
-                                  format_value(copies.bytes / e.steps(), Unit::bytes),
-                                  copies.op.empty() ? "" : ", most for " + copies.op,
-                                  kernels > 0 ? ", and kernels that copy" : ""));
+  Claim f = claim(e, RuleId::C05,
+                  fmt::format("{} per step in copies inside the device: {} copies of {} in all{}{}",
+                              ns(per_step), format_value(copies.count / e.steps(), Unit::count),
+                              format_value(copies.bytes / e.steps(), Unit::bytes),
+                              copies.op.empty() ? "" : ", most for " + copies.op,
+                              kernels > 0 ? ", and kernels that copy" : ""));
   save(f, per_step, kCopyLeast, kCopyMost);
   const double own =
       static_cast<double>(copies.total) / static_cast<double>(std::max<std::int64_t>(1, all.total));
@@ -51,7 +52,9 @@ std::optional<Claim> device_copies(const Evidence& e, Bound bound) {
   device_only(f, bound);
   f.confidence = Confidence::medium;
   if (!f.next) f.because = "the copies are in the file; which of them the program needs is not";
-  f.evidence = {see::copies(fmt::format("{} exposed of {}", ns(copies.exposed / e.steps()), advise::per_step(e, copies.total))), see::kernels("kinds copy, concat")};
+  f.evidence = {see::copies(fmt::format("{} exposed of {}", ns(copies.exposed / e.steps()),
+                                        advise::per_step(e, copies.total))),
+                see::kernels("kinds copy, concat")};
   f.remedy =
       "Drop .clone() and .contiguous() before operators that take strides, write into preallocated results "
       "(out=), use collectives in place, call torch.cat once.";
@@ -68,9 +71,10 @@ a vision transformer).)";
 std::optional<Claim> layout_changes(const Evidence& e, Bound bound) {
   const double share = kind_share(e, {KernelKind::layout});
   if (share < kLayoutShare) return std::nullopt;
-  Claim f = claim(e, RuleId::C07, fmt::format("{} of kernel time ({} per step) turns tensors between channels first and "
-                                  "channels last",
-                                  percent(share), ns(compute_time(e, share))));
+  Claim f = claim(e, RuleId::C07,
+                  fmt::format("{} of kernel time ({} per step) turns tensors between channels first and "
+                              "channels last",
+                              percent(share), ns(compute_time(e, share))));
   save(f, compute_time(e, share), kLayoutLeast, 1.0);
   change(f, {scale_kinds({KernelKind::layout}, 0)}, {scale_kinds({KernelKind::layout}, 0.5)});
   f.shortens_kernels = true;
@@ -94,8 +98,9 @@ the chains.)";
 std::optional<Claim> casts(const Evidence& e, Bound bound) {
   const double share = kind_share(e, {KernelKind::cast});
   if (share < kCastShare || has_pointwise_chains(e)) return std::nullopt;
-  Claim f = claim(e, RuleId::C08, fmt::format("{} of kernel time ({} per step) casts tensors to another type",
-                                  percent(share), ns(compute_time(e, share))));
+  Claim f = claim(e, RuleId::C08,
+                  fmt::format("{} of kernel time ({} per step) casts tensors to another type", percent(share),
+                              ns(compute_time(e, share))));
   save(f, compute_time(e, share), kCopyLeast, kCopyMost);
   change(f, {scale_kinds({KernelKind::cast}, 0.1)}, {scale_kinds({KernelKind::cast}, 0.7)});
   f.shortens_kernels = true;

@@ -244,7 +244,7 @@ bool grows(const std::vector<long>& levels) {
         i, i * 1000, i * 1000 + 10, levels[i]);
   const trace::Trace trace = test::open_events(events.substr(0, events.rfind(',')));
   const analyze::Derived derived(trace, {});
-  const Cells ids = test::cells(as_report(verdict(derived, gather(derived, {}, 1), 1)).tables[1], "id");
+  const Cells ids = test::cells(as_report(verdict(derived, gather(derived, 1), 1)).tables[1], "id");
   return std::find(ids.begin(), ids.end(), "A05") != ids.end();
 }
 

@@ -25,7 +25,8 @@ std::int64_t late_idle(const Evidence& e) {
 /// Ranges in which something is compiled or loaded. They nest, so the longest kind stands for all.
 const analyze::Launched& compilation(const Evidence& e) {
   const analyze::Launched* most = &e.launched_in("(dynamo_timed)");
-  for (const char* part : {"_dynamo/convert_frame.py", "triton/compiler/", "ModuleLoad"})
+  for (const AskedRange part :
+       {AskedRange("_dynamo/convert_frame.py"), AskedRange("triton/compiler/"), AskedRange("ModuleLoad")})
     if (const analyze::Launched& other = e.launched_in(part); other.host > most->host) most = &other;
   return *most;
 }

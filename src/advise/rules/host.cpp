@@ -55,17 +55,17 @@ bool compiled_not_captured(const Evidence& e) {
   return all > 0 && static_cast<double>(compiled) >= kCompiledShare * static_cast<double>(all);
 }
 
-Claim late_claim(const Evidence& e, RuleId id, std::int64_t late,
-                     std::string title) {
+Claim late_claim(const Evidence& e, RuleId id, std::int64_t late, std::string title) {
   Claim f = claim(e, id, std::move(title));
   save(f, late / e.steps(), kGraphPessimism, kGraphShare);
   f.leftover = late / e.steps();
   f.confidence = e.share(e.fact(&Facts::profiler)) >= kVisibleCost ? Confidence::low : Confidence::medium;
   f.because = "the gaps end with launches that the host made late";
-  f.evidence = {see::idle(listed_causes(e, {IdleCause::op, IdleCause::python, IdleCause::annotation, IdleCause::launch,
-                                 IdleCause::runtime, IdleCause::untraced}) +
-               (e.fact(&Facts::complete_steps) > 0 ? " per step" : " in the recording") + longest_idle(e)),
-               see::launches("by stream" + room_for_more(e))};
+  f.evidence = {
+      see::idle(listed_causes(e, {IdleCause::op, IdleCause::python, IdleCause::annotation, IdleCause::launch,
+                                  IdleCause::runtime, IdleCause::untraced}) +
+                (e.fact(&Facts::complete_steps) > 0 ? " per step" : " in the recording") + longest_idle(e)),
+      see::launches("by stream" + room_for_more(e))};
   f.verify =
       "The idle share falls, graph launches appear, kernels start later than 10 µs after their launch.";
   f.effort = Effort::one_line;
@@ -76,7 +76,8 @@ std::optional<Claim> launch_bound(const Evidence& e, Bound bound) {
   const std::int64_t late = late_launching(e, bound);
   if (late == 0 || compiled_not_captured(e)) return std::nullopt;
   const std::int64_t mean = e.fact(&Facts::kernels) > 0 ? e.fact(&Facts::busy) / e.fact(&Facts::kernels) : 0;
-  Claim f = late_claim(e, RuleId::H01, late,
+  Claim f = late_claim(
+      e, RuleId::H01, late,
       fmt::format("The host issues its {} kernels{} ({} of device work each) too slowly: late launches leave "
                   "the device idle {} of the time",
                   format_value(e.fact(&Facts::kernels) / e.steps(), Unit::count),
@@ -90,7 +91,8 @@ std::optional<Claim> launch_bound(const Evidence& e, Bound bound) {
 std::optional<Claim> not_captured(const Evidence& e, Bound bound) {
   const std::int64_t late = late_launching(e, bound);
   if (late == 0 || !compiled_not_captured(e)) return std::nullopt;
-  Claim f = late_claim(e, RuleId::G03, late,
+  Claim f = late_claim(
+      e, RuleId::G03, late,
       fmt::format("The program is compiled, and still its {} kernels per step are launched one by one: the "
                   "device idles {} of the time for that",
                   format_value(e.fact(&Facts::kernels) / e.steps(), Unit::count), percent(e.share(late))));
@@ -139,15 +141,15 @@ std::optional<Claim> python_bound(const Evidence& e, Bound bound) {
   if (!limits || e.share(all) < kPythonShare) return std::nullopt;
   const Line line = dearest_line(python);
   if (static_cast<double>(line.time) < kTopFrameShare * static_cast<double>(all)) return std::nullopt;
-  Claim f =
-      claim(e, RuleId::H02, fmt::format("{} of {} per step {} {} {}", ns(line.time / e.steps()), ns(e.step_length()),
-                          !host_only   ? "the device waits"
-                          : line.waits ? "pass"
-                                       : "go by",
-                          line.waits  ? "while Python itself waits in"
-                          : host_only ? "in Python code in"
-                                      : "for Python code in",
-                          line.name));
+  Claim f = claim(e, RuleId::H02,
+                  fmt::format("{} of {} per step {} {} {}", ns(line.time / e.steps()), ns(e.step_length()),
+                              !host_only   ? "the device waits"
+                              : line.waits ? "pass"
+                                           : "go by",
+                              line.waits  ? "while Python itself waits in"
+                              : host_only ? "in Python code in"
+                                          : "for Python code in",
+                              line.name));
   const double recorded = std::max(0.0, 1 - e.share(e.fact(&Facts::profiler)));
   save(f, line.time / e.steps(), kPythonLeast * recorded, kPythonMost);
   f.ideal = {scale_of(Scale::What::quiet, line.frame, 0)};
@@ -168,7 +170,7 @@ std::optional<Claim> python_bound(const Evidence& e, Bound bound) {
                 line.name);
   f.verify = fmt::format(
       "The line's time in `stepscope show {}` falls; the step without with_stack is shorter as well.",
-                         shown.analysis);
+      shown.analysis);
   f.effort = Effort::code;
   return f;
 }
@@ -192,10 +194,11 @@ std::optional<Claim> optimizer_loop(const Evidence& e, Bound bound) {
   const analyze::Launched& steps = e.launched_in("Optimizer.step#");
   if (steps.ranges == 0 || steps.events < kManyLaunches * steps.ranges || steps.median >= kShortKernel)
     return std::nullopt;
-  Claim f = claim(e, RuleId::H03, fmt::format("The optimizer launches {} kernels per step, median {}{}",
-                                  format_value(steps.events / steps.ranges, Unit::count),
-                                  report::format_rough(static_cast<double>(steps.median), Unit::ns),
-                                  in_whole_microseconds(steps) ? " (the file has whole µs)" : ""));
+  Claim f = claim(e, RuleId::H03,
+                  fmt::format("The optimizer launches {} kernels per step, median {}{}",
+                              format_value(steps.events / steps.ranges, Unit::count),
+                              report::format_rough(static_cast<double>(steps.median), Unit::ns),
+                              in_whole_microseconds(steps) ? " (the file has whole µs)" : ""));
   f.shortens_kernels = bound != Bound::host;  // a host that limits gains nothing by shorter kernels
   save(f, claimed_by(e, steps, f), kMultiTensorLeast, kMultiTensorMost);
   const Scale::What what = f.shortens_kernels ? Scale::What::op : Scale::What::host;
@@ -223,8 +226,9 @@ std::optional<Claim> zero_fill(const Evidence& e, Bound bound) {
   if (bound == Bound::host_only) return zero_fill_on_cpu(e);
   const analyze::Launched& fills = e.launched_in("Optimizer.zero_grad#");
   if (fills.ranges == 0 || fills.events < kManyFills * fills.ranges) return std::nullopt;
-  Claim f = claim(e, RuleId::H04, fmt::format("zero_grad writes zeros with {} device events per step",
-                                  format_value(fills.events / fills.ranges, Unit::count)));
+  Claim f = claim(e, RuleId::H04,
+                  fmt::format("zero_grad writes zeros with {} device events per step",
+                              format_value(fills.events / fills.ranges, Unit::count)));
   f.shortens_kernels = bound != Bound::host;
   save(f, claimed_by(e, fills, f), kZeroFillPessimism, 1);
   change(f, {scale_any(Scale::What::op, {"Optimizer.zero_grad#"}, 0)}, kZeroFillPessimism);
@@ -244,7 +248,8 @@ std::optional<Claim> data_parallel(const Evidence& e, Bound) {
   if (e.fact(&Facts::data_parallel_calls) == 0) return std::nullopt;
   const std::size_t devices = e.mine(e.reports().devices.devices, "Devices").size();
   if (devices < 2) return std::nullopt;
-  Claim f = claim(e, RuleId::H08, fmt::format("torch.nn.DataParallel drives {} devices from one process", devices));
+  Claim f =
+      claim(e, RuleId::H08, fmt::format("torch.nn.DataParallel drives {} devices from one process", devices));
   f.confidence = Confidence::high;
   f.because = "its forward is in the trace";
   f.evidence = {see::operators("DataParallel.forward")};

@@ -27,9 +27,10 @@ std::optional<Claim> pointwise_chain(const Evidence& e, Bound bound) {
   if (!has_pointwise_chains(e)) return std::nullopt;
   const auto chains = {KernelKind::pointwise, KernelKind::cast, KernelKind::copy, KernelKind::concat};
   const double share = kind_share(e, chains);
-  Claim f = claim(e, RuleId::K01, fmt::format("{} of kernel time ({} per step) goes into element-wise kernels that each "
-                                  "read and write memory",
-                                  percent(share), ns(compute_time(e, share))));
+  Claim f = claim(e, RuleId::K01,
+                  fmt::format("{} of kernel time ({} per step) goes into element-wise kernels that each "
+                              "read and write memory",
+                              percent(share), ns(compute_time(e, share))));
   const double most = std::max(kFusedMost, chained_share(e, chains) / share);
   save(f, compute_time(e, share), kFusedLeast, most);
   const auto fused = [](double share_of_them) {
@@ -41,7 +42,10 @@ std::optional<Claim> pointwise_chain(const Evidence& e, Bound bound) {
   device_only(f, bound);
   f.confidence = Confidence::medium;
   if (!f.next) f.because = "known by kernel names; how many fuse depends on what stands between them";
-  f.evidence = {see::kernels(fmt::format("kinds pointwise {}, cast {}, copy and concat {}", percent(kind_share(e, {KernelKind::pointwise})), percent(kind_share(e, {KernelKind::cast})), percent(kind_share(e, {KernelKind::copy, KernelKind::concat}))))};
+  f.evidence = {see::kernels(fmt::format("kinds pointwise {}, cast {}, copy and concat {}",
+                                         percent(kind_share(e, {KernelKind::pointwise})),
+                                         percent(kind_share(e, {KernelKind::cast})),
+                                         percent(kind_share(e, {KernelKind::copy, KernelKind::concat}))))};
   f.remedy =
       "torch.compile(model) on the blocks; or fused norms, rotary embeddings and gates (F.rms_norm, "
       "F.layer_norm, Liger kernels, <<Apex||aiter||Apex; aiter on ROCm>>); keep one type through the chain.";
@@ -59,9 +63,10 @@ std::optional<Claim> small_grid(const Evidence& e, Bound bound) {
   const double share = small_grid_share(e);
   if (bound == Bound::host || share < kSmallGridShare || e.fact(&Facts::kernels) < kMinSmallGrids)
     return std::nullopt;
-  Claim f = claim(e, RuleId::K02, fmt::format("{} of kernel time ({} per step) runs on fewer blocks than the device has "
-                                  "multiprocessors",
-                                  percent(share), ns(compute_time(e, share))));
+  Claim f = claim(e, RuleId::K02,
+                  fmt::format("{} of kernel time ({} per step) runs on fewer blocks than the device has "
+                              "multiprocessors",
+                              percent(share), ns(compute_time(e, share))));
   save(f, compute_time(e, share), 0, kSmallGridSaving);
   f.shortens_kernels = true;
   device_only(f, bound);
@@ -89,10 +94,10 @@ std::optional<Claim> low_occupancy(const Evidence& e, Bound bound) {
         row->blocks_per_sm < kMinBlocks || row->bandwidth_share >= kFarFromRoof)
       continue;
     const bool known = row->limit != derive::OccupancyLimit::unknown;
-    Claim f =
-        claim(e, RuleId::K03, fmt::format("{} ({} of kernel time) holds {} of a multiprocessor's threads{}{}",
-                            report::short_name(row->name, 48), percent(row->share), percent(row->occupancy),
-                            known ? "; limited by " : "", name_of(row->limit)));
+    Claim f = claim(e, RuleId::K03,
+                    fmt::format("{} ({} of kernel time) holds {} of a multiprocessor's threads{}{}",
+                                report::short_name(row->name, 48), percent(row->share),
+                                percent(row->occupancy), known ? "; limited by " : "", name_of(row->limit)));
     save(f, compute_time(e, row->share), 1 - 1 / kOccupiedLeast, 1 - 1 / kOccupiedMost);
     f.ideal = {scale_of(analyze::Scale::What::kernel, row->name, 1 / kOccupiedMost)};
     f.mild = {scale_of(analyze::Scale::What::kernel, row->name, 1 / kOccupiedLeast)};
@@ -133,8 +138,9 @@ std::optional<Claim> parted_attention(const Evidence& e, Bound bound) {
   const double of_others =
       static_cast<double>(others) / static_cast<double>(std::max<std::int64_t>(1, products + others));
   Claim f =
-      claim(e, RuleId::K07, fmt::format("Attention is computed as product, softmax, product: {} times, {} of kernel time",
-                          report::format_value(count, report::Unit::count), percent(share)));
+      claim(e, RuleId::K07,
+            fmt::format("Attention is computed as product, softmax, product: {} times, {} of kernel time",
+                        report::format_value(count, report::Unit::count), percent(share)));
   save(f, compute_time(e, share), kFusedAttentionLeast * of_others,
        of_others + kFusedProducts * (1 - of_others));
   f.shortens_kernels = true;

@@ -120,7 +120,7 @@ bool speaks_of_fallbacks(int first_height, int second_height) {
       R"({"deviceProperties": [{"id": 0, "name": "NVIDIA H100", "computeMajor": 9, "computeMinor": 0}], "traceEvents": [)" +
       events + "]}");
   const analyze::Derived derived(trace, {});
-  const Cells ids = test::cells(as_report(verdict(derived, gather(derived, {}, 1), 1)).tables[1], "id");
+  const Cells ids = test::cells(as_report(verdict(derived, gather(derived, 1), 1)).tables[1], "id");
   return std::find(ids.begin(), ids.end(), "K08") != ids.end();
 }
 
@@ -219,7 +219,7 @@ report::Table ten_steps(int from, double pace, double host_pace = 1, const char*
   events.pop_back();
   const trace::Trace trace = test::open_events(events);
   const analyze::Derived derived(trace, {});
-  return as_report(verdict(derived, gather(derived, {}, 1), 1)).tables[1];
+  return as_report(verdict(derived, gather(derived, 1), 1)).tables[1];
 }
 
 std::string cell_of(const report::Table& table, const char* column) {

@@ -47,9 +47,10 @@ std::optional<Claim> repeated_ops(const Evidence& e, Bound bound) {
   const std::string place = loop->source.empty() ? "" : " at " + placed(loop->source);
   const std::string unit = report::short_name(loop->unit, 60);
   Claim f =
-      claim(e, RuleId::H05, fmt::format("A loop of {} × {}{} launches {} device events per step where a few would do",
-                          format_value(rounds, Unit::count), unit, place,
-                          format_value(std::max<std::int64_t>(1, loop->events / e.steps()), Unit::count)));
+      claim(e, RuleId::H05,
+            fmt::format("A loop of {} × {}{} launches {} device events per step where a few would do",
+                        format_value(rounds, Unit::count), unit, place,
+                        format_value(std::max<std::int64_t>(1, loop->events / e.steps()), Unit::count)));
   const double left = 2 / static_cast<double>(std::max<std::int64_t>(rounds, 3));
   save(f, (idle + loop->device) / e.steps(), kLoopPessimism, 1 - left);
   f.ideal = {scale_of(Scale::What::loop, loop->unit, left)};
@@ -61,7 +62,8 @@ std::optional<Claim> repeated_ops(const Evidence& e, Bound bound) {
       "the same operators follow each other below {}, and half of what they launch is shorter "
       "than {}",
       loop->parent.empty() ? "one range" : report::short_name(loop->parent, 60), ns(loop->median + 1));
-  f.evidence = {see::launches(fmt::format("loops of operators; {}, the device idle in {} of it", per_step(e, loop->host), ns(idle / e.steps())))};
+  f.evidence = {see::launches(fmt::format("loops of operators; {}, the device idle in {} of it",
+                                          per_step(e, loop->host), ns(idle / e.steps())))};
   f.remedy = fmt::format(
       "Replace the loop{} by one operator on a larger tensor: torch.stack and a batched operator, indexing "
       "with a tensor, torch.vmap, torch._foreach_*, or torch.compile.",
@@ -79,9 +81,10 @@ std::optional<Claim> many_queries(const Evidence& e, Bound) {
     const bool query = std::any_of(std::begin(kQueries), std::end(kQueries),
                                    [&](std::string_view part) { return contains(calls->name, part); });
     if (!query || calls->count < e.fact(&Facts::kernels) || e.share(calls->total) < kQueryShare) continue;
-    Claim f = claim(e, RuleId::H06, fmt::format("{} calls of {} per step take {} of host time",
-                                    format_value(calls->count / e.steps(), Unit::count), calls->name,
-                                    ns(calls->total / e.steps())));
+    Claim f = claim(e, RuleId::H06,
+                    fmt::format("{} calls of {} per step take {} of host time",
+                                format_value(calls->count / e.steps(), Unit::count), calls->name,
+                                ns(calls->total / e.steps())));
     save(f, calls->total / e.steps(), kQueryPessimism, 1);
     f.ideal = {scale_of(Scale::What::host, calls->name, 0)};
     f.pessimism = kQueryPessimism;

@@ -30,13 +30,15 @@ stay below the share.)";
 std::optional<Claim> allocation(const Evidence& e, Bound) {
   const std::int64_t cost = e.idle(IdleCause::alloc);
   if (e.share(cost) < kAllocationShare) return std::nullopt;
-  Claim f = claim(e, RuleId::A01, fmt::format("{} of {} per step: device memory is allocated or freed inside the step",
-                                  ns(cost / e.steps()), ns(e.step_length())));
+  Claim f = claim(e, RuleId::A01,
+                  fmt::format("{} of {} per step: device memory is allocated or freed inside the step",
+                              ns(cost / e.steps()), ns(e.step_length())));
   save(f, cost / e.steps(), kAllocationPessimism, 1.0);
   change(f, {scale_of(Scale::What::alloc, 0)}, kAllocationPessimism);
   f.confidence = Confidence::medium;
   f.because = "a warm caching allocator makes no such calls";
-  f.evidence = {see::idle(fmt::format("cause alloc, {}{}", per_step(e, cost), longest_idle(e, IdleCause::alloc)))};
+  f.evidence = {
+      see::idle(fmt::format("cause alloc, {}{}", per_step(e, cost), longest_idle(e, IdleCause::alloc)))};
   f.remedy =
       "Remove empty_cache() from the loop; PYTORCH_ALLOC_CONF=expandable_segments:True; keep shapes fixed.";
   f.verify = "No malloc or free calls of the runtime remain in steady steps.";
@@ -52,7 +54,9 @@ std::optional<Claim> memory_limit(const Evidence& e, Bound) {
       if (device->memory <= 0 || peak->memory.host() || peak->memory.id != device->device) continue;
       const double share = static_cast<double>(peak->allocated) / static_cast<double>(device->memory);
       if (share <= kMemoryShare) continue;
-      Claim f = claim(e, RuleId::A02, fmt::format("Device {} is nearly full: peak {} of {}", device->device,
+      Claim f = claim(
+          e, RuleId::A02,
+          fmt::format("Device {} is nearly full: peak {} of {}", device->device,
                       format_value(peak->allocated, Unit::bytes), format_value(device->memory, Unit::bytes)));
       f.confidence = Confidence::medium;
       f.because = "the allocator reports it; a risk, not a cost of time";
@@ -79,8 +83,9 @@ std::optional<Claim> fragmentation(const Evidence& e, Bound) {
     if (used <= 0 || held <= 0 || held - used <= kFragmentedBytes ||
         static_cast<double>(held - used) <= kFragmentedShare * static_cast<double>(held))
       continue;
-    Claim f = claim(e, RuleId::A04, fmt::format("The allocator holds {} and the program uses at most {} of it",
-                                    format_value(held, Unit::bytes), format_value(used, Unit::bytes)));
+    Claim f = claim(e, RuleId::A04,
+                    fmt::format("The allocator holds {} and the program uses at most {} of it",
+                                format_value(held, Unit::bytes), format_value(used, Unit::bytes)));
     f.confidence = Confidence::low;
     f.because = "totals do not show how large the free blocks are; no cost of time";
     f.evidence = {see::memory_events("peak_reserved, peak_allocated of " + peak->memory.name())};
@@ -124,9 +129,9 @@ std::optional<Claim> growth(const Evidence& e, Bound) {
     if (levels.size() < kGrowingSteps || each <= kGrowthBytes ||
         static_cast<double>(each) <= kGrowthShare * static_cast<double>(peak))
       continue;
-    Claim f =
-        claim(e, RuleId::A05, fmt::format("Memory of {} grows by {} in every one of {} steps", steps[first]->memory.name(),
-                            format_value(each, Unit::bytes), levels.size()));
+    Claim f = claim(e, RuleId::A05,
+                    fmt::format("Memory of {} grows by {} in every one of {} steps",
+                                steps[first]->memory.name(), format_value(each, Unit::bytes), levels.size()));
     f.confidence = Confidence::low;
     f.because = "its lowest level rises from step to step; caches that warm up do so too";
     f.evidence = {see::memory_events("memory of each step; never freed")};

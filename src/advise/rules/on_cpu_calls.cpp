@@ -45,12 +45,14 @@ std::optional<Claim> optimizer_on_cpu(const Evidence& e) {
       steps.host >= kShortKernel * steps.ops)
     return std::nullopt;
   Claim f =
-      claim(e, RuleId::H03, fmt::format("The optimizer calls {} operators per step, {} each on average",
-                          format_value(steps.ops / steps.ranges, Unit::count), ns(steps.host / steps.ops)));
+      claim(e, RuleId::H03,
+            fmt::format("The optimizer calls {} operators per step, {} each on average",
+                        format_value(steps.ops / steps.ranges, Unit::count), ns(steps.host / steps.ops)));
   save_recorded(f, e, steps.host, steps.recording, kMultiTensorLeast, kMultiTensorMost);
   f.confidence = Confidence::high;
   f.because = "calling so short operators costs more than they compute";
-  f.evidence = {see::call_tree(fmt::format("Optimizer.step, {}{}", per_step(e, steps.host), with_recording(e, steps.recording)))};
+  f.evidence = {see::call_tree(
+      fmt::format("Optimizer.step, {}{}", per_step(e, steps.host), with_recording(e, steps.recording)))};
   f.remedy = all_at_once(steps.name);
   f.verify = "A few operators in Optimizer.step, with _fused or _foreach in their names.";
   return f;
@@ -59,12 +61,14 @@ std::optional<Claim> optimizer_on_cpu(const Evidence& e) {
 std::optional<Claim> zero_fill_on_cpu(const Evidence& e) {
   const analyze::Launched& fills = e.launched_in("Optimizer.zero_grad#");
   if (!computes_on_cpu(e) || fills.ranges == 0 || fills.ops < kManyFills * fills.ranges) return std::nullopt;
-  Claim f = claim(e, RuleId::H04, fmt::format("zero_grad writes zeros with {} operators per step",
-                                  format_value(fills.ops / fills.ranges, Unit::count)));
+  Claim f = claim(e, RuleId::H04,
+                  fmt::format("zero_grad writes zeros with {} operators per step",
+                              format_value(fills.ops / fills.ranges, Unit::count)));
   save_recorded(f, e, fills.host, fills.recording, kZeroFillPessimism, kZeroFillMost);
   f.confidence = Confidence::high;
   f.because = "gradients set to None need none of them";
-  f.evidence = {see::call_tree(fmt::format("Optimizer.zero_grad, {}{}", per_step(e, fills.host), with_recording(e, fills.recording)))};
+  f.evidence = {see::call_tree(
+      fmt::format("Optimizer.zero_grad, {}{}", per_step(e, fills.host), with_recording(e, fills.recording)))};
   f.remedy =
       "optimizer.zero_grad(set_to_none=True), the default since PyTorch 2.0: delete set_to_none=False. Not "
       "if code reads .grad as zeros.";
@@ -95,14 +99,16 @@ std::optional<Claim> repeated_ops_on_cpu(const Evidence& e) {
   if (loop == nullptr || e.share(loop->host) < kLoopShare) return std::nullopt;
   const std::int64_t host = loop->host, rounds = loop->times / loop->loops;
   const std::string place = loop->source.empty() ? "" : " at " + placed(loop->source);
-  Claim f = claim(e, RuleId::H05, fmt::format("A loop of {} × {}{} takes {} of {} per step, {} a round",
-                                  format_value(rounds, Unit::count), report::short_name(loop->unit, 60),
-                                  place, ns(host / e.steps()), ns(e.step_length()), ns(host / loop->times)));
+  Claim f = claim(e, RuleId::H05,
+                  fmt::format("A loop of {} × {}{} takes {} of {} per step, {} a round",
+                              format_value(rounds, Unit::count), report::short_name(loop->unit, 60), place,
+                              ns(host / e.steps()), ns(e.step_length()), ns(host / loop->times)));
   const double left = 2 / static_cast<double>(std::max<std::int64_t>(rounds, 3));
   save_recorded(f, e, host, loop->recording, kLoopPessimism, 1 - left);
   f.confidence = Confidence::medium;
   f.because = "the same operators follow each other, and calling them costs as much as their work";
-  f.evidence = {see::launches("loops of operators, " + per_step(e, host) + with_recording(e, loop->recording))};
+  f.evidence = {
+      see::launches("loops of operators, " + per_step(e, host) + with_recording(e, loop->recording))};
   f.remedy = fmt::format(
       "Replace the loop{} by one operator on a larger tensor: torch.stack and a batched operator, indexing "
       "with a tensor, torch.vmap, torch._foreach_*, or torch.compile.",

@@ -40,12 +40,16 @@ std::optional<Claim> pointwise_on_cpu(const Evidence& e) {
   const OperatorWork work =
       work_of(e, [](const analyze::HostWork& w) { return w.kind == analyze::OpKind::element_wise; });
   if (e.share(work.time) < kPointwiseShare || work.time < kLayerWork * work.calls) return std::nullopt;
-  Claim f = claim(e, RuleId::K01, fmt::format("{} of {} per step goes into element-wise operators that each read and write memory",
-                  ns(work.time / e.steps()), ns(e.step_length())));
+  Claim f =
+      claim(e, RuleId::K01,
+            fmt::format("{} of {} per step goes into element-wise operators that each read and write memory",
+                        ns(work.time / e.steps()), ns(e.step_length())));
   save(f, work.time / e.steps(), kFusedLeast, std::max(kFusedMost, report::ratio(work.chained, work.time)));
   f.confidence = Confidence::medium;
   f.because = "how many of them fuse depends on what stands between them";
-  f.evidence = {see::host_time(fmt::format("work of operators; {} calls in the window, {} of their time in runs over as many elements", format_value(work.calls, Unit::count), percent(report::ratio(work.chained, work.time))))};
+  f.evidence = {see::host_time(
+      fmt::format("work of operators; {} calls in the window, {} of their time in runs over as many elements",
+                  format_value(work.calls, Unit::count), percent(report::ratio(work.chained, work.time))))};
   f.remedy =
       "torch.compile(model) on the blocks makes one loop of each run; fused norms and gates (F.rms_norm, "
       "F.layer_norm).";
@@ -58,8 +62,9 @@ std::optional<Claim> double_precision_on_cpu(const Evidence& e) {
   const OperatorWork work =
       work_of(e, [](const analyze::HostWork& w) { return w.dtype == derive::DType::float64; });
   if (work.calls == 0 || e.share(work.time) < kDoubleShare) return std::nullopt;
-  Claim f = claim(e, RuleId::P03, fmt::format("{} of {} per step computes in double precision", ns(work.time / e.steps()),
-                                  ns(e.step_length())));
+  Claim f = claim(e, RuleId::P03,
+                  fmt::format("{} of {} per step computes in double precision", ns(work.time / e.steps()),
+                              ns(e.step_length())));
   save(f, work.time / e.steps(), 1 - 1 / kMinDouble, 1 - 1 / kMaxDoubleOnCpu);
   f.confidence = Confidence::high;
   f.because = "the types of the operators' inputs are in the file";
@@ -106,9 +111,9 @@ bool too_many(const Evidence& e, const CollectivesOnCpu& all) {
 std::optional<Claim> many_collectives_on_cpu(const Evidence& e) {
   const CollectivesOnCpu all = collectives_on_cpu(e);
   if (!too_many(e, all)) return std::nullopt;
-  Claim f =
-      claim(e, RuleId::N02, fmt::format("{} collectives per step, {} each on average: they cost latency, not bandwidth",
-                          format_value(all.count / e.steps(), Unit::count), ns(all.total / all.count)));
+  Claim f = claim(e, RuleId::N02,
+                  fmt::format("{} collectives per step, {} each on average: they cost latency, not bandwidth",
+                              format_value(all.count / e.steps(), Unit::count), ns(all.total / all.count)));
   save(f, all.exposed / e.steps(), kMergedLeast, kSlowedToo);
   f.confidence = Confidence::high;
   f.because = "their number and length are in the file";
@@ -135,10 +140,10 @@ std::optional<Claim> waiting_for_rank_on_cpu(const Evidence& e) {
   for (const analyze::RankWaits& of : waits)
     if (&of != &latest) least = std::min(least, of.waited);
   if (e.share(least) < kWaitingShare) return std::nullopt;
-  Claim f =
-      claim(e, RuleId::N05, fmt::format("Rank {} comes last to {} of {} collectives, and the others wait for it: {} "
-                          "per step here",
-                          latest.rank, latest.last, latest.collectives, ns(mine / e.steps())));
+  Claim f = claim(e, RuleId::N05,
+                  fmt::format("Rank {} comes last to {} of {} collectives, and the others wait for it: {} "
+                              "per step here",
+                              latest.rank, latest.last, latest.collectives, ns(mine / e.steps())));
   save(f, least / e.steps(), kWaitingPessimism, 1);
   f.confidence = Confidence::medium;
   f.because = "the saving is what the rank that waits least would wait less";
@@ -158,8 +163,9 @@ std::optional<Claim> late_reduction_on_cpu(const Evidence& e) {
       e.share(all.exposed) < kInformedShare)
     return std::nullopt;
   Claim f =
-      claim(e, RuleId::N06, fmt::format("Gradients are reduced only after {} of the backward pass: {} per step are exposed",
-                          percent(all.median_before), ns(all.exposed / e.steps())));
+      claim(e, RuleId::N06,
+            fmt::format("Gradients are reduced only after {} of the backward pass: {} per step are exposed",
+                        percent(all.median_before), ns(all.exposed / e.steps())));
   save(f, std::min(all.exposed, all.before) / e.steps(), 0, 1);
   f.confidence = Confidence::low;
   f.because = "a reduction on the CPU hides behind the backward pass only where it has a core of its own";

@@ -30,7 +30,9 @@ std::optional<Claim> plain_cores(const Evidence& e, Bound bound) {
     const double share = row->plain_cores;
     if (!(share >= kPlainCoreShare)) continue;
     const std::int64_t time = compute_time(e, share);
-    Claim f = claim(e, RuleId::P01, fmt::format(
+    Claim f = claim(
+        e, RuleId::P01,
+        fmt::format(
             "{} of kernel time ({} per step) is matrix work on plain cores; this device has matrix units",
             percent(share), ns(time)));
     const double gain = most_gain(row->plain_gain, kMaxSpeedUp);
@@ -69,7 +71,8 @@ std::optional<Claim> double_precision(const Evidence& e, Bound bound) {
   const double share = most->fp64;
   const std::int64_t time = compute_time(e, share);
   Claim f =
-      claim(e, RuleId::P03, fmt::format("{} of kernel time ({} per step) is double precision", percent(share), ns(time)));
+      claim(e, RuleId::P03,
+            fmt::format("{} of kernel time ({} per step) is double precision", percent(share), ns(time)));
   const double gain = most_gain(most->fp64_gain, kMaxDouble);
   save(f, time, 1 - 1 / kMinDouble, 1 - 1 / gain);
   change(f, {scale_of(Scale::What::fp64, 1 / gain)}, {scale_of(Scale::What::fp64, 1 / kMinDouble)});

@@ -87,9 +87,10 @@ std::optional<Claim> misaligned_products(const Evidence& e, Bound bound) {
   }
   if (bound == Bound::host || top == nullptr || !(share >= kProductShare)) return std::nullopt;
   Claim f =
-      claim(e, RuleId::K04, fmt::format("{} products with sizes that are no multiple of 8 take {} of kernel time, most of "
-                          "it {}",
-                          format_value(calls, Unit::count), percent(share), text_of(*top)));
+      claim(e, RuleId::K04,
+            fmt::format("{} products with sizes that are no multiple of 8 take {} of kernel time, most of "
+                        "it {}",
+                        format_value(calls, Unit::count), percent(share), text_of(*top)));
   if (saved > 0) save(f, compute_time(e, saved), 0, 1);
   f.shortens_kernels = true;
   f.confidence = Confidence::low;
@@ -113,9 +114,9 @@ std::optional<Claim> wave_quantisation(const Evidence& e, Bound bound) {
   for (const Product* of : products) {
     const Product& p = *of;
     if (!(p.share >= kFarProductShare) || !is_quantised(products, p)) continue;
-    Claim f =
-        claim(e, RuleId::K05, fmt::format("{} fills {:.2f} rounds of the device's multiprocessors, the last one to {}",
-                            text_of(p), p.waves, percent(last_wave(p))));
+    Claim f = claim(e, RuleId::K05,
+                    fmt::format("{} fills {:.2f} rounds of the device's multiprocessors, the last one to {}",
+                                text_of(p), p.waves, percent(last_wave(p))));
     save(f, compute_time(e, p.share), 0, 1 - p.waves / std::ceil(p.waves));
     f.shortens_kernels = true;
     f.confidence = Confidence::low;
@@ -150,8 +151,9 @@ std::optional<Claim> far_from_roof(const Evidence& e, Bound bound) {
     if (!fits || is_misaligned(p) || is_quantised(products, p) || p.plain_cores > kMaxOfProduct ||
         p.small_grid > kMaxOfProduct)
       continue;
-    Claim f = claim(e, RuleId::K06, fmt::format("{} reaches {} of the device's roof and takes {} of kernel time",
-                                    text_of(p), percent(p.share_of_roof), percent(p.share)));
+    Claim f = claim(e, RuleId::K06,
+                    fmt::format("{} reaches {} of the device's roof and takes {} of kernel time", text_of(p),
+                                percent(p.share_of_roof), percent(p.share)));
     save(f, compute_time(e, p.share), 1 - p.share_of_roof / kNearRoofLeast,
          1 - p.share_of_roof / kNearRoofMost);
     f.shortens_kernels = true;
@@ -184,8 +186,9 @@ std::optional<Claim> half_on_plain_cores(const Evidence& e, Bound bound) {
   }
   if (bound == Bound::host || share < kProductShare) return std::nullopt;
   Claim f =
-      claim(e, RuleId::P02, fmt::format("{} of kernel time goes into half-precision products on plain cores, most of it {}",
-                          percent(share), top));
+      claim(e, RuleId::P02,
+            fmt::format("{} of kernel time goes into half-precision products on plain cores, most of it {}",
+                        percent(share), top));
   save(f, compute_time(e, share), 1 - 1 / kOnUnitsLeast, 1 - 1 / kOnUnitsMost);
   f.shortens_kernels = true;
   f.confidence = Confidence::low;
@@ -198,10 +201,8 @@ std::optional<Claim> half_on_plain_cores(const Evidence& e, Bound bound) {
 }
 
 constexpr Rule kRules[] = {
-    {RuleId::K04, "products of sizes that do not fit matrix units", true, misaligned_products,
-     kAlignedDoc},
-    {RuleId::K05, "the last round of a product's tiles is nearly empty", true, wave_quantisation,
-     kWaveDoc},
+    {RuleId::K04, "products of sizes that do not fit matrix units", true, misaligned_products, kAlignedDoc},
+    {RuleId::K05, "the last round of a product's tiles is nearly empty", true, wave_quantisation, kWaveDoc},
     {RuleId::K06, "a product runs far below the device's roof", true, far_from_roof, kRoofDoc},
     {RuleId::P02, "half precision on plain cores", true, half_on_plain_cores, kUnitsDoc},
 };

@@ -93,8 +93,9 @@ std::optional<Claim> waiting_for_rank(const Evidence& e, Bound bound) {
                           ? cause_of(*slow, *kernels)
                           : Cause{std::string(work_of(slow->part)), look_at(slow->part, slow->rank)};
   Claim f =
-      claim(e, RuleId::N05, fmt::format("Rank {} takes {} longer than the others in every step, and they wait for it: {}",
-                          slow->rank, ns(slow->excess), cause.what));
+      claim(e, RuleId::N05,
+            fmt::format("Rank {} takes {} longer than the others in every step, and they wait for it: {}",
+                        slow->rank, ns(slow->excess), cause.what));
   if (slow->by == analyze::CostBy::replay) {
     f.saving_low = static_cast<std::int64_t>(kPacePessimism * static_cast<double>(slow->cost_low));
     f.saving_high = std::min(slow->cost_high, std::max(slow->excess, slow->cost));
@@ -105,7 +106,9 @@ std::optional<Claim> waiting_for_rank(const Evidence& e, Bound bound) {
   f.because = fmt::format("{} of {} per step against {} on the other ranks, which differ by at most {}",
                           ns(slow->of_part.own), name_of(slow->part), ns(slow->of_part.others),
                           ns(slow->of_part.apart));
-  f.evidence = {see::stragglers(fmt::format("rank {}, {}; this rank waits in {} of its time in collectives", slow->rank, name_of(slow->part), percent(waiting_share(e).value_or(0))))};
+  f.evidence = {
+      see::stragglers(fmt::format("rank {}, {}; this rank waits in {} of its time in collectives", slow->rank,
+                                  name_of(slow->part), percent(waiting_share(e).value_or(0))))};
   f.remedy = cause.remedy;
   f.verify = "stragglers: no rank is listed, and ranks wait about equally long.";
   f.effort = Effort::code;
@@ -134,10 +137,10 @@ std::optional<Claim> pipeline_bubble(const Evidence& e, Bound) {
     return std::nullopt;
   const auto [least, most] = bubble_shares(e, stage->pipeline);
   const std::int64_t now = stage->micro_batches, twice = 2 * now, many = kMicroBatches * stage->stages;
-  Claim f =
-      claim(e, RuleId::N08, fmt::format("The {} stages wait {} of the step for each other; {} micro-batches instead of "
-                          "{} would halve it",
-                          stage->stages, range_of(least, most), twice, now));
+  Claim f = claim(e, RuleId::N08,
+                  fmt::format("The {} stages wait {} of the step for each other; {} micro-batches instead of "
+                              "{} would halve it",
+                              stage->stages, range_of(least, most), twice, now));
   const auto filling =
       std::min(static_cast<double>(stage->bubble), stage->ideal_share * static_cast<double>(stage->length));
   save(f, static_cast<std::int64_t>(filling / 2), kHalvedLeast, 1);
@@ -145,7 +148,8 @@ std::optional<Claim> pipeline_bubble(const Evidence& e, Bound) {
   f.because = fmt::format("filling and draining takes ({0}-1)/({1}{2}+{0}-1) = {3} of the step",
                           stage->stages, stage->chunks > 1 ? fmt::format("{}×", stage->chunks) : "", now,
                           percent(stage->ideal_share));
-  f.evidence = {see::pipeline(fmt::format("bubble {} per step, {} of it in sends and receives", ns(stage->bubble), ns(stage->waiting)))};
+  f.evidence = {see::pipeline(fmt::format("bubble {} per step, {} of it in sends and receives",
+                                          ns(stage->bubble), ns(stage->waiting)))};
   f.remedy = fmt::format("Cut the batch into {} micro-batches, for which the saving is given", twice);
   if (many > twice)
     f.remedy +=

@@ -26,8 +26,9 @@ std::optional<Claim> bubble(std::int64_t bubble) {
   stage.ideal_share = 3.0 / 7;
   reports.pipeline.stages.push_back(stage);
   const auto rules = rank_rules();
-  const auto rule = std::find_if(rules.begin(), rules.end(), [](const Rule& r) { return r.id == RuleId::N08; });
-  return rule->find(Evidence(reports, 1, true), Bound::communication);
+  const auto rule =
+      std::find_if(rules.begin(), rules.end(), [](const Rule& r) { return r.id == RuleId::N08; });
+  return rule->find(Evidence(reports, 1), Bound::communication);
 }
 
 // Twice as many micro-batches halve the 3.2 ms; of 32 an eighth is left.
@@ -72,8 +73,9 @@ Claim slow_rank_with(const analyze::SlowKernels& kernels) {
   facts.window = 20'000'000;
   reports.overview.ranks.push_back(std::move(facts));
   const auto rules = rank_rules();
-  const auto rule = std::find_if(rules.begin(), rules.end(), [](const Rule& r) { return r.id == RuleId::N05; });
-  return rule->find(Evidence(reports, 0, true), Bound::communication).value_or(Claim{});
+  const auto rule =
+      std::find_if(rules.begin(), rules.end(), [](const Rule& r) { return r.id == RuleId::N05; });
+  return rule->find(Evidence(reports, 0), Bound::communication).value_or(Claim{});
 }
 
 // The replay's range is 7.5 to 8.5 ms, of which no more than the 8 ms are to be had.
@@ -124,8 +126,9 @@ std::optional<Claim> slow_links_among(std::int64_t group, const std::vector<doub
   facts.window = 10'000'000;
   reports.overview.ranks.push_back(std::move(facts));
   const auto rules = communication_rules();
-  const auto rule = std::find_if(rules.begin(), rules.end(), [](const Rule& r) { return r.id == RuleId::N03; });
-  return rule->find(Evidence(reports, 0, true), Bound::communication);
+  const auto rule =
+      std::find_if(rules.begin(), rules.end(), [](const Rule& r) { return r.id == RuleId::N03; });
+  return rule->find(Evidence(reports, 0), Bound::communication);
 }
 
 // Of 6 ms a fifth is waiting. What moves for 4.8 ms would take an eighth of that at the expected rate. With
@@ -167,8 +170,9 @@ std::optional<Claim> late_rank_among(const report::Ints& waits, std::int64_t las
   facts.window = 10'000'000;
   reports.overview.ranks.push_back(std::move(facts));
   const auto rules = rank_rules();
-  const auto rule = std::find_if(rules.begin(), rules.end(), [](const Rule& r) { return r.id == RuleId::N05; });
-  return rule->find(Evidence(reports, 0, true), Bound::host_only);
+  const auto rule =
+      std::find_if(rules.begin(), rules.end(), [](const Rule& r) { return r.id == RuleId::N05; });
+  return rule->find(Evidence(reports, 0), Bound::host_only);
 }
 
 // Without rank 2 the others would still wait for rank 1, which waits 3 ms now.

@@ -37,9 +37,9 @@ measured.)";
 std::optional<Claim> fallback_convolutions(const Evidence& e, const ConvSetup& fallback) {
   const double share = fallback.share;
   const bool fixed = fallback.sizes == ConvSizes::fixed;
-  Claim f =
-      claim(e, RuleId::K08, fmt::format("{} of kernel time ({} per step) goes into fallback kernels of convolutions",
-                          percent(share), ns(compute_time(e, share))));
+  Claim f = claim(e, RuleId::K08,
+                  fmt::format("{} of kernel time ({} per step) goes into fallback kernels of convolutions",
+                              percent(share), ns(compute_time(e, share))));
   save(f, compute_time(e, share), 0, 1 - 1 / kMeasuredKernel);
   change(f,
          {scale_any(Scale::What::kernel, {"implicit_convolve_sgemm", "conv2d_c1_k1", "fft1d_", "fft2d_"},
@@ -60,8 +60,9 @@ std::optional<Claim> fallback_convolutions(const Evidence& e, const ConvSetup& f
 
 std::optional<Claim> needless_bias(const Evidence& e, const ConvSetup& bias) {
   Claim f =
-      claim(e, RuleId::K08, fmt::format("{} kernels per step add biases of convolutions that a batch norm takes away again",
-                          format_value(bias.kernels / e.steps(), Unit::count)));
+      claim(e, RuleId::K08,
+            fmt::format("{} kernels per step add biases of convolutions that a batch norm takes away again",
+                        format_value(bias.kernels / e.steps(), Unit::count)));
   save(f, compute_time(e, bias.share), 1, 1);
   f.because = "the operators are in the file: a batch norm follows the convolution";
   f.evidence = {see::kernels("convolution setup, bias before batch norm")};
@@ -105,8 +106,9 @@ std::optional<Claim> recompute(const Evidence& e, Bound bound) {
   if (known && static_cast<double>(report::plus(memory.peak, held)) >=
                    kFullestMemory * static_cast<double>(memory.total))
     return std::nullopt;
-  Claim f = claim(e, RuleId::K09, fmt::format("{} of kernel time ({} per step) computes activations again",
-                                  percent(share), ns(compute_time(e, share))));
+  Claim f = claim(e, RuleId::K09,
+                  fmt::format("{} of kernel time ({} per step) computes activations again", percent(share),
+                              ns(compute_time(e, share))));
   save(f, compute_time(e, share), kRecomputeLeast, kRecomputeMost);
   change(f, {scale_of(Scale::What::compute, 1 - kRecomputeMost * share)},
          {scale_of(Scale::What::compute, 1 - kRecomputeLeast * share)});
@@ -159,8 +161,9 @@ std::optional<Claim> clock_drift(const Evidence& e, Bound bound) {
       host_drift(e) > kDriftPace)
     return std::nullopt;
   const double saved = std::min(1.0, report::ratio(drift.excess, e.fact(&Facts::compute)));
-  Claim f = claim(e, RuleId::K10, fmt::format("The same kernels run {} slower from step {} on: clock or power limit",
-                                  percent(drift.pace - 1), drift.since_step));
+  Claim f = claim(e, RuleId::K10,
+                  fmt::format("The same kernels run {} slower from step {} on: clock or power limit",
+                              percent(drift.pace - 1), drift.since_step));
   save(f, drift.excess / e.steps(), kDriftPessimism, 1);
   change(f, {scale_of(Scale::What::compute, 1 - saved)},
          {scale_of(Scale::What::compute, 1 - kDriftPessimism * saved)});

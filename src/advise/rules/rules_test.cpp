@@ -57,7 +57,7 @@ std::string step_of(const Planted& p) {
 Cells found(const Planted& planted, const char* column = "id") {
   const trace::Trace trace = test::open_events(step_of(planted));
   const analyze::Derived derived(trace, {});
-  return test::cells(as_report(verdict(derived, gather(derived, {}, 1), 1)).tables[1], column);
+  return test::cells(as_report(verdict(derived, gather(derived, 1), 1)).tables[1], column);
 }
 
 bool has(const Cells& ids, const char* id) { return std::find(ids.begin(), ids.end(), id) != ids.end(); }

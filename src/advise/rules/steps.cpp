@@ -97,10 +97,14 @@ std::optional<Claim> step_outlier(const Evidence& e, Bound bound) {
   }
   if (longest == 0) return std::nullopt;
   const std::string step = own.steps[longest]->name(), grown = grown_part(own, longest);
-  Claim f = claim(e, RuleId::H09, fmt::format("Step {} took {} against {}: {}", step, ns(own.lengths[longest]), ns(own.median), grown));
+  Claim f = claim(
+      e, RuleId::H09,
+      fmt::format("Step {} took {} against {}: {}", step, ns(own.lengths[longest]), ns(own.median), grown));
   f.confidence = Confidence::medium;
   f.because = "lengths are taken between the ends of device work, not between marks of the host";
-  f.evidence = {see::steps(fmt::format("device_length of step {}{}; spread over all steps, such outliers cost {} a step", step, grown_op(e, own.steps[longest]->number), ns(beyond / std::ssize(own.steps))))};
+  f.evidence = {see::steps(
+      fmt::format("device_length of step {}{}; spread over all steps, such outliers cost {} a step", step,
+                  grown_op(e, own.steps[longest]->number), ns(beyond / std::ssize(own.steps))))};
   f.remedy = fmt::format(
       "Look at step {} alone (`stepscope show {} --step {}`). Usual causes: a checkpoint or log written in "
       "the step, garbage collection, another program on the machine.",
@@ -184,14 +188,15 @@ std::optional<Claim> pause_between_steps(const Evidence& e, Bound bound) {
           (most.place + most.source + most.region).find(part) != std::string::npos)
         known = &pause;
   const std::string where = most.spoken().empty() ? "" : " in " + most.spoken();
-  Claim f = claim(e, RuleId::H07, fmt::format("{} of {} per step {} {}: {}{}", ns(cost / e.steps()), ns(e.step_length()),
-                                  host_only ? "pass" : "the device idles",
-                                  most.between_steps() ? "between steps" : "in long pauses",
-                                  known != nullptr              ? known->what
-                                  : most.place.empty()          ? "nothing is recorded there"
-                                  : most.cause == IdleCause::op ? "the host runs operators"
-                                                                : "the host is",
-                                  where));
+  Claim f = claim(e, RuleId::H07,
+                  fmt::format("{} of {} per step {} {}: {}{}", ns(cost / e.steps()), ns(e.step_length()),
+                              host_only ? "pass" : "the device idles",
+                              most.between_steps() ? "between steps" : "in long pauses",
+                              known != nullptr              ? known->what
+                              : most.place.empty()          ? "nothing is recorded there"
+                              : most.cause == IdleCause::op ? "the host runs operators"
+                                                            : "the host is",
+                              where));
   save(f, cost / e.steps(), kBorderPessimism, host_only ? kSlowedToo : 1);
   if (most.longest >= least) f.seen = most.count;
   f.ideal = without_named(pauses);
@@ -199,7 +204,8 @@ std::optional<Claim> pause_between_steps(const Evidence& e, Bound bound) {
   f.confidence = most.cause == IdleCause::untraced ? Confidence::low : Confidence::medium;
   f.because = most.cause == IdleCause::untraced ? "nothing is recorded on the launching threads then"
                                                 : "the host's place in that time is recorded";
-  const std::string shown = fmt::format("time by place, {}, the longest {}", per_step(e, cost), ns(most.longest));
+  const std::string shown =
+      fmt::format("time by place, {}, the longest {}", per_step(e, cost), ns(most.longest));
   f.evidence = {host_only ? see::host_time(shown) : see::idle(shown)};
   f.remedy =
       known != nullptr
@@ -230,13 +236,19 @@ std::optional<Claim> cpu_contention(const Evidence& e, Bound bound) {
   }
   if (slow == 0) return std::nullopt;
   const analyze::StepPace& pace = own.steps[worst]->pace;
-  Claim f = claim(e, RuleId::I06, fmt::format("In {} of {} steps host operators take {:.2g} times as long (median) and kernels do "
-                  "not: the CPU is shared with something",
-                  slow, count, pace.host));
+  Claim f =
+      claim(e, RuleId::I06,
+            fmt::format("In {} of {} steps host operators take {:.2g} times as long (median) and kernels do "
+                        "not: the CPU is shared with something",
+                        slow, count, pace.host));
   save(f, lost / count, kContentionPessimism, bound == Bound::host_only ? kSlowedToo : 1);
   f.confidence = Confidence::medium;
   f.because = "one slow operator would not be it: most of them slow down together";
-  f.evidence = {see::steps(fmt::format("step {} took {} longer; {} of its operator time is in names that took 1.3 times as long and more (slower_ops), device_pace {:.3f}", own.steps[worst]->name(), ns(own.excess(worst)), percent(pace.slower), std::isnan(pace.device) ? 1 : pace.device))};
+  f.evidence = {
+      see::steps(fmt::format("step {} took {} longer; {} of its operator time is in names that took 1.3 "
+                             "times as long and more (slower_ops), device_pace {:.3f}",
+                             own.steps[worst]->name(), ns(own.excess(worst)), percent(pace.slower),
+                             std::isnan(pace.device) ? 1 : pace.device))};
   f.remedy =
       "Fewer DataLoader workers than cores − 2 per rank; torch.set_num_threads() and OMP_NUM_THREADS; pin "
       "ranks to their NUMA node (numactl); look for CPU quotas (cgroup cpu.max) and for other jobs.";

@@ -49,7 +49,7 @@ std::string step_of(const Rounds& r) {
 Cells found(const Rounds& rounds, const char* column = "id") {
   const trace::Trace trace = test::open_events(step_of(rounds));
   const analyze::Derived derived(trace, {});
-  return test::cells(as_report(verdict(derived, gather(derived, {}, 1), 1)).tables[1], column);
+  return test::cells(as_report(verdict(derived, gather(derived, 1), 1)).tables[1], column);
 }
 
 // The device idles 2 µs in each of 30 waits and 50 behind it: 1,560 of 31,650 µs.

@@ -163,7 +163,7 @@ int run_explain(const Call& call) {
     say_unread(*trace);
     const auto threads = static_cast<unsigned>(call.params.integer("threads"));
     const analyze::Derived derived(*trace, call.params);
-    explained = advise::explain(*id, derived, advise::gather(derived, call.params, threads), threads);
+    explained = advise::explain(*id, derived, advise::gather(derived, threads), threads);
   }
   if (format_of(call) == "text") return put(call, as_text(call, *id, explained));
   return print(call, advise::explanation(*id, explained));
