@@ -69,7 +69,8 @@ Basis basis() {
 
 std::vector<analyze::Scale> without(std::initializer_list<const char*> pieces, double factor = 0) {
   std::vector<analyze::Scale> scales;
-  for (const char* piece : pieces) scales.push_back({piece, analyze::Scale::What::kernel, piece, {}, factor});
+  for (const char* piece : pieces)
+    scales.push_back({.what = analyze::Scale::What::kernel, .factor = factor, .name = piece});
   return scales;
 }
 

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
-#include <utility>
 #include <optional>
+#include <utility>
 
 #include "advise/analyses.h"
 #include "advise/health.h"

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-
 #include "report/utf8.h"
 
 namespace stepscope::report {

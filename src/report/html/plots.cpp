@@ -25,7 +25,7 @@ std::string path_of(const std::vector<Span>& spans, Extent y) {
     const double x = kLeft + pitch * static_cast<double>(i);
     for (const double value : {spans[i].low, spans[i].high}) {
       path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? 'M' : 'L', x,
-                     kTop + kHigh * (1 - place_in(y, value)));
+                          kTop + kHigh * (1 - place_in(y, value)));
       if (spans[i].low == spans[i].high) break;
     }
   }

@@ -108,8 +108,8 @@ constexpr std::string_view kDark =
 void put_paints(std::string& out, bool dark) {
   for (int i = 0; i < kFamilies; ++i) {
     const Paint& paint = paint_of(static_cast<Family>(i));
-    out += fmt::format("--{0}:{1};--on-{0}:{2};", paint.name,
-                   dark ? paint.dark : paint.light, dark ? paint.dark_text : paint.light_text);
+    out += fmt::format("--{0}:{1};--on-{0}:{2};", paint.name, dark ? paint.dark : paint.light,
+                       dark ? paint.dark_text : paint.light_text);
   }
 }
 
@@ -126,13 +126,13 @@ std::string style_sheet() {
   out += kRules;
   for (int i = 0; i < kFamilies; ++i) {
     const std::string_view name = paint_of(static_cast<Family>(i)).name;
-    out += fmt::format(".{0}{{fill:url(#hatch-{0})}}.flat.{0}{{fill:var(--{0})}}"
-                   "svg .on-{0}{{fill:var(--on-{0});stroke:var(--{0})}}",
-                   name);
+    out += fmt::format(
+        ".{0}{{fill:url(#hatch-{0})}}.flat.{0}{{fill:var(--{0})}}"
+        "svg .on-{0}{{fill:var(--on-{0});stroke:var(--{0})}}",
+        name);
   }
   // Its hatch is lines on the page, so its words are the page's too.
-  out += fmt::format("svg .on-{}{{fill:var(--ink);stroke:var(--page)}}",
-                 paint_of(Family::waiting).name);
+  out += fmt::format("svg .on-{}{{fill:var(--ink);stroke:var(--page)}}", paint_of(Family::waiting).name);
   return out;
 }
 
