@@ -216,7 +216,7 @@ std::optional<Claim> optimizer_loop(const Evidence& e, Bound bound) {
 /// A gradient that is not there is taken over, not added to: of several backward passes per step the first
 /// one adds nothing then. The node and its host time stay: it takes the gradient over.
 std::optional<Scale> without_adding(const Evidence& e, const analyze::Launched& fills) {
-  const analyze::Launched adds = e.launched_in(kAccumulate);
+  const analyze::Launched& adds = e.launched_in(kAccumulate);
   if (adds.events == 0 || adds.ranges == 0) return std::nullopt;
   return scale_of(Scale::What::device, kAccumulate,
                   std::max(0.0, 1 - report::ratio(fills.events, adds.ranges)));

@@ -64,7 +64,7 @@ std::string only_group(const trace::Rank& rank) {
 }
 
 HostCollectives::HostCollectives(const trace::Trace& trace, const trace::Rank& rank)
-    : trace_(trace), rank_(rank), dims_(trace, rank, "Input Dims"), types_(trace, rank, "Input type") {}
+    : dims_(trace, rank, "Input Dims"), types_(trace, rank, "Input type") {}
 
 HostCollectives::Message HostCollectives::of(trace::Row row, Exchange exchange, std::int64_t ranks) const {
   const OpArgs args = parse_op_args(dims_.text(row), types_.text(row), "", "");

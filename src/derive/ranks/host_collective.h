@@ -26,8 +26,6 @@ class HostCollectives {
   Message of(trace::Row row, Exchange exchange, std::int64_t ranks) const;
 
  private:
-  const trace::Trace& trace_;
-  const trace::Rank& rank_;
   trace::ArgReader dims_, types_;
 };
 
