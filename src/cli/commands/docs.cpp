@@ -49,7 +49,7 @@ void put_command(std::string& out, const Command& command) {
                      command.flags.empty() ? "" : " [OPTIONS]", command.usage.empty() ? "" : " ",
                      command.usage, command.one_line, command.about);
   const std::vector<Flag> flags = flags_of(command, nullptr);
-  if (!flags.empty()) out += "\n";
+  if (!flags.empty()) out += '\n';
   for (const Flag& flag : flags) out += fmt::format("- `{}`: {}\n", spelled(flag), flag.spec.help);
   if (command.examples.empty()) return;
   out += "\n```sh\n";
