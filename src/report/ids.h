@@ -20,26 +20,28 @@ enum class Category : std::uint8_t {
   graph
 };
 
+// clang-format off
 // X(id, category)
 #define STEPSCOPE_RULE_IDS(X) \
-  X(A01, memory) \
-  X(A02, memory) \
-  X(A04, memory) X(A05, memory) X(C01, copy) X(C02, copy) X(C03, copy) X(C04, copy) X(C05, copy) \
-      X(C06, copy) X(C07, copy) X(C08, copy) X(G01, graph) X(G02, graph) X(G03, graph) X(G04, graph) \
-          X(H01, host) X(H02, host) X(H03, host) X(H04, host) X(H05, host) X(H06, host) X(H07, host) \
-              X(H08, host) X(H09, host) X(H10, host) X(I01, input) X(I02, input) X(I03, input) X(I04, input) \
-                  X(I05, input) X(I06, input) X(K01, kernel) X(K02, kernel) X(K03, kernel) X(K04, kernel) \
-                      X(K05, kernel) X(K06, kernel) X(K07, kernel) X(K08, kernel) X(K09, kernel) \
-                          X(K10, kernel) X(N01, communication) X(N02, communication) X(N03, communication) \
-                              X(N04, communication) X(N05, communication) X(N06, communication) \
-                                  X(N07, communication) X(N08, communication) X(N09, communication) \
-                                      X(N10, communication) X(N11, communication) X(P01, precision) \
-                                          X(P02, precision) X(P03, precision) X(S01, sync) X(S02, sync) \
-                                              X(S03, sync) X(S04, sync)
+  X(A01, memory) X(A02, memory) X(A04, memory) X(A05, memory) \
+  X(C01, copy) X(C02, copy) X(C03, copy) X(C04, copy) X(C05, copy) X(C06, copy) \
+  X(C07, copy) X(C08, copy) \
+  X(G01, graph) X(G02, graph) X(G03, graph) X(G04, graph) \
+  X(H01, host) X(H02, host) X(H03, host) X(H04, host) X(H05, host) X(H06, host) \
+  X(H07, host) X(H08, host) X(H09, host) X(H10, host) \
+  X(I01, input) X(I02, input) X(I03, input) X(I04, input) X(I05, input) X(I06, input) \
+  X(K01, kernel) X(K02, kernel) X(K03, kernel) X(K04, kernel) X(K05, kernel) X(K06, kernel) \
+  X(K07, kernel) X(K08, kernel) X(K09, kernel) X(K10, kernel) \
+  X(N01, communication) X(N02, communication) X(N03, communication) X(N04, communication) X(N05, communication) \
+  X(N06, communication) X(N07, communication) X(N08, communication) X(N09, communication) X(N10, communication) \
+  X(N11, communication) \
+  X(P01, precision) X(P02, precision) X(P03, precision) \
+  X(S01, sync) X(S02, sync) X(S03, sync) X(S04, sync)
 
 #define STEPSCOPE_HEALTH_IDS(X) \
-  X(Q01) \
-  X(Q02) X(Q03) X(Q04) X(Q05) X(Q06) X(Q07) X(Q08) X(Q09) X(Q10) X(Q11) X(Q12) X(Q13) X(Q14) X(Q15) X(Q16)
+  X(Q01) X(Q02) X(Q03) X(Q04) X(Q05) X(Q06) X(Q07) X(Q08) \
+  X(Q09) X(Q10) X(Q11) X(Q12) X(Q13) X(Q14) X(Q15) X(Q16)
+// clang-format on
 
 // The order is that of the names: ids may be compared.
 #define STEPSCOPE_ID(id, ...) id,
