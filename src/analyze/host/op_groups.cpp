@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/key_hash.h"
 #include "derive/roof/roof.h"
 #include "derive/row_time.h"
 #include "derive/work/op_args.h"
@@ -34,7 +35,7 @@ struct GroupKey {
 };
 struct GroupKeyHash {
   std::size_t operator()(const GroupKey& k) const {
-    return (std::uint64_t{k.name} << 32 | k.detail) * 0x9E3779B97F4A7C15ULL >> 7;
+    return hash_of_all(process_hash_seed(), k.name, k.detail);
   }
 };
 

@@ -4,6 +4,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "base/key_hash.h"
 #include "report/statistics.h"
 
 namespace stepscope::analyze {
@@ -16,15 +17,8 @@ using trace::Row;
 
 struct GroupHash {
   std::size_t operator()(const KernelKey& key) const {
-    std::uint64_t hash = 0x9E3779B97F4A7C15u;
-    const std::uint64_t parts[] = {key.name,
-                                   key.op,
-                                   key.grid,
-                                   key.block,
-                                   static_cast<std::uint64_t>(key.registers),
-                                   static_cast<std::uint64_t>(key.shared_memory)};
-    for (std::uint64_t part : parts) hash = (hash ^ part) * 0xD6E8FEB86659FD93u, hash ^= hash >> 32;
-    return hash;
+    return hash_of_all(process_hash_seed(), key.name, key.op, key.grid, key.block, key.registers,
+                       key.shared_memory);
   }
 };
 

@@ -7,7 +7,6 @@
 #include "analyze/kernels/element_chains.h"
 #include "analyze/list.h"
 #include "analyze/tb/tb.h"
-#include "base/key_hash.h"
 #include "derive/kernel_class.h"
 #include "report/statistics.h"
 

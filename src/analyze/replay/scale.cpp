@@ -7,6 +7,8 @@
 #include <array>
 #include <charconv>
 
+#include "base/text.h"
+
 namespace stepscope::analyze {
 namespace {
 
@@ -41,12 +43,6 @@ constexpr std::array kWords = {
 };
 constexpr double kMaxFactor = 1000;
 constexpr std::size_t kMaxScales = 100;
-
-std::string_view trimmed(std::string_view text) {
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  while (text.ends_with(' ')) text.remove_suffix(1);
-  return text;
-}
 
 std::vector<std::string_view> split(std::string_view text, char at) {
   std::vector<std::string_view> parts;
