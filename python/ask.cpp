@@ -65,14 +65,22 @@ std::shared_ptr<Trace> open(std::vector<std::string> paths, std::int64_t threads
   throw Refusal(absent ? "MissingFileError" : "Error", error.text());
 }
 
+namespace {
+
+std::vector<ParamSpec> with_common(std::span<const ParamSpec> own) {
+  const std::span<const ParamSpec> common = report::common_params();
+  std::vector<ParamSpec> specs(common.begin(), common.end());
+  specs.insert(specs.end(), own.begin(), own.end());
+  return specs;
+}
+
+}  // namespace
+
 Report analyze(const Trace& trace, const std::string& name, const Given& given) {
   const auto analysis = advise::analysis_named(name);
   if (!analysis) throw Refusal("UsageError", analysis.error().message);
   const analyze::Analysis& asked = **analysis;
-  const std::span<const ParamSpec> common = report::common_params();
-  std::vector<ParamSpec> specs(common.begin(), common.end());
-  specs.insert(specs.end(), asked.params.begin(), asked.params.end());
-  report::Params params = params_of(given, specs);
+  report::Params params = params_of(given, with_common(asked.params));
   refuse(advise::lacking(asked, params));
   refuse_absent_step(trace, params);
   params.set("threads", std::to_string(trace.threads));
@@ -83,6 +91,14 @@ Report analyze(const Trace& trace, const std::string& name, const Given& given) 
   Report report{std::make_shared<const report::Report>(std::move(answer.report))};
   if (answer.verdict) report.verdict = std::make_shared<const report::Verdict>(std::move(*answer.verdict));
   return report;
+}
+
+Report as_hta(const Trace& trace, const std::string& form, const Given& given) {
+  const auto found = advise::form_named(analyze::Tool::hta, form);
+  if (!found) throw Refusal("UsageError", "Holistic Trace Analysis has no '" + form + "'");
+  const report::Params params = params_of(given, with_common(found->question->params));
+  return {std::make_shared<const report::Report>(
+      analyze::run(*found->question, *found->form, *trace.derived(params), params))};
 }
 
 Report diff(const Trace& a, const Trace& b, const Given& given) {

@@ -113,6 +113,7 @@ NB_MODULE(_core, module) {
       .def("notes", [](const Trace& t) { return texts(t.trace.notes); })
       .def("unread", [](const Trace& t) { return texts(t.trace.unread); })
       .def("analyze", analyze, nb::arg("name"), nb::arg("params"), Unlocked())
+      .def("as_hta", as_hta, nb::arg("form"), nb::arg("params"), Unlocked())
       .def("diff", diff, nb::arg("other"), nb::arg("params"), Unlocked())
       .def(
           "overlay",

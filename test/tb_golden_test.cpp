@@ -8,7 +8,8 @@
 #include <map>
 
 #include "analyze/tb/gpu.h"
-#include "analyze/tb/tb.h"
+#include "analyze/derived.h"
+#include "analyze/list.h"
 #include "read/open.h"
 
 namespace stepscope {
@@ -104,7 +105,7 @@ constexpr const char* kRoles[] = {"kernel",      "memcpy",   "memset", "communic
                                   "data_loader", "cpu_exec", "other",  "total"};
 
 TEST_P(TbGolden, steps) {
-  const Report report = analyze::tb_steps(*trace_, Params());
+  const Report report = analyze::tb::steps(analyze::Derived(*trace_, Params()), Params());
   const Table& table = report.tables.at(0);
   const object steps = golden("steps");
   // The golden file is keyed by the step's name: of equally named steps it holds the last one.
@@ -149,7 +150,7 @@ void expect_metric(const Table& table, const char* name, const object& metric, d
 }
 
 TEST_P(TbGolden, devices) {
-  const Report report = analyze::tb_devices(*trace_, Params());
+  const Report report = analyze::tb::devices(analyze::Derived(*trace_, Params()), Params());
   const Table& table = report.tables.at(0);
   std::vector<std::int64_t> ids;
   for (const element id : golden("gpu_ids")) ids.push_back(id.get_int64());
@@ -161,7 +162,7 @@ TEST_P(TbGolden, devices) {
 }
 
 TEST_P(TbGolden, operators) {
-  const Report report = analyze::tb_operators(*trace_, Params());
+  const Report report = analyze::tb::operators(analyze::Derived(*trace_, Params()), Params());
   const Table& table = report.tables.at(0);
   const element theirs = golden("operators");
   EXPECT_EQ(static_cast<std::int64_t>(table.rows()), std::int64_t(theirs["rows"]));
@@ -191,7 +192,7 @@ TEST_P(TbGolden, operators) {
 }
 
 TEST_P(TbGolden, kernels) {
-  const Report report = analyze::tb_kernels(*trace_, Params());
+  const Report report = analyze::tb::kernels(analyze::Derived(*trace_, Params()), Params());
   const Table& table = report.tables.at(0);
   const element theirs = golden("kernels");
   EXPECT_EQ(static_cast<std::int64_t>(table.rows()), std::int64_t(theirs["rows"]));
@@ -224,7 +225,7 @@ TEST_P(TbGolden, inputsOfTheRecommendations) {
 }
 
 TEST_P(TbGolden, recommendations) {
-  const Report report = analyze::tb_recommendations(*trace_, Params());
+  const Report report = analyze::tb::recommendations(analyze::Derived(*trace_, Params()), Params());
   EXPECT_EQ(static_cast<std::int64_t>(report.tables.at(0).rows()), std::int64_t(golden("recommendations")));
 }
 

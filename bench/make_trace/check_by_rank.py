@@ -93,7 +93,7 @@ def main(stepscope, make_trace, folder, *recorded):
     for place in (mixed, single):
         wrong += differing(stepscope, place, ["overview", "kernels", "steps", "findings"])
     wrong += differing(stepscope, slow, ["stragglers", "clock_alignment", "steps"])
-    wrong += differing(stepscope, pipes, ["pipeline", "stragglers", "clock_alignment", "memory_bandwidth", "report"])
+    wrong += differing(stepscope, pipes, ["pipeline", "stragglers", "clock_alignment", "copies", "report"])
     wrong += differing(stepscope, job, ["kernels", "steps", "report"], ["--step", "2-3"])
     wrong += differing(stepscope, job, ["kernels", "findings"], ["--top", "3"])
     wrong += differing(stepscope, job, ["operators"], ["--sort", "calls", "--top", "7"])

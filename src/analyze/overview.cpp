@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "analyze/list.h"
-#include "analyze/tb/tb.h"
 #include "report/statistics.h"
 
 namespace stepscope::analyze {
@@ -225,14 +224,10 @@ Overview overview_of(const Derived& derived) {
   return overview;
 }
 
-constexpr report::ParamSpec kParams[] = {
-    {"tb-compat", report::ParamSpec::Type::flag, "", "", "the TensorBoard plugin's recommendations instead"}};
+constinit const About overview_about = {};
 
-constinit const About overview_about = {kParams};
-
-report::Report overview(const Derived& derived, const report::Params& params) {
+report::Report overview(const Derived& derived, const report::Params& /*params*/) {
   const trace::Trace& trace = derived.trace();
-  if (params.flag("tb-compat")) return tb_recommendations(trace, params);
   Overview of = overview_of(derived);
   const bool several = trace.several();
   return {"overview",

@@ -18,8 +18,8 @@ from pftrace import check
 PROGRAM, MAKE_TRACE = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TRACES = os.path.join(ROOT, "..", "shared", "traces")
-# What compares times of several ranks; hta_trace counts all from the earliest start on any clock.
-BETWEEN_RANKS = ("clock_alignment", "collectives", "communication", "stragglers", "hta_trace")
+# What compares times of several ranks.
+BETWEEN_RANKS = ("clock_alignment", "collectives", "communication", "stragglers")
 
 
 def recorded(name):

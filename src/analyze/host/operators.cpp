@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "analyze/list.h"
-#include "analyze/tb/tb.h"
 
 namespace stepscope::analyze {
 namespace {
@@ -163,13 +162,11 @@ constexpr report::ParamSpec kParams[] = {
      "whose FLOPs: ours, torch's FlopCounterMode, or TraceLens's"},
     {"device-name", report::ParamSpec::Type::text, "", "",
      "the device whose peaks apply, e.g. H100, when the file does not say"},
-    kTbCompat,
 };
 
 constinit const About operators_about = {kParams};
 
 report::Report operators(const Derived& derived, const report::Params& params) {
-  if (params.flag("tb-compat")) return tb_operators(derived.trace(), params);
   const OperatorQuestion question = question_of(params);
   Operators of = operators_of(derived, question);
   return {"operators",

@@ -2,14 +2,8 @@
 
 #include <algorithm>
 
-namespace stepscope::analyze {
+namespace stepscope::analyze::hta {
 
-std::string_view name_of(KernelType type) {
-  constexpr std::string_view kNames[] = {"COMPUTATION", "COMMUNICATION", "MEMORY", "OTHER"};
-  return kNames[static_cast<std::size_t>(type)];
-}
-
-namespace hta {
 namespace {
 
 bool has(std::string_view name, std::string_view part) { return name.find(part) != std::string_view::npos; }
@@ -40,6 +34,11 @@ constexpr std::string_view kNoComputationParts[] = {"Memcpy", "Memset", "dma", "
 
 }  // namespace
 
+std::string_view name_of(KernelType type) {
+  constexpr std::string_view kNames[] = {"COMPUTATION", "COMMUNICATION", "MEMORY", "OTHER"};
+  return kNames[static_cast<std::size_t>(type)];
+}
+
 KernelType kernel_type(std::string_view name) {
   if (begins(name, kCommunication) || has(name, "ncclKernel")) return KernelType::communication;
   if (begins(name, kMemory)) return KernelType::memory;
@@ -69,5 +68,19 @@ bool is_counted_launch(std::string_view name, bool with_memory) {
   return is_one_of(name, kNames) || (with_memory && is_one_of(name, kMemoryNames));
 }
 
-}  // namespace hta
-}  // namespace stepscope::analyze
+bool blocks(std::string_view name) {
+  constexpr std::string_view kNames[] = {"cudaDeviceSynchronize",
+                                         "cudaStreamSynchronize",
+                                         "cudaEventQuery",
+                                         "cudaEventSynchronize",
+                                         "cudaMemcpy",
+                                         "cudaMemcpyAsync"};
+  return is_one_of(name, kNames);
+}
+
+bool holds_calls(std::string_view category) {
+  constexpr std::string_view kNames[] = {"cpu_op", "cuda_runtime", "cuda_driver"};
+  return is_one_of(category, kNames);
+}
+
+}  // namespace stepscope::analyze::hta

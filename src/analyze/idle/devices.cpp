@@ -7,7 +7,6 @@
 #include <unordered_map>
 
 #include "analyze/list.h"
-#include "analyze/tb/tb.h"
 #include "derive/idle/device_busy.h"
 #include "derive/roof/matrix_cores.h"
 #include "derive/roof/peaks.h"
@@ -258,13 +257,10 @@ Devices devices_of(const Derived& derived) {
   return of;
 }
 
-constexpr report::ParamSpec kParams[] = {kTbCompat};
+constinit const About devices_about = {};
 
-constinit const About devices_about = {kParams};
-
-report::Report devices(const Derived& derived, const report::Params& params) {
+report::Report devices(const Derived& derived, const report::Params& /*params*/) {
   const trace::Trace& trace = derived.trace();
-  if (params.flag("tb-compat")) return tb_devices(trace, params);
   Devices of = devices_of(derived);
   return {"devices",
           {device_table(of.devices, trace.several()), curve(of.over_time, trace.several())},

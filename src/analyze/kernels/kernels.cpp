@@ -6,7 +6,6 @@
 
 #include "analyze/kernels/element_chains.h"
 #include "analyze/list.h"
-#include "analyze/tb/tb.h"
 #include "derive/kernel_class.h"
 #include "report/statistics.h"
 
@@ -212,13 +211,11 @@ Kernels kernels_of(const trace::Trace& trace, const StepChoice& choice, KernelsB
 }
 
 constexpr report::ParamSpec kParams[] = {{"group", report::ParamSpec::Type::choice, "name", "name|properties",
-                                          "one row per kernel name, or per name, op and launch properties"},
-                                         kTbCompat};
+                                          "one row per kernel name, or per name, op and launch properties"}};
 
 constinit const About kernels_about = {kParams};
 
 report::Report kernels(const trace::Trace& trace, const report::Params& params) {
-  if (params.flag("tb-compat")) return tb_kernels(trace, params);
   const bool several = trace.several();
   const KernelsBy by = params.text("group") == "properties" ? KernelsBy::properties : KernelsBy::name;
   Kernels of = kernels_of(trace, StepChoice(params), by);

@@ -7,7 +7,6 @@
 #include "analyze/list.h"
 #include "analyze/question.h"
 #include "analyze/steps/step_outliers.h"
-#include "analyze/tb/tb.h"
 #include "derive/kernel_class.h"
 #include "report/statistics.h"
 #include "timeline/interval.h"
@@ -261,13 +260,10 @@ Steps steps_of(const Derived& derived) {
   return of;
 }
 
-constexpr report::ParamSpec kParams[] = {kTbCompat};
+constinit const About steps_about = {{}, true, Needs::one_rank, join_averages};
 
-constinit const About steps_about = {kParams, true, Needs::one_rank, join_averages};
-
-report::Report steps(const Derived& derived, const report::Params& params) {
+report::Report steps(const Derived& derived, const report::Params& /*params*/) {
   const trace::Trace& trace = derived.trace();
-  if (params.flag("tb-compat")) return tb_steps(trace, params);
   Steps of = steps_of(derived);
   report::Report report{"steps", {tabulate(step_sheet(), of.steps, trace.several())}, std::move(of.notes)};
   if (auto average = average_step(of.steps)) report.tables.push_back(std::move(*average));

@@ -19,8 +19,8 @@ bool names_unread(const Call& call) { return call.analysis->name == "overview"; 
 
 /// Other tools' numbers are theirs for all ranks together.
 bool needs_all_ranks(const Call& call) {
-  return call.analysis->needs == analyze::Needs::all_ranks || call.params.flag("tb-compat") ||
-         call.params.flag("hta-compat");
+  return call.analysis->needs == analyze::Needs::all_ranks ||
+         analyze::tool_asked(*call.analysis, call.params).has_value();
 }
 
 int show_together(const Call& call) {
