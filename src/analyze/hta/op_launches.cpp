@@ -116,7 +116,8 @@ std::string joined(const trace::Trace& trace, const std::vector<trace::StringId>
 /// Most frequent first.
 std::vector<OpSequence> sequences_of(const trace::Trace& trace, const Table& table) {
   std::map<std::pair<trace::StringId, std::vector<trace::StringId>>, Means> by_ids;
-  for (const Call& call : calls_of(trace, table).calls()) {
+  const Calls calls = calls_of(trace, table);
+  for (const Call& call : calls.calls()) {
     Means& mean = by_ids[{call.op, call.kernels}];
     ++mean.count;
     mean.launch_delay += static_cast<double>(call.launch_delay);
