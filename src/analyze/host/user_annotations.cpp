@@ -8,13 +8,13 @@
 #include "analyze/idle/device_spans.h"
 #include "analyze/list.h"
 #include "analyze/named_durations.h"
+#include "report/sheet.h"
 
 namespace stepscope::analyze {
 namespace {
 
 using report::Role;
 using report::Shape;
-using report::Table;
 using report::Unit;
 using timeline::Time;
 using trace::Kind;
@@ -132,14 +132,18 @@ void place_all(OfRank& of) {
   for (auto& [id, both] : by_track) place(both.first, both.second);
 }
 
-Table durations(const trace::Trace& trace, const std::vector<OfRank>& ranks, const report::Params& params) {
-  Table table{"Annotations", Shape::table, {}};
-  RankColumn rank(table, trace);
-  auto& side = table.texts("side");
-  NamedDurationColumns durations(table);
+/// Ranges of one name on the host or on the device.
+struct Annotation : NamedDurations {
+  std::int64_t rank;
+  std::string_view side;
+};
+
+std::vector<Annotation> annotations(const trace::Trace& trace, const std::vector<OfRank>& ranks,
+                                    const report::Params& params) {
   const double share = params.share("duration-ratio", 0.8);
   const auto most = static_cast<std::size_t>(std::max<std::int64_t>(0, params.integer("num-kernels", 1000)));
   const std::vector<std::string> allowed = params.texts("keep");
+  std::vector<Annotation> annotations;
   for (const OfRank& of : ranks) {
     for (const bool device : {false, true}) {
       DurationsByName by_name(trace.strings);
@@ -147,42 +151,55 @@ Table durations(const trace::Trace& trace, const std::vector<OfRank>& ranks, con
         by_name.add(of.rank->events.name[range.row], range.length);
       std::vector<NamedDurations> rows = by_name.rows();
       if (params.flag("hta-compat")) rows = with_others(std::move(rows), share, most, allowed);
-      for (const NamedDurations& row : rows) {
-        rank.add(*of.rank);
-        side.emplace_back(device ? "device" : "host");
-        durations.add(row);
-      }
+      for (NamedDurations& row : rows)
+        annotations.push_back({std::move(row), of.rank->rank, device ? "device" : "host"});
     }
   }
-  return table;
+  return annotations;
 }
 
-Table events(const trace::Trace& trace, const std::vector<OfRank>& ranks) {
-  Table table{"Device events in annotations", Shape::table, {}};
-  RankColumn rank(table, trace);
-  auto& id = table.ints("event", Unit::none, Role::key);
-  auto& name = table.texts("name", Role::value);
-  auto& category = table.texts("category", Role::detail);
-  auto& stream = table.ints("stream", Unit::none, Role::detail);
-  auto& start = table.ints("start", Unit::ns);
-  auto& duration = table.ints("duration", Unit::ns);
-  auto& annotation = table.texts("annotation", Role::value);
+/// A device event of a rank with ranges on the device; `annotation` is "" outside them.
+struct AnnotatedEvent {
+  std::int64_t rank, event, stream, start, duration;
+  std::string_view name, category, annotation;
+};
+
+std::vector<AnnotatedEvent> events(const trace::Trace& trace, const std::vector<OfRank>& ranks) {
+  std::vector<AnnotatedEvent> events;
   for (const OfRank& of : ranks) {
     if (of.device_ranges.empty()) continue;
     const auto& e = of.rank->events;
-    for (const Placed& event : of.events) {
-      rank.add(*of.rank);
-      id.push_back(e.source[event.row]);
-      name.emplace_back(trace.text(e.name[event.row]));
-      category.emplace_back(trace.text(e.category[event.row]));
-      stream.push_back(of.rank->tracks[e.track[event.row]].stream);
-      start.push_back(event.start);
-      duration.push_back(event.length);
-      annotation.emplace_back(event.range == trace::kNoRow ? "" : trace.name(*of.rank, event.range));
-    }
+    for (const auto& [start, length, row, range] : of.events)
+      events.push_back({of.rank->rank, e.source[row], of.rank->tracks[e.track[row]].stream, start, length,
+                        trace.text(e.name[row]), trace.text(e.category[row]),
+                        range == trace::kNoRow ? "" : trace.name(*of.rank, range)});
   }
-  return table;
+  return events;
 }
+
+const report::Sheet<Annotation> kAnnotationSheet{"Annotations",
+                                                 Shape::table,
+                                                 {report::rank_field<Annotation>(&Annotation::rank),
+                                                  {"side", &Annotation::side},
+                                                  {"name", &Annotation::name},
+                                                  {"sum", &Annotation::sum, Unit::ns},
+                                                  {"count", &Annotation::count, Unit::count},
+                                                  {"mean", &Annotation::mean, Unit::ns},
+                                                  {"std", &Annotation::deviation, Unit::ns},
+                                                  {"min", &Annotation::least, Unit::ns},
+                                                  {"max", &Annotation::most, Unit::ns}}};
+
+const report::Sheet<AnnotatedEvent> kAnnotatedEventSheet{
+    "Device events in annotations",
+    Shape::table,
+    {report::rank_field<AnnotatedEvent>(&AnnotatedEvent::rank),
+     {"event", &AnnotatedEvent::event, Unit::none, Role::key},
+     {"name", &AnnotatedEvent::name, Role::value},
+     {"category", &AnnotatedEvent::category, Role::detail},
+     {"stream", &AnnotatedEvent::stream, Unit::none, Role::detail},
+     {"start", &AnnotatedEvent::start, Unit::ns},
+     {"duration", &AnnotatedEvent::duration, Unit::ns},
+     {"annotation", &AnnotatedEvent::annotation, Role::value}}};
 
 constexpr report::ParamSpec kParams[] = {
     {"duration-ratio", report::ParamSpec::Type::percentage, "80", "",
@@ -202,10 +219,13 @@ report::Report user_annotations(const Derived& derived, const report::Params& pa
   std::vector<OfRank> ranks =
       params.flag("hta-compat") ? hta_rows(derived, hta::keep_of(params)) : own_rows(derived);
   for (OfRank& of : ranks) place_all(of);
-  report::Report report{"user_annotations", {}, {}};
-  report.tables.push_back(durations(derived.trace(), ranks, params));
-  report.tables.push_back(events(derived.trace(), ranks));
-  if (report.tables[0].rows() == 0)
+  const bool several = derived.trace().several();
+  const std::vector<Annotation> of_names = annotations(derived.trace(), ranks, params);
+  report::Report report{"user_annotations",
+                        {tabulate(kAnnotationSheet, of_names, several),
+                         tabulate(kAnnotatedEventSheet, events(derived.trace(), ranks), several)},
+                        {}};
+  if (of_names.empty())
     report.notes.emplace_back(
         "No ranges of the program were recorded: torch.profiler.record_function(name) makes them.");
   return report;

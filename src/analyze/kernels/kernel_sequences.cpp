@@ -6,13 +6,12 @@
 #include "analyze/hta/call_graph.h"
 #include "analyze/idle/device_spans.h"
 #include "analyze/list.h"
+#include "report/sheet.h"
 #include "trace/asked_once.h"
 
 namespace stepscope::analyze {
 namespace {
 
-using report::Role;
-using report::Shape;
 using report::Unit;
 using timeline::Time;
 using trace::Row;
@@ -61,7 +60,10 @@ Items own_items(const trace::Rank& rank, const StepChoice& choice) {
   return out;
 }
 
-struct Pattern {
+/// Kernels that an operator launches in this order: how often, and the time of the kernels and of the calls.
+struct KernelSequence {
+  std::int64_t rank = -1;
+  std::string text;
   std::int64_t count = 0;
   Time kernels = 0, calls = 0;
 };
@@ -105,13 +107,15 @@ std::vector<std::int32_t> root_of_each(const Items& all, const std::vector<bool>
   return root;
 }
 
-void add_patterns(std::map<std::string, Pattern>& patterns, const trace::Trace& trace, const Items& all,
-                  std::string_view name, std::int64_t least) {
+/// The most frequent first; of equally frequent ones by text.
+void add_rank(std::vector<KernelSequence>& sequences, const trace::Trace& trace, const Items& all,
+              std::string_view name, std::int64_t least) {
   const std::vector<bool> roots = roots_of(trace, all, name, least);
   const std::vector<std::int32_t> root = root_of_each(all, roots);
   std::map<std::int32_t, std::vector<std::size_t>> kernels;
   for (std::size_t i = 0; i < all.items.size(); ++i)
     if (all.items[i].device && root[i] >= 0) kernels[root[i]].push_back(i);
+  std::map<std::string, KernelSequence> by_text;
   for (auto& [at, below] : kernels) {
     std::stable_sort(below.begin(), below.end(),
                      [&](std::size_t a, std::size_t b) { return all.items[a].start < all.items[b].start; });
@@ -123,12 +127,25 @@ void add_patterns(std::map<std::string, Pattern>& patterns, const trace::Trace& 
       text += trace.name(*all.rank, all.items[kernel].row);
       time += all.items[kernel].length;
     }
-    Pattern& pattern = patterns[std::move(text)];
-    ++pattern.count;
-    pattern.kernels += time;
-    pattern.calls += call.length;
+    KernelSequence& sequence = by_text[std::move(text)];
+    ++sequence.count;
+    sequence.kernels += time;
+    sequence.calls += call.length;
   }
+  const auto first = std::ssize(sequences);
+  for (auto& [text, sequence] : by_text)
+    sequences.push_back({all.rank->rank, text, sequence.count, sequence.kernels, sequence.calls});
+  std::stable_sort(sequences.begin() + first, sequences.end(),
+                   [](const KernelSequence& a, const KernelSequence& b) { return a.count > b.count; });
 }
+
+const report::Sheet<KernelSequence> kSequenceSheet{"Sequences",
+                                                   report::Shape::table,
+                                                   {report::rank_field<KernelSequence>(&KernelSequence::rank),
+                                                    {"sequence", &KernelSequence::text},
+                                                    {"count", &KernelSequence::count, Unit::count},
+                                                    {"kernel_time", &KernelSequence::kernels, Unit::ns},
+                                                    {"call_time", &KernelSequence::calls, Unit::ns}}};
 
 constexpr report::ParamSpec kParams[] = {
     {"operator", report::ParamSpec::Type::text, "aten::", "", "operators whose name contains this text"},
@@ -142,36 +159,20 @@ constinit const About kernel_sequences_about = {kParams, false};
 
 report::Report kernel_sequences(const Derived& derived, const report::Params& params) {
   const trace::Trace& trace = derived.trace();
-  report::Report report{"kernel_sequences", {}, {}};
-  report::Table& table = report.tables.emplace_back(report::Table{"Sequences", Shape::table, {}});
-  RankColumn rank(table, trace);
-  auto& pattern = table.texts("sequence");
-  auto& count = table.ints("count", Unit::count);
-  auto& kernel_time = table.ints("kernel_time", Unit::ns);
-  auto& call_time = table.ints("call_time", Unit::ns);
-  const auto add = [&](const Items& all) {
-    std::map<std::string, Pattern> patterns;
-    add_patterns(patterns, trace, all, params.text("operator", "aten::"), params.integer("least", 3));
-    std::vector<std::pair<std::string, Pattern>> rows(patterns.begin(), patterns.end());
-    std::stable_sort(rows.begin(), rows.end(),
-                     [](const auto& a, const auto& b) { return a.second.count > b.second.count; });
-    for (auto& [text, found] : rows) {
-      rank.add(*all.rank);
-      pattern.push_back(std::move(text));
-      count.push_back(found.count);
-      kernel_time.push_back(found.kernels);
-      call_time.push_back(found.calls);
-    }
-  };
+  const std::string_view name = params.text("operator", "aten::");
+  const std::int64_t least = params.integer("least", 3);
+  std::vector<KernelSequence> sequences;
   if (params.flag("hta-compat"))
-    for (const hta::Table& of : derived.hta(hta::keep_of(params))) add(hta_items(trace, of));
+    for (const hta::Table& of : derived.hta(hta::keep_of(params)))
+      add_rank(sequences, trace, hta_items(trace, of), name, least);
   else
-    for (const trace::Rank& of : trace.ranks) add(own_items(of, derived.choice()));
-  if (table.rows() == 0)
+    for (const trace::Rank& of : trace.ranks)
+      add_rank(sequences, trace, own_items(of, derived.choice()), name, least);
+  report::Report report{"kernel_sequences", {tabulate(kSequenceSheet, sequences, trace.several())}, {}};
+  if (sequences.empty())
     report.notes.emplace_back(
         "No operator of this name launches that many device events in one call: try another --operator or a "
-        "smaller "
-        "--least.");
+        "smaller --least.");
   return report;
 }
 

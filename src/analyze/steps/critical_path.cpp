@@ -8,6 +8,7 @@
 
 #include "analyze/idle/device_spans.h"
 #include "analyze/list.h"
+#include "report/sheet.h"
 #include "report/statistics.h"
 
 namespace stepscope::analyze {
@@ -17,7 +18,6 @@ using hta::EdgeType;
 using hta::PathEdge;
 using report::Role;
 using report::Shape;
-using report::Table;
 using report::Unit;
 using timeline::Time;
 
@@ -34,12 +34,16 @@ std::string_view bound_by(const trace::Trace& trace, const RankPath& of, const P
   return communicates ? "gpu_communication_bound" : "gpu_compute_bound";
 }
 
-Table bounds(const trace::Trace& trace, const std::vector<RankPath>& ranks, bool compat) {
-  Table table{"The path by what it is bound by", Shape::bars, {}};
-  RankColumn rank(table, trace);
-  auto& kind = table.texts("bound_by");
-  auto& time = table.ints("time", Unit::ns);
-  auto& share = table.reals("share", Unit::share, Role::share);
+/// Weight of the path by what it is bound by; `share` of the whole path.
+struct PathBound {
+  std::int64_t rank;
+  std::string_view bound_by;
+  Time time;
+  double share;
+};
+
+std::vector<PathBound> bounds(const trace::Trace& trace, const std::vector<RankPath>& ranks, bool compat) {
+  std::vector<PathBound> bounds;
   for (const RankPath& of : ranks) {
     std::map<std::string_view, Time> times;
     Time whole = 0;
@@ -48,31 +52,24 @@ Table bounds(const trace::Trace& trace, const std::vector<RankPath>& ranks, bool
       report::add_to(times[bound_by(trace, of, edge, compat)], edge.weight);
       report::add_to(whole, edge.weight);
     }
-    for (const auto& [name, length] : times) {
-      if (name.empty()) continue;
-      rank.add(*of.rows.rank);
-      kind.emplace_back(name);
-      time.push_back(length);
-      share.push_back(report::ratio(length, whole));
-    }
+    for (const auto& [name, time] : times)
+      if (!name.empty()) bounds.push_back({of.rows.rank->rank, name, time, report::ratio(time, whole)});
   }
-  return table;
+  return bounds;
 }
 
-Table graph_facts(const trace::Trace& trace, const std::vector<RankPath>& ranks) {
-  Table table{"Edges", Shape::table, {}};
-  RankColumn rank(table, trace);
-  auto& type = table.texts("type");
-  auto& count = table.ints("edges", Unit::count);
-  auto& weight = table.ints("weight", Unit::ns);
-  auto& on_path = table.ints("on_path", Unit::count);
-  auto& path_weight = table.ints("path_weight", Unit::ns);
+/// Edges of one type: of the whole graph and on the path.
+struct EdgeSums {
+  std::int64_t rank = -1;
+  EdgeType type = EdgeType::op;
+  std::int64_t edges = 0, on_path = 0;
+  Time weight = 0, path_weight = 0;
+};
+
+std::vector<EdgeSums> edge_sums(const std::vector<RankPath>& ranks) {
+  std::vector<EdgeSums> all;
   for (const RankPath& of : ranks) {
-    struct Sums {
-      std::int64_t edges = 0, on_path = 0;
-      Time weight = 0, path_weight = 0;
-    };
-    std::map<EdgeType, Sums> sums;
+    std::map<EdgeType, EdgeSums> sums;
     for (const PathEdge& edge : of.graph.edges) {
       ++sums[edge.type].edges;
       report::add_to(sums[edge.type].weight, edge.weight);
@@ -82,60 +79,93 @@ Table graph_facts(const trace::Trace& trace, const std::vector<RankPath>& ranks)
       ++sums[edge.type].on_path;
       report::add_to(sums[edge.type].path_weight, edge.weight);
     }
-    for (const auto& [kind, of_kind] : sums) {
-      rank.add(*of.rows.rank);
-      type.emplace_back(hta::name_of(kind));
-      count.push_back(of_kind.edges);
-      weight.push_back(of_kind.weight);
-      on_path.push_back(of_kind.on_path);
-      path_weight.push_back(of_kind.path_weight);
+    for (auto& [type, sum] : sums) {
+      sum.rank = of.rows.rank->rank;
+      sum.type = type;
+      all.push_back(sum);
     }
   }
-  return table;
+  return all;
 }
 
-Table path(const trace::Trace& trace, const std::vector<RankPath>& ranks, bool compat) {
-  Table table{"Critical path", Shape::table, {}};
-  RankColumn rank(table, trace);
-  auto& start = table.ints("start", Unit::ns, Role::key);
-  auto& time = table.ints("time", Unit::ns);
-  auto& type = table.texts("type", Role::value);
-  auto& kind = table.texts("bound_by", Role::value);
-  auto& name = table.texts("name", Role::value);
-  auto& id = table.ints("event", Unit::none, Role::detail);
+/// One edge of the path; `event` is report::kNoInt and `name` "" where no event stands for it.
+struct PathStretch {
+  std::int64_t rank;
+  Time start, time;
+  EdgeType type;
+  std::string_view bound_by, name;
+  std::int64_t event;
+};
+
+std::vector<PathStretch> stretches(const trace::Trace& trace, const std::vector<RankPath>& ranks,
+                                   bool compat) {
+  std::vector<PathStretch> stretches;
   for (const RankPath& of : ranks) {
     for (const std::int32_t at : of.graph.path_edges) {
       const PathEdge& edge = of.graph.edges[static_cast<std::size_t>(at)];
-      rank.add(*of.rows.rank);
-      start.push_back(of.graph.nodes[static_cast<std::size_t>(edge.from)].time);
-      time.push_back(edge.weight);
-      type.emplace_back(hta::name_of(edge.type));
-      kind.emplace_back(bound_by(trace, of, edge, compat));
-      const hta::Event* event =
-          edge.event < 0 ? nullptr : &of.rows.events[static_cast<std::size_t>(edge.event)];
-      name.emplace_back(event == nullptr ? "" : trace.name(*of.rows.rank, event->row));
-      id.push_back(event == nullptr ? report::kNoInt : of.rows.rank->events.source[event->row]);
+      PathStretch& stretch = stretches.emplace_back(
+          PathStretch{of.rows.rank->rank, of.graph.nodes[static_cast<std::size_t>(edge.from)].time,
+                      edge.weight, edge.type, bound_by(trace, of, edge, compat), "", report::kNoInt});
+      if (edge.event < 0) continue;
+      const trace::Row row = of.rows.events[static_cast<std::size_t>(edge.event)].row;
+      stretch.name = trace.name(*of.rows.rank, row);
+      stretch.event = of.rows.rank->events.source[row];
     }
   }
-  return table;
+  return stretches;
 }
 
-Table nodes(const trace::Trace& trace, const std::vector<RankPath>& ranks) {
-  Table table{"Events on the path", Shape::table, {}};
-  RankColumn rank(table, trace);
-  auto& id = table.ints("event", Unit::none, Role::key);
-  auto& time = table.ints("time", Unit::ns);
-  auto& end = table.texts("end", Role::value);
+/// The begin or the end of an event that is on the path.
+struct PathPoint {
+  std::int64_t rank, event;
+  Time time;
+  bool end;
+};
+
+std::vector<PathPoint> points(const std::vector<RankPath>& ranks) {
+  std::vector<PathPoint> points;
   for (const RankPath& of : ranks)
     for (const std::int32_t at : of.graph.path) {
-      const hta::PathNode& node = of.graph.nodes[static_cast<std::size_t>(at)];
-      rank.add(*of.rows.rank);
-      id.push_back(of.rows.rank->events.source[of.rows.events[static_cast<std::size_t>(node.event)].row]);
-      time.push_back(node.time);
-      end.emplace_back(node.end ? "end" : "begin");
+      const auto& node = of.graph.nodes[static_cast<std::size_t>(at)];
+      const trace::Row row = of.rows.events[static_cast<std::size_t>(node.event)].row;
+      points.push_back({of.rows.rank->rank, of.rows.rank->events.source[row], node.time, node.end});
     }
-  return table;
+  return points;
 }
+
+const report::Sheet<PathBound> kBoundSheet{"The path by what it is bound by",
+                                           Shape::bars,
+                                           {report::rank_field<PathBound>(&PathBound::rank),
+                                            {"bound_by", &PathBound::bound_by},
+                                            {"time", &PathBound::time, Unit::ns},
+                                            {"share", &PathBound::share, Unit::share, Role::share}}};
+
+const report::Sheet<EdgeSums> kEdgeSheet{"Edges",
+                                         Shape::table,
+                                         {report::rank_field<EdgeSums>(&EdgeSums::rank),
+                                          {"type", report::named<&EdgeSums::type>},
+                                          {"edges", &EdgeSums::edges, Unit::count},
+                                          {"weight", &EdgeSums::weight, Unit::ns},
+                                          {"on_path", &EdgeSums::on_path, Unit::count},
+                                          {"path_weight", &EdgeSums::path_weight, Unit::ns}}};
+
+const report::Sheet<PathStretch> kPathSheet{"Critical path",
+                                            Shape::table,
+                                            {report::rank_field<PathStretch>(&PathStretch::rank),
+                                             {"start", &PathStretch::start, Unit::ns, Role::key},
+                                             {"time", &PathStretch::time, Unit::ns},
+                                             {"type", report::named<&PathStretch::type>, Role::value},
+                                             {"bound_by", &PathStretch::bound_by, Role::value},
+                                             {"name", &PathStretch::name, Role::value},
+                                             {"event", &PathStretch::event, Unit::none, Role::detail}}};
+
+const report::Sheet<PathPoint> kPointSheet{
+    "Events on the path",
+    Shape::table,
+    {report::rank_field<PathPoint>(&PathPoint::rank),
+     {"event", &PathPoint::event, Unit::none, Role::key},
+     {"time", &PathPoint::time, Unit::ns},
+     {"end", +[](const PathPoint& point) { return std::string(point.end ? "end" : "begin"); }, Role::value}}};
 
 constexpr report::ParamSpec kParams[] = {
     {"annotation", report::ParamSpec::Type::text, "ProfilerStep", "",
@@ -152,8 +182,7 @@ std::string unfound(const hta::Ranges& ranges, std::int64_t named) {
   if (named == 0)
     return fmt::format(
         "No range has a name that holds '{}': `stepscope show user_annotations` lists the ranges, "
-        "--annotation "
-        "all takes the whole recording.",
+        "--annotation all takes the whole recording.",
         ranges.annotation);
   return fmt::format("There is no range number {}: {} {} a name that holds '{}'; their numbers are 0 to {}.",
                      std::max(first, named), named, named == 1 ? "range has" : "ranges have",
@@ -194,13 +223,15 @@ std::vector<RankPath> critical_paths(const trace::Trace& trace, const report::Pa
 
 report::Report critical_path(const trace::Trace& trace, const report::Params& params) {
   const bool compat = params.flag("hta-compat");
-  report::Report report{"critical_path", {}, {}};
-  const std::vector<RankPath> ranks = critical_paths(trace, params, report.notes);
-  report.tables.push_back(bounds(trace, ranks, compat));
-  report.tables.push_back(graph_facts(trace, ranks));
-  report.tables.push_back(path(trace, ranks, compat));
-  report.tables.push_back(nodes(trace, ranks));
-  return report;
+  const bool several = trace.several();
+  std::vector<std::string> notes;
+  const std::vector<RankPath> ranks = critical_paths(trace, params, notes);
+  return {"critical_path",
+          {tabulate(kBoundSheet, bounds(trace, ranks, compat), several),
+           tabulate(kEdgeSheet, edge_sums(ranks), several),
+           tabulate(kPathSheet, stretches(trace, ranks, compat), several),
+           tabulate(kPointSheet, points(ranks), several)},
+          std::move(notes)};
 }
 
 }  // namespace stepscope::analyze
