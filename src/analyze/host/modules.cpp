@@ -1,4 +1,4 @@
-// What each nn.ModuleTimes took on the host and on the device, forward and backward, as a tree.
+// What each nn.Module took on the host and on the device, forward and backward, as a tree.
 #include <fmt/format.h>
 
 #include "analyze/host/module_paths.h"
@@ -108,7 +108,7 @@ report::Report modules(const trace::Trace& trace, const report::Params& params) 
   }
   if (rows.empty())
     notes.emplace_back(
-        "No nn.ModuleTimes is recorded. Record with with_stack=True (TorchScript: with_modules=True).");
+        "No nn.Module is recorded. Record with with_stack=True (TorchScript: with_modules=True).");
   else if (outside > 0)
     notes.push_back(
         (trace.several() ? "Some" : fmt::format("{:.1f} %", 100 * report::ratio(outside, device))) +
