@@ -136,46 +136,39 @@ report::Field<StepTime> part_field() {
   return {name_of(role), +[](const StepTime& s) { return s.part(role); }, Unit::ns};
 }
 
-const report::Sheet<StepTime>& step_sheet() {
-  using S = StepTime;
-  static const report::Sheet<S> kSheet{
-      "Step time by what the time went to",
-      Shape::bars,
-      {report::rank_field<S>(&S::rank),
-       {"step", +[](const S& s) { return s.name(); }},
-       part_field<kColumnOrder[0]>(),
-       part_field<kColumnOrder[1]>(),
-       part_field<kColumnOrder[2]>(),
-       part_field<kColumnOrder[3]>(),
-       part_field<kColumnOrder[4]>(),
-       part_field<kColumnOrder[5]>(),
-       part_field<kColumnOrder[6]>(),
-       part_field<kColumnOrder[7]>(),
-       {"total", &S::total, Unit::ns},
-       {"host_start", &S::host_start, Unit::ns, Role::detail},
-       {"host_end", &S::host_end, Unit::ns, Role::detail},
-       {"device_end", &S::device_end, Unit::ns, Role::detail},
-       {"device_length", &S::device_length, Unit::ns, Role::detail},
-       {"host_pace", +[](const S& s) { return s.pace.host; }, Unit::none, Role::detail},
-       {"slower_ops", +[](const S& s) { return s.pace.slower; }, Unit::share, Role::detail},
-       {"device_pace", +[](const S& s) { return s.pace.device; }, Unit::none, Role::detail},
-       {kCutOff, +[](const S& s) { return std::string(s.cut_off ? "yes" : ""); }, Role::detail}}};
-  return kSheet;
-}
+const report::Sheet<StepTime> kStepSheet{
+    "Step time by what the time went to",
+    Shape::bars,
+    {report::rank_field<StepTime>(&StepTime::rank),
+     {"step", +[](const StepTime& s) { return s.name(); }},
+     part_field<kColumnOrder[0]>(),
+     part_field<kColumnOrder[1]>(),
+     part_field<kColumnOrder[2]>(),
+     part_field<kColumnOrder[3]>(),
+     part_field<kColumnOrder[4]>(),
+     part_field<kColumnOrder[5]>(),
+     part_field<kColumnOrder[6]>(),
+     part_field<kColumnOrder[7]>(),
+     {"total", &StepTime::total, Unit::ns},
+     {"host_start", &StepTime::host_start, Unit::ns, Role::detail},
+     {"host_end", &StepTime::host_end, Unit::ns, Role::detail},
+     {"device_end", &StepTime::device_end, Unit::ns, Role::detail},
+     {"device_length", &StepTime::device_length, Unit::ns, Role::detail},
+     {"host_pace", +[](const StepTime& s) { return s.pace.host; }, Unit::none, Role::detail},
+     {"slower_ops", +[](const StepTime& s) { return s.pace.slower; }, Unit::share, Role::detail},
+     {"device_pace", +[](const StepTime& s) { return s.pace.device; }, Unit::none, Role::detail},
+     {kCutOff, +[](const StepTime& s) { return std::string(s.cut_off ? "yes" : ""); }, Role::detail}}};
 
-const report::Sheet<StepOutlier>& outlier_sheet() {
-  using O = StepOutlier;
-  static const report::Sheet<O> kSheet{"Outlier steps: what grew against the median step",
-                                       Shape::table,
-                                       {report::rank_field<O>(&O::rank),
-                                        {"step", +[](const O& o) { return std::to_string(o.step); }},
-                                        {"lane", report::named<&O::lane>},
-                                        {"what", &O::what},
-                                        {"time", &O::time, Unit::ns},
-                                        {"median_step_time", &O::median_time, Unit::ns},
-                                        {"growth", +[](const O& o) { return o.growth(); }, Unit::ns}}};
-  return kSheet;
-}
+const report::Sheet<StepOutlier> kOutlierSheet{
+    "Outlier steps: what grew against the median step",
+    Shape::table,
+    {report::rank_field<StepOutlier>(&StepOutlier::rank),
+     {"step", +[](const StepOutlier& o) { return std::to_string(o.step); }},
+     {"lane", report::named<&StepOutlier::lane>},
+     {"what", &StepOutlier::what},
+     {"time", &StepOutlier::time, Unit::ns},
+     {"median_step_time", &StepOutlier::median_time, Unit::ns},
+     {"growth", +[](const StepOutlier& o) { return o.growth(); }, Unit::ns}}};
 
 /// The parts of steps that were printed.
 std::vector<StepTime> read_back(const report::Table& printed) {
@@ -265,9 +258,9 @@ constinit const About steps_about = {{}, true, Needs::one_rank, join_averages};
 report::Report steps(const Derived& derived, const report::Params& /*params*/) {
   const trace::Trace& trace = derived.trace();
   Steps of = steps_of(derived);
-  report::Report report{"steps", {tabulate(step_sheet(), of.steps, trace.several())}, std::move(of.notes)};
+  report::Report report{"steps", {tabulate(kStepSheet, of.steps, trace.several())}, std::move(of.notes)};
   if (auto average = average_step(of.steps)) report.tables.push_back(std::move(*average));
-  report.tables.push_back(tabulate(outlier_sheet(), of.outliers, trace.several()));
+  report.tables.push_back(tabulate(kOutlierSheet, of.outliers, trace.several()));
   return report;
 }
 
