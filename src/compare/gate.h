@@ -66,7 +66,7 @@ Gate gate(const std::vector<trace::Trace>& base, const std::vector<trace::Trace>
 /// "Pass: step.total …".
 std::string headline(const Gate& gate);
 
-/// The headline with its outcome, and the checks.
-report::Report as_report(const Gate& gate);
+/// The headline with its outcome, and the checks, with the columns that are for programs or without.
+report::Report as_report(const Gate& gate, bool for_programs);
 
 }  // namespace stepscope::compare

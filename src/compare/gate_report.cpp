@@ -32,31 +32,33 @@ report::Table headline_table(const Gate& gate) {
   return tabulate(kSheet, {{headline(gate), gate.outcome()}}, false);
 }
 
-report::Table checks_table(const std::vector<Check>& checks) {
+report::Table checks_table(const std::vector<Check>& checks, bool for_programs) {
   using C = Check;
-  static const Sheet<C> kSheet{
-      "Checks",
-      Shape::table,
-      {{"metric", +[](const C& c) { return c.limit.metric(); }},
-       {"limit", +[](const C& c) { return c.limit_text(); }, Role::value},
-       {"outcome", report::named<&C::outcome>, Role::value},
-       {"base", +[](const C& c) { return c.base_text(); }, Role::value},
-       {"new", +[](const C& c) { return c.now_text(); }, Role::value},
-       {"change", +[](const C& c) { return c.growth(); }, Unit::share, Role::change},
-       {"change_low", +[](const C& c) { return c.limit.relative ? c.low : kNoReal; }, Unit::share,
-        Role::detail},
-       {"change_high", +[](const C& c) { return c.limit.relative ? c.high : kNoReal; }, Unit::share,
-        Role::detail},
-       {"base_value", &C::base, Unit::none, Role::detail},
-       {"new_value", &C::now, Unit::none, Role::detail},
-       {"p", &C::p, Unit::none, Role::detail},
-       {"p_corrected", &C::corrected, Unit::none, Role::detail},
-       {"samples_base", +[](const C& c) { return static_cast<std::int64_t>(c.samples_base); }, Unit::count,
-        Role::detail},
-       {"samples_new", +[](const C& c) { return static_cast<std::int64_t>(c.samples_now); }, Unit::count,
-        Role::detail},
-       {"reason", &C::reason, Role::detail}}};
-  return tabulate(kSheet, checks, false);
+  Sheet<C> sheet{"Checks",
+                 Shape::table,
+                 {{"metric", +[](const C& c) { return c.limit.metric(); }},
+                  {"limit", +[](const C& c) { return c.limit_text(); }, Role::value},
+                  {"outcome", report::named<&C::outcome>, Role::value},
+                  {"base", +[](const C& c) { return c.base_text(); }, Role::value},
+                  {"new", +[](const C& c) { return c.now_text(); }, Role::value},
+                  {"change", +[](const C& c) { return c.growth(); }, Unit::share, Role::change}}};
+  if (for_programs)
+    for (const report::Field<C>& field : std::initializer_list<report::Field<C>>{
+             {"change_low", +[](const C& c) { return c.limit.relative ? c.low : kNoReal; }, Unit::share,
+              Role::detail},
+             {"change_high", +[](const C& c) { return c.limit.relative ? c.high : kNoReal; }, Unit::share,
+              Role::detail},
+             {"base_value", &C::base, Unit::none, Role::detail},
+             {"new_value", &C::now, Unit::none, Role::detail},
+             {"p", &C::p, Unit::none, Role::detail},
+             {"p_corrected", &C::corrected, Unit::none, Role::detail},
+             {"samples_base", +[](const C& c) { return static_cast<std::int64_t>(c.samples_base); },
+              Unit::count, Role::detail},
+             {"samples_new", +[](const C& c) { return static_cast<std::int64_t>(c.samples_now); },
+              Unit::count, Role::detail}})
+      sheet.fields.push_back(field);
+  sheet.fields.push_back({"reason", &C::reason, Role::detail});
+  return tabulate(sheet, checks, false);
 }
 
 }  // namespace
@@ -87,9 +89,11 @@ std::string headline(const Gate& gate) {
   return said;
 }
 
-report::Report as_report(const Gate& gate) {
-  return {
-      "gate", {headline_table(gate), checks_table(gate.checks)}, gate.notes, "whether NEW may follow BASE"};
+report::Report as_report(const Gate& gate, bool for_programs) {
+  return {"gate",
+          {headline_table(gate), checks_table(gate.checks, for_programs)},
+          gate.notes,
+          "whether NEW may follow BASE"};
 }
 
 }  // namespace stepscope::compare

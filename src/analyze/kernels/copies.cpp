@@ -155,8 +155,6 @@ report::Table copy_table(const std::vector<OperatorCopies>& copies, bool several
   return tabulate(kCopies, copies, several);
 }
 
-constexpr std::string_view kNoCopy = "No copy is recorded.";
-
 }  // namespace
 
 Copies copies_of(const Derived& derived) {
@@ -173,12 +171,11 @@ Copies copies_of(const Derived& derived) {
     }
     for (Group& group : std::move(gatherer).sorted()) of.copies.push_back(row_of(trace, rank, group));
   }
-  if (of.copies.empty()) of.notes.emplace_back(kNoCopy);
+  if (of.copies.empty()) of.notes.emplace_back("No copy is recorded.");
   return of;
 }
 
-constinit const About copies_about = {
-    {}, true, Needs::one_rank, [](report::Report& report) { take_back(report, kNoCopy); }};
+constinit const About copies_about = {};
 
 report::Report copies(const Derived& derived, const report::Params&) {
   Copies of = copies_of(derived);

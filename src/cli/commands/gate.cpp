@@ -44,9 +44,9 @@ int exit_code(compare::Outcome outcome) {
   }
 }
 
-/// Without the columns for programs; why each of several limits was decided so stands below.
+/// For a terminal: why each of several limits was decided so stands below.
 report::Report for_people(const compare::Gate& gate) {
-  report::Report shown = compare::as_report(gate);
+  report::Report shown = compare::as_report(gate, false);
   std::vector<std::string> reasons;
   if (gate.checks.size() > 1)
     for (const compare::Check& check : gate.checks)
@@ -60,8 +60,8 @@ int print_gate(const Call& call, const compare::Gate& gate) {
   const std::string format = format_of(call);
   if (format == "markdown") return put(call, to_markdown(gate));
   if (format == "junit") return put(call, to_junit(gate));
-  if (format == "text" || format == "html") return print(call, for_people(gate), compare::headline(gate));
-  return print(call, compare::as_report(gate));
+  if (format == "text") return print(call, for_people(gate), compare::headline(gate));
+  return print(call, compare::as_report(gate, format != "html"), compare::headline(gate));
 }
 
 }  // namespace
