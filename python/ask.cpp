@@ -109,7 +109,9 @@ Report diff(const Trace& a, const Trace& b, const Given& given) {
   refuse_absent_step(a, params);
   refuse_absent_step(b, params);
   compare::Pair pair = compare::recordings_of(a.trace, b.trace, params);
-  return {std::make_shared<const report::Report>(compare::diff(a.trace, b.trace, pair))};
+  const compare::StepDifference difference = compare::diff(a.trace, b.trace, pair);
+  return {std::make_shared<const report::Report>(compare::as_report(difference)), nullptr,
+          compare::headline(difference)};
 }
 
 std::vector<std::string> overlay(const Trace& trace, std::size_t rank, const std::vector<std::string>& what,

@@ -67,14 +67,16 @@ void bind_report(nb::module_& module) {
       .def(
           "csv", [](const Report& r) { return report::to_csv(*r.report); }, Unlocked())
       .def(
-          "html", [](const Report& r) { return report::to_html(*r.report, r.verdict.get()); }, Unlocked())
+          "html", [](const Report& r) { return report::to_html(*r.report, r.verdict.get(), r.headline); },
+          Unlocked())
       .def(
           "fragment", [](const Report& r) { return report::to_html_fragment(*r.report); }, Unlocked())
       .def(
           "text",
           [](const Report& r, int width, std::size_t rows) {
             const report::TextStyle style{.width = width, .max_rows = rows};
-            return r.verdict ? report::to_text(*r.verdict, style) : report::to_text(*r.report, style);
+            return r.verdict ? report::to_text(*r.verdict, style)
+                             : report::to_text(*r.report, style, r.headline);
           },
           nb::arg("width"), nb::arg("rows"), Unlocked());
 }

@@ -18,4 +18,10 @@ Result<Sides> open_sides(const Call& call, const std::vector<std::string>& a,
   return sides;
 }
 
+void leave_out_details(report::Report& report) {
+  for (report::Table& table : report.tables)
+    std::erase_if(table.columns,
+                  [](const report::Column& column) { return column.role == report::Role::detail; });
+}
+
 }  // namespace stepscope::cli

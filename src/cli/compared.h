@@ -17,4 +17,7 @@ struct Sides {
 Result<Sides> open_sides(const Call& call, const std::vector<std::string>& a,
                          const std::vector<std::string>& b);
 
+/// Without the columns that are for programs.
+void leave_out_details(report::Report& report);
+
 }  // namespace stepscope::cli

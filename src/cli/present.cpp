@@ -142,12 +142,12 @@ std::string drawn(const Call& call, const report::Report& report) {
 
 int print(const std::string& text) { return put(Call{}, text); }
 
-int print(const Call& call, const report::Report& report) {
+int print(const Call& call, const report::Report& report, const std::string& headline) {
   const std::string format = format_of(call);
   if (format == "json") return put(call, report::to_json(report));
-  if (format == "html") return put(call, report::to_html(report));
+  if (format == "html") return put(call, report::to_html(report, nullptr, headline));
   if (const std::string why = misplaced(format); !why.empty()) return misuse(call, why);
-  if (format == "text") return put(call, drawn(call, report));
+  if (format == "text") return put(call, report::to_text(report, style_of(call, to_file(call)), headline));
   say_notes(report.notes);
   return put(call, report::to_csv(report));
 }

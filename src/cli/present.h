@@ -48,7 +48,8 @@ std::string drawn(const Call& call, const report::Report& report);
 /// To stdout, e.g. help.
 int print(const std::string& text);
 /// One report. CSV leaves its notes to stderr.
-int print(const Call& call, const report::Report& report);
+/// `headline`: as Page::headline.
+int print(const Call& call, const report::Report& report, const std::string& headline = "");
 int print(const Call& call, const advise::Answer& answer);
 int print(const Call& call, const report::Page& page);
 

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "base/key_hash.h"
+#include "compare/change.h"
 #include "compare/places.h"
 #include "compare/recording.h"
 #include "derive/call_paths.h"
@@ -181,8 +182,7 @@ class RankLeaves {
     if (key.module != kNoPath) leaf.module = places_.module_name(key.module);
     leaf.op = places_.op_names(key.op);
     leaf.first_op = places_.first_op(key.op);
-    // The host is slow by op, not by each call inside it; rows of a percent of a percent tell nobody
-    // anything.
+    // The host is slow by op, not by each call inside it.
     if (!device && leaf.op.size() > leaf.first_op + 1) leaf.op.resize(leaf.first_op + 1);
     leaf.kernel = name == kPython     ? "Python"
                   : name == kHostCode ? "host code"

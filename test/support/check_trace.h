@@ -80,9 +80,9 @@ inline std::string dump_answers(const trace::Trace& trace) {
 /// A trace compared with itself: rows add up to the step, none changed.
 inline void check_difference(const trace::Trace& trace) {
   compare::Pair pair = compare::recordings_of(trace, trace, {});
-  check_report(compare::diff(trace, trace, pair));
+  const compare::StepDifference difference = compare::diff(trace, trace, pair);
+  check_report(compare::as_report(difference));
   double sum = 0;
-  const compare::StepDifference difference = compare::step_difference(pair.a, pair.b);
   for (const compare::Row& row : difference.rows) {
     CHECK(row.change() == 0);
     sum += row.time.a;

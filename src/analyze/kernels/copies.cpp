@@ -152,8 +152,6 @@ const report::Sheet<OperatorCopies> kCopySheet{
      {"large", &OperatorCopies::large, Unit::count, Role::detail},
      {"large_rate", &OperatorCopies::large_rate, Unit::bytes_per_s, Role::detail}}};
 
-constexpr std::string_view kNoCopy = "No copy is recorded.";
-
 }  // namespace
 
 Copies copies_of(const Derived& derived) {
@@ -166,12 +164,11 @@ Copies copies_of(const Derived& derived) {
       if (rank.events.kind[row] == Kind::memcpy && window.contains(rank.events.start[row])) gatherer.add(row);
     for (Group& group : std::move(gatherer).sorted()) of.copies.push_back(row_of(trace, rank, group));
   }
-  if (of.copies.empty()) of.notes.emplace_back(kNoCopy);
+  if (of.copies.empty()) of.notes.emplace_back("No copy is recorded.");
   return of;
 }
 
-constinit const About copies_about = {
-    {}, true, Needs::one_rank, [](report::Report& report) { take_back(report, kNoCopy); }};
+constinit const About copies_about = {};
 
 report::Report copies(const Derived& derived, const report::Params&) {
   Copies of = copies_of(derived);

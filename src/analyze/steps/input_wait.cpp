@@ -212,8 +212,7 @@ InputWait input_wait_of(const Derived& derived) {
   return of;
 }
 
-constinit const About input_wait_about = {
-    {}, true, Needs::one_rank, [](report::Report& report) { take_back(report, kNoLoading); }};
+constinit const About input_wait_about = {};
 
 report::Report input_wait(const Derived& derived, const report::Params&) {
   const bool several = derived.trace().several();

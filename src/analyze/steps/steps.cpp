@@ -24,10 +24,6 @@ using trace::Rank;
 using trace::Row;
 using trace::Work;
 
-/// The columns' order, which readers of the JSON rely on: copies before communication.
-constexpr std::array<StepRole, kStepRoles> kColumnOrder = {
-    StepRole::kernel,  StepRole::memcpy,      StepRole::memset,   StepRole::communication,
-    StepRole::runtime, StepRole::data_loader, StepRole::cpu_exec, StepRole::other};
 constexpr auto kNamedRoles = static_cast<std::size_t>(StepRole::other);
 
 constexpr const char* kAverage = "Average step";
@@ -141,14 +137,14 @@ const report::Sheet<StepTime> kStepSheet{
     Shape::bars,
     {report::rank_field<StepTime>(&StepTime::rank),
      {"step", +[](const StepTime& s) { return s.name(); }},
-     part_field<kColumnOrder[0]>(),
-     part_field<kColumnOrder[1]>(),
-     part_field<kColumnOrder[2]>(),
-     part_field<kColumnOrder[3]>(),
-     part_field<kColumnOrder[4]>(),
-     part_field<kColumnOrder[5]>(),
-     part_field<kColumnOrder[6]>(),
-     part_field<kColumnOrder[7]>(),
+     part_field<kStepColumns[0]>(),
+     part_field<kStepColumns[1]>(),
+     part_field<kStepColumns[2]>(),
+     part_field<kStepColumns[3]>(),
+     part_field<kStepColumns[4]>(),
+     part_field<kStepColumns[5]>(),
+     part_field<kStepColumns[6]>(),
+     part_field<kStepColumns[7]>(),
      {"total", &StepTime::total, Unit::ns},
      {"host_start", &StepTime::host_start, Unit::ns, Role::detail},
      {"host_end", &StepTime::host_end, Unit::ns, Role::detail},
@@ -233,7 +229,7 @@ std::optional<report::Table> average_step(const std::vector<StepTime>& steps) {
   if (count == 0) return std::nullopt;
   for (const std::int64_t sum : sums) report::add_to(total, sum);
   std::vector<Average> rows;
-  for (const StepRole role : kColumnOrder) {
+  for (const StepRole role : kStepColumns) {
     const std::int64_t sum = sums[static_cast<std::size_t>(role)];
     rows.push_back({role, sum / count, total == 0 ? 0 : report::ratio(sum, total)});
   }
