@@ -12,7 +12,7 @@ trace() {
   "$make_trace" --out "$folder/generated_$name" --steps 3 --hidden 512 "$@"
 }
 
-trace 2021_workers.json.gz --layers 2 --dialect 2021 --slow-input 20 --loader-workers 2 --stacks --shapes --memory
+trace 2021_workers.json.gz --layers 2 --dialect 2021 --slow-input 20 --loader-workers 2 --stacks --shapes
 trace rocm_checkpointing.json.gz --layers 2 --vendor rocm --checkpointing --tokens 32768 --stacks --shapes --memory
 trace xpu_optimizer.json.gz --layers 2 --vendor xpu --dialect us --unfused-optimizer 20 --shapes
 trace fp32.json.gz --layers 2 --dialect us --fp32 --shapes
@@ -20,4 +20,4 @@ trace inference.json.gz --layers 2 --inference --dialect us --pageable-copy 8 --
 trace cold_start.json.gz --layers 1 --cold-start 2000 --shapes
 trace lost_records.json.gz --layers 1 --drop-device 0.9 --item-sync 8 --shapes
 trace tensor_parallel --gzip --layers 1 --ranks 2 --vendor rocm --tensor-parallel --exposed-comm --network-scale 4 --clock-skew 300
-trace straggler --gzip --layers 1 --ranks 3 --straggler 2:3:compute --clock-skew 300 --dialect us
+trace straggler --gzip --layers 1 --ranks 3 --straggler 2:3:compute --clock-skew 300 --dialect 2021

@@ -1,12 +1,16 @@
-"""Records two ranks of data-parallel training on a CPU, reduced by gloo: gloo_ranks/ beside this file.
+"""Records two ranks of data-parallel training on a CPU, reduced by gloo, and reads of a file in the format of DFTracer:
+gloo_ranks/ and reads.pfw beside this file.
 
 usage: python record.py [FOLDER]      under the PyTorch of tools/pypi-torch.txt
 """
 import gzip
+import json
+import os
 import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1] / "examples"))
@@ -38,8 +42,34 @@ dist.destroy_process_group()
 """
 
 
+def reads():
+    """The lines of a .pfw: a file of 1 MB is written, and read in pieces."""
+    lines = []
+
+    def timed(name, call, **args):
+        begin = time.time_ns()
+        result = call()
+        event = {"id": len(lines), "name": name, "cat": "POSIX", "pid": 7, "tid": 7, "ts": begin // 1000,
+                 "dur": (time.time_ns() - begin) // 1000, "ph": "X", "args": {"hhash": "demo", "fname": "samples.bin", **args}}
+        lines.append(json.dumps(event, separators=(",", ":")) + "\n")
+        return result
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "samples.bin")
+        for flags in (os.O_CREAT | os.O_WRONLY, os.O_RDONLY):
+            file = timed("open64", lambda: os.open(path, flags), flags=flags)
+            for _ in range(16):
+                if flags == os.O_RDONLY:
+                    timed("read", lambda: os.read(file, 65536), count=65536)
+                else:
+                    timed("write", lambda: os.write(file, bytes(65536)), count=65536)
+            timed("close", lambda: os.close(file))
+    return "[\n" + "".join(lines) + "]\n"
+
+
 def main():
     target = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else HERE).resolve() / "gloo_ranks"
+    (target.parent / "reads.pfw").write_text(reads())
     target.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
