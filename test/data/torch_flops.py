@@ -39,10 +39,6 @@ CASES = [  # the operator whose FLOPs are counted, and a program with one call o
     ("aten::convolution", lambda: F.conv_transpose2d(t(4, 8, 10, 12), t(8, 6, 3, 3), stride=2)),
     ("aten::convolution_backward", lambda: (F.conv2d(t(4, 8, 20, 24, grad=True), t(16, 8, 3, 3, grad=True)), True)),
     ("aten::convolution_backward", lambda: (F.conv2d(t(4, 8, 20, 24), t(16, 8, 3, 3, grad=True), stride=2), True)),
-    ("aten::_scaled_dot_product_flash_attention_for_cpu",
-     lambda: F.scaled_dot_product_attention(t(2, 4, 64, 32), t(2, 4, 64, 32), t(2, 4, 64, 32))),
-    ("aten::_scaled_dot_product_flash_attention_for_cpu",
-     lambda: F.scaled_dot_product_attention(t(2, 4, 64, 32), t(2, 4, 64, 32), t(2, 4, 64, 32), is_causal=True)),
 ]
 
 
