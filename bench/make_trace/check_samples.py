@@ -1,4 +1,4 @@
-"""Generates the committed samples again and compares them with what is committed, unpacked: zlib versions differ.
+"""Generates the committed samples and test traces again and compares them with what is committed, unpacked: zlib versions differ.
 
 usage: check_samples.py MAKE_TRACE SOURCE_FOLDER FOLDER
 """
@@ -14,18 +14,22 @@ def content(path):
     return gzip.decompress(data) if path.suffix == ".gz" else data
 
 
-def main():
-    program, source, folder = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
-    shutil.rmtree(folder, ignore_errors=True)
+def check(script, committed, program, folder):
     folder.mkdir(parents=True)
-    subprocess.run([source / "tools/generate_samples.sh", program, folder], check=True)
-    samples = source / "examples/samples"
-    committed = {p.relative_to(samples) for p in samples.rglob("*") if p.is_file()}
-    wanted = {p for p in committed if str(p).startswith("generated_")}
+    subprocess.run([script, program, folder], check=True)
+    wanted = {p.relative_to(committed) for p in committed.rglob("generated_*") if p.is_file()}
+    wanted |= {p.relative_to(committed) for ranks in committed.glob("generated_*/") for p in ranks.iterdir()}
     written = {p.relative_to(folder) for p in folder.rglob("*") if p.is_file()}
     assert wanted and wanted == written, wanted ^ written
-    different = [str(p) for p in sorted(wanted) if content(samples / p) != content(folder / p)]
-    assert not different, f"run tools/generate_samples.sh and commit: {different}"
+    different = [str(p) for p in sorted(wanted) if content(committed / p) != content(folder / p)]
+    assert not different, f"run {script} and commit: {different}"
+
+
+def main():
+    program, source, folder = sys.argv[1], pathlib.Path(sys.argv[2]).resolve(), pathlib.Path(sys.argv[3])
+    shutil.rmtree(folder, ignore_errors=True)
+    check(source / "tools/generate_samples.sh", source / "examples/samples", program, folder / "samples")
+    check(source / "test/data/generate.sh", source / "test/data", program, folder / "data")
 
 
 main()

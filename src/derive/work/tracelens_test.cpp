@@ -1,4 +1,4 @@
-// TraceLens's numbers for every row of its model sheets, under its convention and against ours.
+// TraceLens's numbers for every row of its model sheets, under its convention and against ours; and torch's.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -165,6 +165,17 @@ INSTANTIATE_TEST_SUITE_P(Sheets, TraceLens,
                                          Sheet{"BinaryElementwise", 46}, Sheet{"UnaryElementwise", 38},
                                          Sheet{"Reduce_fwd", 4}, Sheet{"Reduce_bwd", 1}),
                          [](const auto& sheet) { return std::string(sheet.param.name); });
+
+// What torch's FlopCounterMode counted for these calls: test/data/torch_flops.py ran them.
+TEST(TorchFlops, ItsConventionGivesItsNumbers) {
+  const auto rows = rows_of(STEPSCOPE_ROOT "/test/data/torch_flops.csv");
+  EXPECT_EQ(rows.size(), 15u);
+  for (const Row& row : rows) {
+    const Work work = work_of(row.at("name"), args_of(row, ""), Convention::torch);
+    EXPECT_TRUE(work.flops_known) << row.at("name");
+    EXPECT_EQ(work.matrix_flops, std::stoll(row.at("flops"))) << row.at("name") << row.at("Input Dims");
+  }
+}
 
 // Matrix FLOPs of the whole trace, from the report that counts each op once.
 TEST(TraceLensTotals, MatrixFlopsOfTheWholeTrace) {
