@@ -15,8 +15,6 @@ namespace stepscope::analyze {
 
 using trace::Rank;
 
-namespace {
-
 template <class Value>
 class Once {
  public:
@@ -30,8 +28,6 @@ class Once {
   std::once_flag flag_;
   Value value_;
 };
-
-}  // namespace
 
 struct Derived::OfRank {
   Once<std::vector<derive::DeviceBusy>> busy;

@@ -225,10 +225,10 @@ Overview overview_of(const Derived& derived) {
   return overview;
 }
 
-constexpr report::ParamSpec kParams[] = {
+constexpr report::ParamSpec kOverviewParams[] = {
     {"tb-compat", report::ParamSpec::Type::flag, "", "", "the TensorBoard plugin's recommendations instead"}};
 
-constinit const About overview_about = {kParams};
+constinit const About overview_about = {kOverviewParams};
 
 report::Report overview(const Derived& derived, const report::Params& params) {
   const trace::Trace& trace = derived.trace();

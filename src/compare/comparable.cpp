@@ -68,14 +68,15 @@ bool has_shapes(const Trace& trace) {
 }
 
 /// How often a row of an analysis came, and how much work it did.
-struct Work {
+struct WorkPerStep {
   double calls = 0, amount = 0;
 };
 
 /// The first table of an analysis over the counted steps, per step, by its names.
-std::map<std::string, Work> work_per_step(const Trace& trace, const CountedSteps& counted,
-                                          const char* analysis, const char* calls, const char* amount) {
-  std::map<std::string, Work> out;
+std::map<std::string, WorkPerStep> work_per_step(const Trace& trace, const CountedSteps& counted,
+                                                 const char* analysis, const char* calls,
+                                                 const char* amount) {
+  std::map<std::string, WorkPerStep> out;
   if (counted.steps.empty()) return out;
   report::Params params;
   if (counted.marked)
@@ -87,7 +88,7 @@ std::map<std::string, Work> work_per_step(const Trace& trace, const CountedSteps
   if (count == nullptr || sum == nullptr) return out;
   const auto steps = static_cast<double>(counted.steps.size());
   for (std::size_t row = 0; row < table.rows(); ++row) {
-    Work& work = out[report::field(table, "name", row) + '\n' + report::field(table, "op", row)];
+    WorkPerStep& work = out[report::field(table, "name", row) + '\n' + report::field(table, "op", row)];
     work.calls += report::number_at(*count, row) / steps;
     work.amount += report::number_at(*sum, row) / steps;
   }
@@ -139,7 +140,7 @@ void compare_work(const Trace& a, const Trace& b, const Pair& recordings, const 
   for (const Question& q : kQuestions) {
     const auto on_a = work_per_step(a, recordings.a.counted, q.analysis, q.calls, q.amount),
                on_b = work_per_step(b, recordings.b.counted, q.analysis, q.calls, q.amount);
-    Work of_a, of_b;
+    WorkPerStep of_a, of_b;
     for (const auto& [name, work] : on_a) {
       const auto same = on_b.find(name);
       if (same == on_b.end() || !nearly(work.calls, same->second.calls)) continue;

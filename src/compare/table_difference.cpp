@@ -17,8 +17,6 @@ using report::Unit;
 constexpr std::size_t kMaxCompared = 9;  // columns of a table; each becomes up to four
 constexpr std::string_view kOfOneRun[] = {"step", "event", "index", "correlation", "range", "sequence", "id"};
 
-bool is_text(const Column& column) { return std::holds_alternative<report::Texts>(column.values); }
-
 /// A number that names something of one run only; bounds of histograms are the same in all.
 bool is_of_one_run(const Column& column) {
   if (column.unit == Unit::ns && column.name != "below") return true;
@@ -40,7 +38,7 @@ std::string key_text(const Column& column, std::size_t row) {
                          : std::to_string(static_cast<std::int64_t>(report::number_at(column, row)));
 }
 
-double mean(const std::vector<double>& values) {
+double mean_or_none(const std::vector<double>& values) {
   return values.empty()
              ? report::kNoReal
              : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
@@ -85,8 +83,8 @@ void add_number(Table& out, const Column& column, const std::vector<Joined>& row
   report::Reals& change =
       out.reals(column.name + "_change", column.unit, at == 0 ? Role::change : Role::detail);
   for (const Joined& row : rows) {
-    a.push_back(mean(values_of(row.a, at)));
-    b.push_back(mean(values_of(row.b, at)));
+    a.push_back(mean_or_none(values_of(row.a, at)));
+    b.push_back(mean_or_none(values_of(row.b, at)));
     const bool both = row.a != nullptr && row.b != nullptr;
     change.push_back(both ? b.back() - a.back() : report::kNoReal);
   }

@@ -82,8 +82,8 @@ Tree tree_of(const trace::Trace& trace, const Rank& rank, const StepChoice& choi
   return tree;
 }
 
-struct Columns {
-  explicit Columns(const trace::Trace& trace)
+struct CallTreeColumns {
+  explicit CallTreeColumns(const trace::Trace& trace)
       : rank(table, trace),
         name(table.texts("name")),
         depth(table.ints("depth", Unit::none, Role::depth)),
@@ -121,7 +121,7 @@ std::vector<std::int64_t> order_of(const Tree& tree) {
 }
 
 /// Returns how many nodes are below the limits.
-std::int64_t add_rank(Columns& out, const Rank& rank, const Tree& tree, const Limits& limits,
+std::int64_t add_rank(CallTreeColumns& out, const Rank& rank, const Tree& tree, const Limits& limits,
                       bool has_device) {
   const CallPaths& paths = tree.paths;
   double host = 0, device = 0;
@@ -161,17 +161,17 @@ bool has_device_work(const Rank& rank) {
 
 }  // namespace
 
-constexpr report::ParamSpec kParams[] = {
+constexpr report::ParamSpec kCallTreeParams[] = {
     {"depth", report::ParamSpec::Type::integer, "0", "", "levels to show; 0 shows all"},
     {"min-share", report::ParamSpec::Type::percentage, "0.1", "",
      "hide rows under this percentage of both host and device time"}};
 
-constinit const About call_tree_about = {kParams};
+constinit const About call_tree_about = {kCallTreeParams};
 
 report::Report call_tree(const trace::Trace& trace, const report::Params& params) {
   const StepChoice choice(params);
   const Limits limits = limits_of(params);
-  Columns out(trace);
+  CallTreeColumns out(trace);
   report::Report report{"call_tree", {}, {}};
   std::int64_t hidden = 0, unattributed = 0;
   for (const Rank& rank : trace.ranks) {

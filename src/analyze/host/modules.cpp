@@ -45,8 +45,8 @@ Modules modules_of(const trace::Trace& trace, const Rank& rank, const StepChoice
   return out;
 }
 
-struct Columns {
-  explicit Columns(const trace::Trace& trace)
+struct ModuleColumns {
+  explicit ModuleColumns(const trace::Trace& trace)
       : rank(table, trace),
         module(table.texts("module")),
         kind(table.texts("class", Role::detail)),
@@ -67,7 +67,7 @@ struct Columns {
   report::Reals& share;
 };
 
-void add_rank(Columns& out, const Rank& rank, const Modules& modules, std::int64_t device_time) {
+void add_rank(ModuleColumns& out, const Rank& rank, const Modules& modules, std::int64_t device_time) {
   const bool has_device = device_time > 0;
   std::vector<std::int64_t> device = modules.device_self, backward = modules.backward_self;
   modules.in.paths.add_up(device);
@@ -98,7 +98,7 @@ constinit const About modules_about = {};
 
 report::Report modules(const trace::Trace& trace, const report::Params& params) {
   const StepChoice choice(params);
-  Columns out(trace);
+  ModuleColumns out(trace);
   report::Report report{"modules", {}, {}};
   std::int64_t outside = 0, device_time = 0;
   for (const Rank& rank : trace.ranks) {

@@ -120,7 +120,7 @@ struct Means {
 };
 
 /// What the table says of an operator and a sequence.
-struct Row {
+struct SequenceRow {
   std::string name, sequence;
   std::size_t length;
   Means means;
@@ -132,11 +132,11 @@ std::string joined(const trace::Trace& trace, const std::vector<trace::StringId>
   return text;
 }
 
-constexpr report::ParamSpec kParams[] = {kHtaCompat, kHtaLastStep};
+constexpr report::ParamSpec kOpLaunchesParams[] = {kHtaCompat, kHtaLastStep};
 
 }  // namespace
 
-constinit const About op_launches_about = {kParams, false};
+constinit const About op_launches_about = {kOpLaunchesParams, false};
 
 report::Report op_launches(const Derived& derived, const report::Params& params) {
   const trace::Trace& trace = derived.trace();
@@ -158,15 +158,15 @@ report::Report op_launches(const Derived& derived, const report::Params& params)
       mean.launch_delay += static_cast<double>(call.launch_delay);
       mean.start_delay += static_cast<double>(call.start_delay);
     }
-    std::vector<Row> rows;
+    std::vector<SequenceRow> rows;
     for (const auto& [key, mean] : by_ids)
       rows.push_back(
           {std::string(trace.text(key.first)), joined(trace, key.second), key.second.size(), mean});
-    std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+    std::sort(rows.begin(), rows.end(), [](const SequenceRow& a, const SequenceRow& b) {
       if (a.means.count != b.means.count) return a.means.count > b.means.count;
       return std::tie(a.name, a.sequence) < std::tie(b.name, b.sequence);
     });
-    for (Row& row : rows) {
+    for (SequenceRow& row : rows) {
       rank.add(of);
       name.push_back(std::move(row.name));
       sequence.push_back(std::move(row.sequence));

@@ -156,7 +156,7 @@ Operators operators_of(const Derived& derived, const OperatorQuestion& question)
   return of;
 }
 
-constexpr report::ParamSpec kParams[] = {
+constexpr report::ParamSpec kOperatorsParams[] = {
     {"group", report::ParamSpec::Type::choice, "name", "name|shape|stack",
      "a row per operator, or per operator and input shape or call stack"},
     {"convention", report::ParamSpec::Type::choice, "exact", "exact|torch|tracelens",
@@ -166,7 +166,7 @@ constexpr report::ParamSpec kParams[] = {
     kTbCompat,
 };
 
-constinit const About operators_about = {kParams};
+constinit const About operators_about = {kOperatorsParams};
 
 report::Report operators(const Derived& derived, const report::Params& params) {
   if (params.flag("tb-compat")) return tb_operators(derived.trace(), params);

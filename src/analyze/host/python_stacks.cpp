@@ -114,8 +114,8 @@ std::string folded(const CallPaths& paths, PathId path) {
   return text;
 }
 
-struct Columns {
-  explicit Columns(const trace::Trace& trace)
+struct StackColumns {
+  explicit StackColumns(const trace::Trace& trace)
       : rank(table, trace),
         stack(table.texts("stack")),
         time(table.ints("time", Unit::ns)),
@@ -128,7 +128,8 @@ struct Columns {
 };
 
 /// Returns false when there was no room for all.
-bool add_rank(Columns& out, const Rank& rank, const Stacks& stacks, const std::vector<std::int64_t>& time) {
+bool add_rank(StackColumns& out, const Rank& rank, const Stacks& stacks,
+              const std::vector<std::int64_t>& time) {
   struct Line {
     PathId path;
     std::string text;
@@ -159,16 +160,16 @@ bool add_rank(Columns& out, const Rank& rank, const Stacks& stacks, const std::v
 
 }  // namespace
 
-constexpr report::ParamSpec kParams[] = {
+constexpr report::ParamSpec kPythonStacksParams[] = {
     {"metric", report::ParamSpec::Type::choice, "host", "host|device",
      "time in the frame itself on the host, or of the device events launched from it"}};
 
-constinit const About python_stacks_about = {kParams};
+constinit const About python_stacks_about = {kPythonStacksParams};
 
 report::Report python_stacks(const trace::Trace& trace, const report::Params& params) {
   const StepChoice choice(params);
   const bool device = params.text("metric") == "device";
-  Columns out(trace);
+  StackColumns out(trace);
   report::Report report{"python_stacks", {}, {}};
   bool any = false, all = true;
   for (const Rank& rank : trace.ranks) {

@@ -184,7 +184,7 @@ Table events(const trace::Trace& trace, const std::vector<OfRank>& ranks) {
   return table;
 }
 
-constexpr report::ParamSpec kParams[] = {
+constexpr report::ParamSpec kUserAnnotationsParams[] = {
     {"duration-ratio", report::ParamSpec::Type::percentage, "80", "",
      "with --hta-compat: the percentage of the time that keeps its names"},
     {"num-kernels", report::ParamSpec::Type::integer, "1000", "",
@@ -196,7 +196,7 @@ constexpr report::ParamSpec kParams[] = {
 
 }  // namespace
 
-constinit const About user_annotations_about = {kParams, false};
+constinit const About user_annotations_about = {kUserAnnotationsParams, false};
 
 report::Report user_annotations(const Derived& derived, const report::Params& params) {
   std::vector<OfRank> ranks =

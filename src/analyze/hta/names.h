@@ -1,7 +1,9 @@
 // What HTA's patterns make of names. Only --hta-compat asks: the engine's own classes are in derive.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <string_view>
 
 namespace stepscope::analyze {
@@ -14,6 +16,11 @@ inline constexpr KernelType kWorkTypes[] = {KernelType::computation, KernelType:
                                             KernelType::memory};
 
 namespace hta {
+
+template <std::size_t N>
+bool is_one_of(std::string_view name, const std::string_view (&names)[N]) {
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
 
 KernelType kernel_type(std::string_view name);
 

@@ -138,7 +138,7 @@ report::Table calls(const trace::Trace& trace, const std::vector<hta::Table>& ra
   return table;
 }
 
-constexpr report::ParamSpec kParams[] = {
+constexpr report::ParamSpec kHtaTraceParams[] = {
     {"calls", report::ParamSpec::Type::flag, "", "", "the call graph of the events instead of their columns"},
     {"everything", report::ParamSpec::Type::flag, "", "",
      "keep all steps and all device events, as HTA's TraceDiff does"},
@@ -146,7 +146,7 @@ constexpr report::ParamSpec kParams[] = {
 
 }  // namespace
 
-constinit const About hta_trace_about = {kParams, false, Needs::all_ranks};
+constinit const About hta_trace_about = {kHtaTraceParams, false, Needs::all_ranks};
 
 report::Report hta_trace(const Derived& derived, const report::Params& params) {
   const trace::Trace& trace = derived.trace();

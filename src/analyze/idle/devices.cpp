@@ -258,9 +258,9 @@ Devices devices_of(const Derived& derived) {
   return of;
 }
 
-constexpr report::ParamSpec kParams[] = {kTbCompat};
+constexpr report::ParamSpec kDevicesParams[] = {kTbCompat};
 
-constinit const About devices_about = {kParams};
+constinit const About devices_about = {kDevicesParams};
 
 report::Report devices(const Derived& derived, const report::Params& params) {
   const trace::Trace& trace = derived.trace();

@@ -60,7 +60,7 @@ std::vector<Stream> streams_of(const DeviceSpans& of, Time kernel_delay, bool co
   return streams;
 }
 
-constexpr report::ParamSpec kParams[] = {
+constexpr report::ParamSpec kIdleBreakdownParams[] = {
     {"kernel-delay", report::ParamSpec::Type::integer, "30", "",
      "gaps shorter than this many microseconds are the device's own (kernel_wait)"},
     kHtaCompat,
@@ -75,7 +75,7 @@ double total_of(const Stream& stream) {
 
 }  // namespace
 
-constinit const About idle_breakdown_about = {kParams, false};
+constinit const About idle_breakdown_about = {kIdleBreakdownParams, false};
 
 report::Report idle_breakdown(const Derived& derived, const report::Params& params) {
   const bool compat = params.flag("hta-compat");

@@ -29,7 +29,7 @@ struct Counts {
   }
 };
 
-constexpr report::ParamSpec kParams[] = {
+constexpr report::ParamSpec kLaunchStatsParams[] = {
     {"no-memory", report::ParamSpec::Type::flag, "", "", "leave copies and fills out"},
     {"runtime-cutoff", report::ParamSpec::Type::integer, "50", "",
      "a call longer than this many microseconds is long"},
@@ -40,7 +40,7 @@ constexpr report::ParamSpec kParams[] = {
 
 }  // namespace
 
-constinit const About launch_stats_about = {kParams, false};
+constinit const About launch_stats_about = {kLaunchStatsParams, false};
 
 report::Report launch_stats(const Derived& derived, const report::Params& params) {
   const trace::Trace& trace = derived.trace();

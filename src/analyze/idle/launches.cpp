@@ -181,7 +181,7 @@ const report::Sheet<StreamDelays>& stream_sheet() {
   return kSheet;
 }
 
-const report::Sheet<LaunchCalls>& call_sheet() {
+const report::Sheet<LaunchCalls>& launch_call_sheet() {
   using C = LaunchCalls;
   static const report::Sheet<C> kSheet{
       "Launch calls by name",
@@ -261,7 +261,7 @@ report::Report launches(const Derived& derived, const report::Params&) {
   const bool several = derived.trace().several();
   Launches of = launches_of(derived);
   return {"launches",
-          {tabulate(stream_sheet(), of.streams, several), tabulate(call_sheet(), of.calls, several),
+          {tabulate(stream_sheet(), of.streams, several), tabulate(launch_call_sheet(), of.calls, several),
            tabulate(stretch_sheet(), of.stretches, several), tabulate(graph_sheet(), of.graphs, several),
            tabulate(loop_sheet(), of.loops, several), tabulate(other_sheet(), of.other_calls, several)},
           std::move(of.notes)};

@@ -53,14 +53,14 @@ Time time_at(const std::vector<Point>& points, std::int64_t limit) {
   return time;
 }
 
-constexpr report::ParamSpec kParams[] = {
+constexpr report::ParamSpec kQueueLengthParams[] = {
     {"limit", report::ParamSpec::Type::integer, "1024", "", "a queue this long is full: the host waits"},
     kHtaCompat,
     kHtaLastStep};
 
 }  // namespace
 
-constinit const About queue_length_about = {kParams, false};
+constinit const About queue_length_about = {kQueueLengthParams, false};
 
 report::Report queue_length(const Derived& derived, const report::Params& params) {
   const bool compat = params.flag("hta-compat");

@@ -198,7 +198,7 @@ void add_rank(std::vector<Synchronization>& calls, const Derived& derived, const
     call->cost = call->refill = call->busy = report::kNoInt;
 }
 
-const report::Sheet<Synchronization>& call_sheet() {
+const report::Sheet<Synchronization>& waiting_call_sheet() {
   using S = Synchronization;
   static const report::Sheet<S> kSheet{"Calls that wait for the device",
                                        Shape::table,
@@ -244,8 +244,9 @@ constinit const About synchronizations_about = {};
 
 report::Report synchronizations(const Derived& derived, const report::Params&) {
   Synchronizations of = synchronizations_of(derived);
-  return {
-      "synchronizations", {tabulate(call_sheet(), of.calls, derived.trace().several())}, std::move(of.notes)};
+  return {"synchronizations",
+          {tabulate(waiting_call_sheet(), of.calls, derived.trace().several())},
+          std::move(of.notes)};
 }
 
 }  // namespace stepscope::analyze

@@ -142,14 +142,15 @@ Table overlap(const Derived& derived, const report::Params& params, const std::v
   return table;
 }
 
-constexpr report::ParamSpec kParams[] = {
+constexpr report::ParamSpec kTemporalBreakdownParams[] = {
     {"no-memory", report::ParamSpec::Type::flag, "", "", "leave copies and fills out of the kernel types"},
     kHtaCompat,
     kHtaLastStep};
 
 }  // namespace
 
-constinit const About temporal_breakdown_about = {kParams, true, Needs::one_rank, join_types};
+constinit const About temporal_breakdown_about = {kTemporalBreakdownParams, true, Needs::one_rank,
+                                                  join_types};
 
 report::Report temporal_breakdown(const Derived& derived, const report::Params& params) {
   const std::vector<DeviceSpans> devices = device_spans(derived, params);

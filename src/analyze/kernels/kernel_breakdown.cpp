@@ -19,7 +19,7 @@ std::vector<NamedDurations> rows_of(const trace::Trace& trace, const DeviceSpans
   return durations.rows();
 }
 
-constexpr report::ParamSpec kParams[] = {
+constexpr report::ParamSpec kKernelBreakdownParams[] = {
     {"no-memory", report::ParamSpec::Type::flag, "", "", "leave copies and fills out"},
     {"duration-ratio", report::ParamSpec::Type::percentage, "80", "",
      "with --hta-compat: the percentage of the time that keeps its names"},
@@ -30,7 +30,7 @@ constexpr report::ParamSpec kParams[] = {
 
 }  // namespace
 
-constinit const About kernel_breakdown_about = {kParams, false};
+constinit const About kernel_breakdown_about = {kKernelBreakdownParams, false};
 
 report::Report kernel_breakdown(const Derived& derived, const report::Params& params) {
   const trace::Trace& trace = derived.trace();

@@ -130,7 +130,7 @@ void add_patterns(std::map<std::string, Pattern>& patterns, const trace::Trace& 
   }
 }
 
-constexpr report::ParamSpec kParams[] = {
+constexpr report::ParamSpec kKernelSequencesParams[] = {
     {"operator", report::ParamSpec::Type::text, "aten::", "", "operators whose name contains this text"},
     {"least", report::ParamSpec::Type::integer, "3", "", "the fewest device events of a sequence"},
     kHtaCompat,
@@ -138,7 +138,7 @@ constexpr report::ParamSpec kParams[] = {
 
 }  // namespace
 
-constinit const About kernel_sequences_about = {kParams, false};
+constinit const About kernel_sequences_about = {kKernelSequencesParams, false};
 
 report::Report kernel_sequences(const Derived& derived, const report::Params& params) {
   const trace::Trace& trace = derived.trace();

@@ -211,11 +211,12 @@ Kernels kernels_of(const trace::Trace& trace, const StepChoice& choice, KernelsB
   return of;
 }
 
-constexpr report::ParamSpec kParams[] = {{"group", report::ParamSpec::Type::choice, "name", "name|properties",
-                                          "one row per kernel name, or per name, op and launch properties"},
-                                         kTbCompat};
+constexpr report::ParamSpec kKernelsParams[] = {
+    {"group", report::ParamSpec::Type::choice, "name", "name|properties",
+     "one row per kernel name, or per name, op and launch properties"},
+    kTbCompat};
 
-constinit const About kernels_about = {kParams};
+constinit const About kernels_about = {kKernelsParams};
 
 report::Report kernels(const trace::Trace& trace, const report::Params& params) {
   if (params.flag("tb-compat")) return tb_kernels(trace, params);

@@ -58,11 +58,11 @@ std::map<std::string, std::vector<Point>> rates_of(const trace::Trace& trace, co
 constexpr const char* kNoCopyNote =
     "No copies or fills of a device are recorded, so there is no rate to show.";
 
-constexpr report::ParamSpec kParams[] = {kHtaCompat, kHtaLastStep};
+constexpr report::ParamSpec kMemoryBandwidthParams[] = {kHtaCompat, kHtaLastStep};
 
 }  // namespace
 
-constinit const About memory_bandwidth_about = {kParams, false};
+constinit const About memory_bandwidth_about = {kMemoryBandwidthParams, false};
 
 report::Report memory_bandwidth(const Derived& derived, const report::Params& params) {
   report::Report report{"memory_bandwidth", {}, {}};

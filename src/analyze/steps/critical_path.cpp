@@ -137,7 +137,7 @@ Table nodes(const trace::Trace& trace, const std::vector<RankPath>& ranks) {
   return table;
 }
 
-constexpr report::ParamSpec kParams[] = {
+constexpr report::ParamSpec kCriticalPathParams[] = {
     {"annotation", report::ParamSpec::Type::text, "ProfilerStep", "",
      "the range to look at: one whose name holds this text; all for the whole recording"},
     {"instance", report::ParamSpec::Type::steps, "0", "",
@@ -162,7 +162,7 @@ std::string unfound(const hta::Ranges& ranges, std::int64_t named) {
 
 }  // namespace
 
-constinit const About critical_path_about = {kParams, false};
+constinit const About critical_path_about = {kCriticalPathParams, false};
 
 std::vector<RankPath> critical_paths(const trace::Trace& trace, const report::Params& params,
                                      std::vector<std::string>& notes, const trace::Rank* only) {

@@ -140,7 +140,7 @@ void add_waits(InputWait& out, const Rank& rank, const StepChoice& choice, const
   }
 }
 
-const report::Sheet<StepWaits>& step_sheet() {
+const report::Sheet<StepWaits>& waiting_step_sheet() {
   using S = StepWaits;
   static const report::Sheet<S> kSheet{
       "Waiting for data by step",
@@ -230,7 +230,7 @@ report::Report input_wait(const Derived& derived, const report::Params&) {
   const bool several = derived.trace().several();
   InputWait of = input_wait_of(derived);
   return {"input_wait",
-          {tabulate(step_sheet(), of.steps, several), tabulate(loader_sheet(), of.loaders, several),
+          {tabulate(waiting_step_sheet(), of.steps, several), tabulate(loader_sheet(), of.loaders, several),
            tabulate(wait_sheet(), of.waits, several)},
           std::move(of.notes)};
 }

@@ -261,9 +261,9 @@ Steps steps_of(const Derived& derived) {
   return of;
 }
 
-constexpr report::ParamSpec kParams[] = {kTbCompat};
+constexpr report::ParamSpec kStepsParams[] = {kTbCompat};
 
-constinit const About steps_about = {kParams, true, Needs::one_rank, join_averages};
+constinit const About steps_about = {kStepsParams, true, Needs::one_rank, join_averages};
 
 report::Report steps(const Derived& derived, const report::Params& params) {
   const trace::Trace& trace = derived.trace();

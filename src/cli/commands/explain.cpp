@@ -43,7 +43,7 @@ report::Texts in_full(const report::Reals& numbers) {
 }
 
 /// What is read, the numbers and the constants, without the columns that are for machines.
-report::Report for_people(report::Report all) {
+report::Report explanation_for_people(report::Report all) {
   report::Report shown{all.name, {}, {}};
   for (report::Table& table : all.tables)  // constants differ in kind: each keeps its own digits
     if (report::Column* value = table.title == "Constants" ? find_column(table, "value") : nullptr)
@@ -110,7 +110,7 @@ std::string as_text(const Call& call, const advise::ExplainedId& id,
     for (std::size_t i = 0; i < e.because.size(); ++i)
       out += paragraph(i == 0 ? fmt::format("{} confidence: ", e.confidence) : "    ", e.because[i], columns);
   }
-  const report::Report tables = for_people(advise::explanation(id, told));
+  const report::Report tables = explanation_for_people(advise::explanation(id, told));
   if (!tables.tables.empty()) out += '\n' + drawn(call, tables);
   if (!entry.doc.empty()) out += '\n' + plain_text(entry.doc, columns);
   return out;

@@ -45,7 +45,7 @@ int exit_code(compare::Outcome outcome) {
 }
 
 /// For people: without the columns for machines; why each limit but the first was decided so stands below.
-report::Report for_people(report::Report gate) {
+report::Report gate_for_people(report::Report gate) {
   const report::Table& checks = gate.tables[1];
   std::vector<std::string> reasons;
   for (std::size_t row = 0; checks.rows() > 1 && row < checks.rows(); ++row)
@@ -61,7 +61,7 @@ int print_gate(const Call& call, const report::Report& report) {
   const std::string format = format_of(call);
   if (format == "markdown") return put(call, to_markdown(report));
   if (format == "junit") return put(call, to_junit(report));
-  return print(call, format == "text" ? for_people(report) : report);
+  return print(call, format == "text" ? gate_for_people(report) : report);
 }
 
 }  // namespace
