@@ -18,7 +18,7 @@
 namespace stepscope::test {
 
 /// Reads `json` as one file. The temporary file is gone when it returns.
-inline trace::Trace open_text(std::string_view json) {
+inline trace::Trace open_json(std::string_view json) {
   static int count = 0;
   const std::filesystem::path path =
       std::filesystem::temp_directory_path() /
@@ -36,7 +36,7 @@ inline trace::Trace open_text(std::string_view json) {
 
 /// A document of these events, which stand between the brackets of "traceEvents".
 inline trace::Trace open_events(std::string_view events) {
-  return open_text("{\"schemaVersion\": 1, \"traceEvents\": [" + std::string(events) + "]}");
+  return open_json("{\"schemaVersion\": 1, \"traceEvents\": [" + std::string(events) + "]}");
 }
 
 /// Ranks 0, 1, … of one job: of each the events of its file. `order`: in which the files are named.

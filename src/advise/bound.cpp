@@ -8,6 +8,7 @@
 
 #include "advise/collective_facts.h"
 #include "advise/rules/constants.h"
+#include "advise/say.h"
 #include "advise/see.h"
 #include "report/names.h"
 #include "report/units.h"
@@ -20,9 +21,6 @@ using report::Unit;
 
 constexpr std::int64_t kMinEvents = 20;
 constexpr std::int64_t kMinWork = 1'000'000;  // ns
-
-std::string ns(std::int64_t time) { return format_value(time, Unit::ns); }
-std::string percent(double share) { return format_value(share, Unit::share); }
 
 struct CausePhrase {
   IdleCause cause;

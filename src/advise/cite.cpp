@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "advise/places.h"
+#include "base/text.h"
 #include "report/units.h"
 
 namespace stepscope::advise {
@@ -34,10 +35,6 @@ constexpr Written kWritten[] = {
     {"aten::unique_consecutive", "unique_consecutive()", WaitKind::shape},
     {"aten::repeat_interleave", "repeat_interleave() without output_size", WaitKind::shape},
 };
-
-bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
 
 std::string remedy_of(const WaitingCall& wait) {
   switch (wait.kind) {
@@ -71,17 +68,17 @@ std::string remedy_of(const WaitingCall& wait) {
 }
 
 bool copies_to_host(std::string_view copy) {
-  return contains(copy, "DtoH") || contains(copy, "DeviceToHost") || contains(copy, "Device -> Host");
+  return has(copy, "DtoH") || has(copy, "DeviceToHost") || has(copy, "Device -> Host");
 }
 bool copies_to_device(std::string_view copy) {
-  return contains(copy, "HtoD") || contains(copy, "HostToDevice") || contains(copy, "Host -> Device");
+  return has(copy, "HtoD") || has(copy, "HostToDevice") || has(copy, "Host -> Device");
 }
 
 void name_wait(WaitingCall& wait, const std::string& copy) {
-  wait.what = !wait.op.empty()                     ? wait.op
-              : contains(wait.call, "Event")       ? "an event's synchronize()"
-              : contains(wait.call, "Synchronize") ? "torch.cuda.synchronize()"
-                                                   : wait.call;
+  wait.what = !wait.op.empty()                ? wait.op
+              : has(wait.call, "Event")       ? "an event's synchronize()"
+              : has(wait.call, "Synchronize") ? "torch.cuda.synchronize()"
+                                              : wait.call;
   for (const Written& known : kWritten) {
     if (known.op != wait.op) continue;
     wait.what = known.what;
@@ -104,9 +101,9 @@ analyze::DeviceUse busiest_device(const Evidence& e) {
 enum class Maker : std::uint8_t { unknown, nvidia, amd, intel };
 
 Maker maker_of(const analyze::DeviceUse& device) {
-  if (contains(device.name, "Intel")) return Maker::intel;
-  if (contains(device.name, "AMD") || contains(device.name, "Instinct")) return Maker::amd;
-  return device.compute_major > 0 || contains(device.name, "NVIDIA") ? Maker::nvidia : Maker::unknown;
+  if (has(device.name, "Intel")) return Maker::intel;
+  if (has(device.name, "AMD") || has(device.name, "Instinct")) return Maker::amd;
+  return device.compute_major > 0 || has(device.name, "NVIDIA") ? Maker::nvidia : Maker::unknown;
 }
 
 }  // namespace
@@ -192,7 +189,7 @@ std::string device_graphs(const Evidence& e) {
 double pinned_rate(const Evidence& e) {
   const analyze::DeviceUse device = busiest_device(e);
   constexpr double kGen3 = 12e9, kGen4 = 25e9, kGen5 = 50e9;  // PCIe, 16 lanes
-  if (contains(device.name, "MI300")) return kGen5;
+  if (has(device.name, "MI300")) return kGen5;
   if (maker_of(device) == Maker::amd) return kGen4;
   return device.compute_major >= 9 ? kGen5 : device.compute_major >= 8 ? kGen4 : kGen3;
 }
@@ -202,7 +199,7 @@ double expected_bus_rate(const Evidence& e, std::int64_t ranks) {
   constexpr std::int64_t kMaxInHost = 8;
   if (ranks > kMaxInHost) return kNetwork;
   const analyze::DeviceUse device = busiest_device(e);
-  if (maker_of(device) == Maker::amd) return contains(device.name, "MI") ? kFabric : kPcie;
+  if (maker_of(device) == Maker::amd) return has(device.name, "MI") ? kFabric : kPcie;
   const bool of_data_centres =
       device.compute_minor == 0 && device.compute_major >= 7 && device.compute_major <= 10;
   return of_data_centres ? kFabric : kPcie;
@@ -214,7 +211,7 @@ std::string lower_precision(const Evidence& e) {
   const bool nvidia = maker == Maker::nvidia;
   if (maker == Maker::intel) return "torch.autocast(\"xpu\", dtype=torch.bfloat16).";
   if (maker == Maker::amd) return "torch.autocast(\"cuda\", dtype=torch.bfloat16).";
-  const bool volta = contains(device.name, "V100") || device.compute_major == 7;
+  const bool volta = has(device.name, "V100") || device.compute_major == 7;
   if (nvidia && volta)
     return fmt::format(
         "torch.autocast(\"cuda\", dtype=torch.float16) with torch.amp.GradScaler(\"cuda\"): the matrix units "

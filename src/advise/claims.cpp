@@ -28,11 +28,11 @@ void doubt(Claim& claim, int levels, const std::vector<Health>& health) {
 }
 
 /// A symptom is explained by the first of its causes that was found.
-struct Explained {
+struct ExplainedSymptom {
   RuleId symptom;
   RuleId causes[2];
 };
-constexpr Explained kExplained[] = {
+constexpr ExplainedSymptom kExplainedSymptoms[] = {
     {RuleId::K02, {RuleId::H01, RuleId::G03}},
     {RuleId::H09, {RuleId::I06, RuleId::K10}},
 };
@@ -84,7 +84,7 @@ std::vector<Claim> with_symptoms_attached(std::vector<Claim> claims) {
   const auto find = [&](RuleId id) {
     return std::find_if(claims.begin(), claims.end(), [&](const Claim& claim) { return claim.id == id; });
   };
-  for (const Explained& known : kExplained) {
+  for (const ExplainedSymptom& known : kExplainedSymptoms) {
     const auto symptom = find(known.symptom);
     if (symptom == claims.end()) continue;
     auto cause = claims.end();

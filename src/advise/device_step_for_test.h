@@ -60,7 +60,7 @@ inline std::string events_of(const Step& step) {
 }
 
 inline report::Table findings(const Step& step, const char* device = "NVIDIA H100") {
-  const trace::Trace trace = test::open_text(fmt::format(
+  const trace::Trace trace = test::open_json(fmt::format(
       R"J({{"schemaVersion": 1, "deviceProperties": [{{"id": 0, "name": "{}", "totalGlobalMem": 85000000000, "computeMajor": 9, "computeMinor": 0, "numSms": 132}}], "traceEvents": [{}]}})J",
       device, events_of(step)));
   const analyze::Derived derived(trace, {});

@@ -6,6 +6,7 @@
 
 #include "advise/rules/constants.h"
 #include "advise/say.h"
+#include "base/text.h"
 #include "report/statistics.h"
 
 namespace stepscope::advise {
@@ -73,10 +74,6 @@ CopySum copies_of(const Evidence& e, const std::function<bool(std::string_view, 
   }
   return sum;
 }
-
-namespace {
-bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
-}  // namespace
 
 bool within_device(std::string_view copy) { return has(copy, "DtoD") || has(copy, "DeviceToDevice"); }
 bool to_device(std::string_view copy) { return has(copy, "HtoD") || has(copy, "HostToDevice"); }

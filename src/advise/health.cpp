@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "advise/say.h"
 #include "report/units.h"
 
 namespace stepscope::advise {
@@ -14,9 +15,7 @@ using report::Unit;
 
 constexpr std::int64_t kMillisecond = 1'000'000;
 
-std::string ns(std::int64_t time) { return format_value(time, Unit::ns); }
 std::string count(std::int64_t n) { return format_value(n, Unit::count); }
-std::string percent(double share) { return format_value(share, Unit::share); }
 
 Health row(const Evidence& e, HealthId id, HealthClass grade, std::string what, std::string suffers,
            std::string remedy) {
@@ -204,7 +203,7 @@ std::optional<Health> only_critical(const Evidence& e) {
              "every time, count and saving", "Ask the recording that the copy was made from.");
 }
 
-constexpr HealthRule kRules[] = {
+constexpr HealthRule kHealthRules[] = {
     {HealthId::Q01, "no warm-up before the recorded steps", no_warm_up},
     {HealthId::Q02, "launches without device events", launches_without_device},
     {HealthId::Q03, "device events without launches", device_without_launch},
@@ -225,7 +224,7 @@ constexpr HealthRule kRules[] = {
 
 }  // namespace
 
-std::span<const HealthRule> health_rules() { return kRules; }
+std::span<const HealthRule> health_rules() { return kHealthRules; }
 
 double recording_share(const Evidence& e) {
   constexpr double kVisible = 0.05;

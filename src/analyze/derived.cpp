@@ -13,8 +13,6 @@ namespace stepscope::analyze {
 
 using trace::Rank;
 
-namespace {
-
 template <class Value>
 class Once {
  public:
@@ -28,8 +26,6 @@ class Once {
   std::once_flag flag_;
   Value value_;
 };
-
-}  // namespace
 
 struct Derived::OfRank {
   Once<std::vector<derive::DeviceBusy>> busy;

@@ -116,11 +116,11 @@ const report::Sheet<EventFact> kEventSheet{"Event",
 
 }  // namespace
 
-constexpr report::ParamSpec kParams[] = {
+constexpr report::ParamSpec kEventParams[] = {
     {"id", report::ParamSpec::Type::integer, "", "", "position in the file's list of events, from 0; needed"},
     {"rank", report::ParamSpec::Type::integer, "", "", "only in this rank"}};
 
-constinit const About event_about = {kParams};
+constinit const About event_about = {kEventParams};
 
 report::Report event(const trace::Trace& trace, const report::Params& params) {
   Facts facts;

@@ -22,12 +22,6 @@ struct TemporaryFile {
   std::string path;
 };
 
-std::string drained(ByteSource& source) {
-  std::string all, part(64, '\0');
-  for (std::size_t n; (n = source.read(part.data(), part.size())) != 0;) all.append(part, 0, n);
-  return all;
-}
-
 TEST(OpenBytes, PlainAndCompressedFiles) {
   for (const std::string& bytes :
        {std::string("x"), std::string(1000, 'y'), test::gzip(std::string(1000, 'y'))}) {
@@ -35,7 +29,7 @@ TEST(OpenBytes, PlainAndCompressedFiles) {
     auto source = open_bytes(file.path);
     ASSERT_TRUE(source.ok());
     EXPECT_EQ((*source)->stored_size, static_cast<std::int64_t>(bytes.size()));
-    EXPECT_EQ(drained(**source), bytes == "x" ? "x" : std::string(1000, 'y'));
+    EXPECT_EQ(test::drained(**source), bytes == "x" ? "x" : std::string(1000, 'y'));
     EXPECT_EQ((*source)->position(), static_cast<std::int64_t>(bytes.size()));
   }
 }
@@ -44,7 +38,7 @@ TEST(OpenBytes, AnEmptyFileIsNoError) {
   const TemporaryFile file("");
   auto source = open_bytes(file.path);
   ASSERT_TRUE(source.ok());
-  EXPECT_EQ(drained(**source), "");
+  EXPECT_EQ(test::drained(**source), "");
 }
 
 TEST(OpenBytes, WhatCannotBeOpenedSaysWhy) {
@@ -65,7 +59,7 @@ TEST(OpenBytes, APipeHasNoSize) {
   auto source = open_bytes("/dev/fd/" + std::to_string(ends[0]));
   ASSERT_TRUE(source.ok());
   EXPECT_EQ((*source)->stored_size, -1);
-  EXPECT_EQ(drained(**source), "through a pipe");
+  EXPECT_EQ(test::drained(**source), "through a pipe");
   ::close(ends[0]);
 }
 

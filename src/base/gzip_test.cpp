@@ -13,12 +13,6 @@ namespace {
 using test::gzip;
 
 /// Everything a source gives, asked for in pieces of `piece` bytes.
-std::string drained(ByteSource& source, std::size_t piece = 1000) {
-  std::string all, part(piece, '\0');
-  for (std::size_t n; (n = source.read(part.data(), piece)) != 0;) all.append(part, 0, n);
-  return all;
-}
-
 std::string words(std::size_t count) {
   std::mt19937 random(1);
   std::string text;
@@ -46,7 +40,7 @@ TEST(Gzip, PlainTextPassesThrough) {
   for (std::string_view text : {"", "a", "ab", "\x1f", "plain text"}) {
     const auto source = memory_bytes(text.data(), text.size());
     EXPECT_FALSE(source->compressed);
-    EXPECT_EQ(drained(*source), text);
+    EXPECT_EQ(test::drained(*source), text);
     EXPECT_EQ(source->fault_count, 0);
   }
 }
@@ -58,7 +52,7 @@ TEST(Gzip, OneMemberInPiecesOfAnySize) {
     for (std::size_t piece : {std::size_t{1}, std::size_t{7}, std::size_t{4096}, text.size() * 2}) {
       const auto source = memory_bytes(bytes.data(), bytes.size());
       EXPECT_TRUE(source->compressed);
-      EXPECT_EQ(drained(*source, piece), text);
+      EXPECT_EQ(test::drained(*source, piece), text);
       EXPECT_EQ(source->fault_count, 0);
     }
   }
@@ -68,7 +62,7 @@ TEST(Gzip, MembersEmptyOnesAndZeroPadding) {
   const std::string bytes = gzip("one ") + gzip("") + gzip("two ") + std::string(100, '\0') + gzip("three") +
                             std::string(512, '\0');
   const auto source = memory_bytes(bytes.data(), bytes.size());
-  EXPECT_EQ(drained(*source), "one two three");
+  EXPECT_EQ(test::drained(*source), "one two three");
   EXPECT_EQ(source->fault_count, 0);
 }
 
@@ -80,7 +74,7 @@ TEST(Gzip, ManySmallMembers) {
     text += part;
   }
   const auto source = memory_bytes(bytes.data(), bytes.size());
-  EXPECT_EQ(drained(*source), text);
+  EXPECT_EQ(test::drained(*source), text);
   EXPECT_EQ(source->fault_count, 0);
 }
 
@@ -89,7 +83,7 @@ TEST(Gzip, ACutAnywhereKeepsWhatZlibKeeps) {
   const std::string text = words(3000), bytes = gzip(text);
   for (std::size_t cut = 18; cut < bytes.size(); cut += 13) {
     const auto source = memory_bytes(bytes.data(), cut);
-    const std::string got = drained(*source);
+    const std::string got = test::drained(*source);
     const std::string expected = by_zlib(std::string_view(bytes).substr(0, cut));
     EXPECT_EQ(text.substr(0, got.size()), got) << cut;
     EXPECT_GE(got.size() + kMaxSymbol, expected.size())
@@ -102,7 +96,7 @@ TEST(Gzip, ACutAnywhereKeepsWhatZlibKeeps) {
 TEST(Gzip, GarbageBehindTheDataIsOneFault) {
   const std::string good = gzip("text"), bytes = good + "not gzip at all \x1f\x8b and more";
   const auto source = memory_bytes(bytes.data(), bytes.size());
-  EXPECT_EQ(drained(*source), "text");
+  EXPECT_EQ(test::drained(*source), "text");
   ASSERT_EQ(source->fault_count, 1);
   EXPECT_EQ(source->faults[0].offset, static_cast<std::int64_t>(good.size()));
 }
@@ -111,7 +105,7 @@ TEST(Gzip, AWrongChecksumIsAFaultAndTheTextIsKept) {
   std::string bytes = gzip("text");
   bytes[bytes.size() - 6] = static_cast<char>(bytes[bytes.size() - 6] ^ 1);
   const auto source = memory_bytes(bytes.data(), bytes.size());
-  EXPECT_EQ(drained(*source), "text");
+  EXPECT_EQ(test::drained(*source), "text");
   EXPECT_EQ(source->fault_count, 1);
 }
 
@@ -121,7 +115,7 @@ TEST(Gzip, EveryByteDamagedOnceLosesAtMostItsMember) {
     std::string bytes = first + second + third;
     bytes[first.size() + at] = static_cast<char>(bytes[first.size() + at] ^ 0x41);
     const auto source = memory_bytes(bytes.data(), bytes.size());
-    const std::string got = drained(*source);
+    const std::string got = test::drained(*source);
     EXPECT_TRUE(got.starts_with(words(200))) << at;
     EXPECT_TRUE(got.ends_with("the end")) << at;
     const bool free_field = at >= 4 && at < 10;  // time, extra flags and system are not checked by anyone
@@ -135,10 +129,10 @@ TEST(Gzip, TextBeforeDamageIsTheSameForPiecesOfAnySize) {
     std::string bytes = good;
     for (std::size_t i = at; i < at + 8; ++i) bytes[i] = static_cast<char>(~bytes[i]);
     const auto source = memory_bytes(bytes.data(), bytes.size());
-    const std::string expected = drained(*source, text.size() * 2);
+    const std::string expected = test::drained(*source, text.size() * 2);
     for (std::size_t piece : {1, 61, 1000, 65536}) {
       const auto again = memory_bytes(bytes.data(), bytes.size());
-      EXPECT_EQ(drained(*again, piece), expected) << at << ' ' << piece;
+      EXPECT_EQ(test::drained(*again, piece), expected) << at << ' ' << piece;
     }
   }
 }
@@ -149,7 +143,7 @@ TEST(Gzip, HostileHeadersTakeBoundedTimeAndMemory) {
     bytes +=
         std::string("\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\x00\xff", 12);  // a stored block that swallows
   const auto source = memory_bytes(bytes.data(), bytes.size());
-  const std::string got = drained(*source, 1 << 16);
+  const std::string got = test::drained(*source, 1 << 16);
   EXPECT_LT(got.size(), bytes.size() * 10);
   EXPECT_LE(source->faults.size(), 16u);
   EXPECT_GE(source->fault_count, 1);

@@ -16,4 +16,7 @@ T median_of(std::vector<T>& values) {
   return values.size() % 2 != 0 ? *middle : (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
+/// Standard deviation of normal noise / median distance from its middle.
+inline constexpr double kOfNormal = 1.4826;
+
 }  // namespace stepscope

@@ -14,6 +14,10 @@ inline std::string_view trimmed(std::string_view text) {
   return text.substr(0, text.find_last_not_of(kBlanks) + 1);
 }
 
+inline bool has(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
 /// Stands where bytes are not UTF-8.
 inline constexpr char32_t kReplacement = 0xFFFD;
 

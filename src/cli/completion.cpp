@@ -186,7 +186,7 @@ fi
       joined(advise::explainable_names()));
 }
 
-std::string quoted(std::string_view text) {
+std::string fish_quoted(std::string_view text) {
   std::string out = "'";
   for (const char c : text) {
     if (c == '\'' || c == '\\') out += '\\';
@@ -196,12 +196,12 @@ std::string quoted(std::string_view text) {
 }
 
 void put_fish_flag(std::string& out, const Flag& flag, const std::string& condition) {
-  out += fmt::format("complete -c stepscope -n {} -l {}", quoted(condition), flag.spec.name);
+  out += fmt::format("complete -c stepscope -n {} -l {}", fish_quoted(condition), flag.spec.name);
   if (flag.letter != 0) out += fmt::format(" -s {}", flag.letter);
   if (flag.spec.type != Type::flag) out += flag.spec.name == "output" ? " -r -F" : " -x";
-  if (flag.spec.type == Type::choice) out += " -a " + quoted(spaced(flag.spec.choices));
-  if (flag.spec.name == "what") out += " -a " + quoted("events " + joined(analysis_names()));
-  out += " -d " + quoted(flag.spec.help) + "\n";
+  if (flag.spec.type == Type::choice) out += " -a " + fish_quoted(spaced(flag.spec.choices));
+  if (flag.spec.name == "what") out += " -a " + fish_quoted("events " + joined(analysis_names()));
+  out += " -d " + fish_quoted(flag.spec.help) + "\n";
 }
 
 std::string fish() {
@@ -209,13 +209,13 @@ std::string fish() {
   for (const Command& command : commands())
     if (!command.hidden)
       out += fmt::format("complete -c stepscope -n __fish_use_subcommand -a {} -d {}\n", command.name,
-                         quoted(command.one_line));
+                         fish_quoted(command.one_line));
   const std::string names = joined(analysis_names());
   for (const analyze::Analysis& analysis : advise::all_analyses())
     out += fmt::format(
         "complete -c stepscope -n '__fish_seen_subcommand_from show; and not __fish_seen_subcommand_from {}' "
         "-a {} -d {}\n",
-        names, analysis.name, quoted(analysis.one_line));
+        names, analysis.name, fish_quoted(analysis.one_line));
   out += fmt::format("complete -c stepscope -n '__fish_seen_subcommand_from explain' -a '{}'\n",
                      joined(advise::explainable_names()));
   out += "complete -c stepscope -n '__fish_seen_subcommand_from completion' -f -a 'bash zsh fish'\n";

@@ -35,19 +35,19 @@ std::string plain(std::string_view text) {
   return out;
 }
 
-void put_flags(std::string& out, const std::vector<Flag>& flags) {
+void put_roff_flags(std::string& out, const std::vector<Flag>& flags) {
   for (const Flag& flag : flags)
     out += fmt::format(".TP\n\\fB{}\\fR\n{}\n", plain(spelled(flag)), plain(flag.spec.help));
 }
 
-void put_examples(std::string& out, std::span<const std::string_view> examples) {
+void put_roff_examples(std::string& out, std::span<const std::string_view> examples) {
   for (const std::string_view example : examples) out += fmt::format(".PP\n.nf\n{}\n.fi\n", plain(example));
 }
 
 void put_command(std::string& out, const Command& command) {
   out += fmt::format(".SS {} {}\n{}\n", command.name, plain(command.usage), plain(command.about));
-  put_flags(out, flags_of(command, nullptr));
-  put_examples(out, command.examples);
+  put_roff_flags(out, flags_of(command, nullptr));
+  put_roff_examples(out, command.examples);
 }
 
 std::string page() {

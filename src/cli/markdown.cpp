@@ -51,7 +51,7 @@ std::vector<std::string> cells_of_row(std::string_view line) {
 }
 
 /// `text` behind `front`, or below it when that is long.
-void put_wrapped(std::string& out, const std::string& front, std::string_view text, int indent, int columns) {
+void put_hanging(std::string& out, const std::string& front, std::string_view text, int indent, int columns) {
   std::string margin = front;
   if (!front.empty() && cells_of(front) + (front.ends_with(' ') ? 0 : 2) > indent) {
     const std::size_t inner = front.find_first_not_of(' ');
@@ -81,7 +81,7 @@ void put_table(std::string& out, const std::vector<std::string_view>& lines, int
     rows.emplace_back(front, cells.empty() ? "" : cells.back());
   }
   const int indent = std::max(widest + 2, 8);
-  for (const auto& [front, text] : rows) put_wrapped(out, front, text, indent, columns);
+  for (const auto& [front, text] : rows) put_hanging(out, front, text, indent, columns);
 }
 
 }  // namespace
@@ -92,7 +92,7 @@ std::string plain_text(std::string_view markdown, int columns) {
   const auto flush = [&] {
     const bool item = paragraph.starts_with("- ");
     if (!paragraph.empty())
-      put_wrapped(out, item ? "- " : "", unmarked(std::string_view(paragraph).substr(item ? 2 : 0)),
+      put_hanging(out, item ? "- " : "", unmarked(std::string_view(paragraph).substr(item ? 2 : 0)),
                   item ? 2 : 0, columns);
     if (!table.empty()) put_table(out, table, columns);
     paragraph.clear();

@@ -8,13 +8,13 @@
 namespace stepscope::compare {
 namespace {
 
-constexpr std::size_t kMaxSteps = 12;
+constexpr std::size_t kMaxAskedSteps = 12;
 
 /// The numbers of the steps that are asked; none: ask about the whole.
 std::vector<std::string> asked_steps(const CountedSteps& counted) {
   std::vector<std::string> out;
   if (!counted.marked) return out;
-  const std::size_t n = counted.steps.size(), most = std::min(n, kMaxSteps);
+  const std::size_t n = counted.steps.size(), most = std::min(n, kMaxAskedSteps);
   for (std::size_t i = 0; i < most; ++i) out.push_back(std::to_string(counted.steps[i * n / most].number));
   return out;
 }

@@ -11,7 +11,7 @@
 namespace stepscope::compare {
 namespace {
 
-constexpr double kMaxSteps = 10'000;  // more are not worth asking for
+constexpr double kMaxWantedSteps = 10'000;  // more are not worth asking for
 
 std::string text_of(double value, const Check& check) {
   if (check.limit.relative) return fmt::format("{:+.1f} %", 100 * value);
@@ -32,7 +32,7 @@ std::string more_steps(const Check& check) {
       std::abs(scaled(check.change, check.limit) - scaled(check.limit.bound, check.limit));
   const double n = static_cast<double>(std::min(check.samples_base, check.samples_now));
   const double wanted = std::ceil(n * std::pow(width / (2 * distance), 2));
-  if (!(wanted < kMaxSteps))
+  if (!(wanted < kMaxWantedSteps))
     return "It lies so near the limit that more steps will hardly decide; change the limit";
   const auto steps = static_cast<std::int64_t>(std::max({wanted, n + 1, static_cast<double>(kEnoughSteps)}));
   return fmt::format("About {} a side would decide", steps);

@@ -83,9 +83,9 @@ class Leaves {
 };
 
 /// Which sample a step belongs to, and by what a sum of its times is divided.
-class Samples {
+class StepSamples {
  public:
-  explicit Samples(const CountedSteps& counted)
+  explicit StepSamples(const CountedSteps& counted)
       : steps_(counted.steps.size()), size_(std::min(steps_, kMaxRowSamples)) {
     for (std::size_t step = 0; step < steps_; ++step) ++size_[of(step)];
   }
@@ -104,7 +104,7 @@ class RankLeaves {
   RankLeaves(const trace::Trace& trace, const Rank& rank, Leaves& leaves)
       : trace_(trace), rank_(rank), places_(trace, rank), leaves_(leaves) {}
 
-  void add(std::size_t rank, const CountedSteps& counted, const Samples& samples) {
+  void add(std::size_t rank, const CountedSteps& counted, const StepSamples& samples) {
     const auto ranks = static_cast<double>(counted.steps.front().spans.size());
     std::vector<Row> rows;
     std::vector<Claim> claims;
@@ -213,7 +213,7 @@ class RankLeaves {
   std::unordered_map<Key, std::size_t, Hash> known_;
 };
 
-void add_slowest(const CountedSteps& counted, const Samples& samples, Leaves& leaves) {
+void add_slowest(const CountedSteps& counted, const StepSamples& samples, Leaves& leaves) {
   if (counted.steps.front().spans.size() < 2) return;
   Leaf slowest;
   slowest.kernel = kSlowest;
@@ -249,7 +249,7 @@ std::string joined(const std::vector<std::string>& names, std::size_t levels) {
 
 std::vector<Leaf> leaves_of(const trace::Trace& trace, const CountedSteps& counted) {
   if (counted.steps.empty()) return {};
-  const Samples samples(counted);
+  const StepSamples samples(counted);
   Leaves leaves(samples.count());
   for (std::size_t rank = 0; rank < trace.ranks.size(); ++rank)
     RankLeaves(trace, trace.ranks[rank], leaves).add(rank, counted, samples);

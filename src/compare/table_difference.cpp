@@ -17,8 +17,6 @@ using report::Unit;
 constexpr std::size_t kMaxCompared = 9;  // columns of a table; each becomes up to four
 constexpr std::string_view kOfOneRun[] = {"step", "event", "index", "correlation", "range", "sequence", "id"};
 
-bool is_text(const Column& column) { return std::holds_alternative<report::Texts>(column.values); }
-
 /// A number that names something of one run only; bounds of histograms are the same in all.
 bool is_of_one_run(const Column& column) {
   if (column.unit == Unit::ns && column.name != "below") return true;

@@ -19,8 +19,8 @@ using trace::Row;
 
 constexpr std::int64_t kMillisecond = 1'000'000;
 constexpr std::int64_t kLead = 5'000;  // clocks of host and device disagree by less in healthy files
-/// Calls that fill no bytes return at once and start nothing: 0.1 to 1.0 µs in recordings, those that fill
-/// take 2.6 µs and more.
+/// CopyCalls that fill no bytes return at once and start nothing: 0.1 to 1.0 µs in recordings, those that
+/// fill take 2.6 µs and more.
 constexpr std::int64_t kNothingToFill = 1'000;
 constexpr std::int64_t kLongQuery = 50 * kMillisecond, kLongLaunch = 1000 * kMillisecond;
 
@@ -29,9 +29,9 @@ struct CallClass {
 };
 
 /// What a runtime call's name means, asked once per name.
-class Calls {
+class CopyCalls {
  public:
-  explicit Calls(const trace::Trace& trace) : trace_(trace), by_name_(trace.strings.size()) {}
+  explicit CopyCalls(const trace::Trace& trace) : trace_(trace), by_name_(trace.strings.size()) {}
   const CallClass& of(trace::StringId id) {
     CallClass& call = by_name_[id];
     if (!call.known) {
@@ -110,7 +110,7 @@ void count_kinds(const trace::Trace& trace, const Rank& rank, Capture& c) {
   c.profiler = c.python_calls * cost.python + c.ops * cost.op;
 }
 
-void count_links(Calls& calls, const Rank& rank, timeline::Interval window, Capture& c) {
+void count_links(CopyCalls& calls, const Rank& rank, timeline::Interval window, Capture& c) {
   const EventTable& e = rank.events;
   std::vector<bool> has_device(e.size());
   for (const Row row : rank.device_rows()) {
@@ -139,7 +139,7 @@ void count_links(Calls& calls, const Rank& rank, timeline::Interval window, Capt
 }
 
 /// Host calls that held the host while the device did nothing, or that only a first iteration makes.
-void measure_calls(Calls& calls, const Rank& rank, const timeline::MeasuredSet& busy, Interval window,
+void measure_calls(CopyCalls& calls, const Rank& rank, const timeline::MeasuredSet& busy, Interval window,
                    Capture& c) {
   const EventTable& e = rank.events;
   for (const Row row : rank.host_rows()) {
@@ -179,7 +179,7 @@ RecordingCost recording_cost(const trace::Rank& rank) {
 Capture capture_of(const trace::Trace& trace, const Rank& rank, const std::vector<DeviceBusy>& devices,
                    Interval window) {
   Capture c;
-  Calls calls(trace);
+  CopyCalls calls(trace);
   const timeline::MeasuredSet measured(busy_time(devices));
   const IntervalSet& busy = measured.set();
   count_kinds(trace, rank, c);

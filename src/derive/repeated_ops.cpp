@@ -20,9 +20,9 @@ constexpr std::int64_t kMinRounds = 10;
 
 /// The operators below one range so far: for each length of a unit, how many of the last ones equal the one
 /// that many before.
-class Calls {
+class ChildCalls {
  public:
-  explicit Calls(Row parent) : parent_(parent) { rows_.fill(kNoRow); }
+  explicit ChildCalls(Row parent) : parent_(parent) { rows_.fill(kNoRow); }
   Row parent() const { return parent_; }
 
   /// Adds an operator; the run that ended before it, if any. One that cannot repeat ends every run.
@@ -71,7 +71,7 @@ std::vector<RepeatedOps> repeated_ops(const trace::Trace& trace, const Rank& ran
                                [](std::string_view name) { return name.starts_with("<built-in"); });
   trace::AskedOnce is_node(trace.strings, is_autograd_node);
   std::vector<RepeatedOps> found;
-  std::vector<Calls> open;
+  std::vector<ChildCalls> open;
   const auto close = [&] {
     if (const auto run = open.back().finish()) found.push_back(*run);
     open.pop_back();

@@ -15,14 +15,16 @@ namespace stepscope::merge {
 namespace {
 
 /// Receives the events of a block and writes them.
-struct Section {
+struct ChromeSection {
   /// Of a block, and a little more.
   static constexpr std::size_t kUsual = read::BlockSizes{}.usual / 8 * 9;
 
   Rewriter rewriter;
   std::string text;
 
-  Section(const Source& source, std::int64_t base_ns) : rewriter(source, base_ns) { text.reserve(kUsual); }
+  ChromeSection(const Source& source, std::int64_t base_ns) : rewriter(source, base_ns) {
+    text.reserve(kUsual);
+  }
   void take(const EventText& event, std::int64_t) { rewriter.append(event, text); }
   void lose(std::int64_t, std::int64_t, std::string_view) {}
 };
@@ -118,10 +120,10 @@ std::optional<Error> write_section(const Source& source, Opener& opener, std::in
   auto bytes = opener.open(source);
   if (!bytes) return bytes.error();
   std::mutex mutex;
-  const Walked walked = walk<Section>(
+  const Walked walked = walk<ChromeSection>(
       **bytes, {threads, source.guess, source.lines, {}},
-      [&](std::uint32_t) { return Section(source, base_ns); },
-      [&](Section&& block, std::uint32_t index, std::int64_t stored) {
+      [&](std::uint32_t) { return ChromeSection(source, base_ns); },
+      [&](ChromeSection&& block, std::uint32_t index, std::int64_t stored) {
         escape_forbidden(block.text);
         output.write(index, block.text);
         const std::lock_guard lock(mutex);

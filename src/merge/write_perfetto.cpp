@@ -12,11 +12,11 @@ namespace stepscope::merge {
 namespace {
 
 /// Receives a source's events as Chrome JSON, whatever it was.
-struct Section {
+struct PerfettoSection {
   Rewriter rewriter;
   std::string text;
 
-  explicit Section(const Source& source) : rewriter(source, 0) {}
+  explicit PerfettoSection(const Source& source) : rewriter(source, 0) {}
   void take(const EventText& event, std::int64_t) { rewriter.append(event, text); }
   void lose(std::int64_t, std::int64_t, std::string_view) {}
 };
@@ -38,9 +38,9 @@ Result<trace::Trace> read_source(const Source& source, Opener& opener, unsigned 
   };
   if (source.lines) {
     text = "[{}";  // what follows begins with a comma
-    walk<Section>(
-        **bytes, {1, false, true, {}}, [&](std::uint32_t) { return Section(source); },
-        [&](Section&& block, std::uint32_t, std::int64_t) { text += block.text; }, [] {});
+    walk<PerfettoSection>(
+        **bytes, {1, false, true, {}}, [&](std::uint32_t) { return PerfettoSection(source); },
+        [&](PerfettoSection&& block, std::uint32_t, std::int64_t) { text += block.text; }, [] {});
     text += ']';
     *bytes = memory_bytes(text.data(), text.size());
     meaning.rewritten = true;

@@ -9,8 +9,6 @@
 namespace stepscope::report {
 namespace {
 
-bool is_text(const Column& column) { return std::holds_alternative<Texts>(column.values); }
-
 const Column* x_of(const Table& table) {
   const Column* found = nullptr;
   for (const Column& c : table.columns)

@@ -65,6 +65,8 @@ struct Column {
   }
 };
 
+inline bool is_text(const Column& column) { return std::holds_alternative<Texts>(column.values); }
+
 struct Table {
   std::string title;
   Shape shape = Shape::table;

@@ -110,13 +110,13 @@ bool whole_at_base(Unit unit) {
   return unit == Unit::ns || unit == Unit::bytes || unit == Unit::flop || unit == Unit::count;
 }
 
-struct Range {
+struct ColumnRange {
   double least = std::numeric_limits<double>::infinity();  ///< smallest magnitude that is not zero
   double most = 0;
 };
 
-Range range_of(const Column& column) {
-  Range range;
+ColumnRange range_of(const Column& column) {
+  ColumnRange range;
   for (std::size_t row = 0; row < column.size(); ++row) {
     if (column.missing(row)) continue;
     const double size = std::abs(number_at(column, row));
@@ -146,7 +146,7 @@ struct Common {
 
 /// The largest value's unit; decimals for two digits of the least, as far as the largest keeps four.
 Common common_scale(const Column& column) {
-  const Range range = range_of(column);
+  const ColumnRange range = range_of(column);
   const Scale scale = scale_for(range.most, column.unit);
   const double most = range.most / scale.factor, least = range.least / scale.factor;
   if (range.most == 0 || (scale.factor == 1 && std::holds_alternative<Ints>(column.values)))

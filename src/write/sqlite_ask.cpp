@@ -119,7 +119,7 @@ report::Table table_of(sqlite3_stmt* statement, std::vector<Growing> columns) {
     const char* name = sqlite3_column_name(statement, static_cast<int>(i));
     report::Column column{name == nullptr ? "" : name, report::Unit::none, report::Role::value,
                           std::move(columns[i]).finished()};
-    const bool text = std::holds_alternative<report::Texts>(column.values);
+    const bool text = is_text(column);
     column.role = text ? report::Role::key : report::Role::value;
     if (!text) column.unit = unit_of(column.name);
     table.columns.push_back(std::move(column));

@@ -47,4 +47,11 @@ inline std::string gzip(std::string_view text, int level = 6) {
   return out;
 }
 
+/// The rest of `source`, read in pieces.
+inline std::string drained(ByteSource& source, std::size_t piece = 1000) {
+  std::string all, part(piece, '\0');
+  for (std::size_t n; (n = source.read(part.data(), piece)) != 0;) all.append(part, 0, n);
+  return all;
+}
+
 }  // namespace stepscope::test

@@ -7,6 +7,7 @@
 
 #include "advise/health.h"
 #include "advise/rules/constants.h"
+#include "base/median.h"
 #include "report/statistics.h"
 #include "report/units.h"
 
@@ -59,7 +60,6 @@ std::int64_t spread_of(std::vector<std::int64_t> lengths) {
 std::int64_t step_uncertainty(const Evidence& e, bool device) {
   const std::vector<std::int64_t> lengths = step_lengths(e, device);
   if (lengths.size() < 2) return 0;
-  constexpr double kOfNormal = 1.4826;  // standard deviation / median distance
   return static_cast<std::int64_t>(kTwoRecordings * kOfNormal * static_cast<double>(spread_of(lengths)) /
                                    std::sqrt(static_cast<double>(lengths.size())));
 }

@@ -129,7 +129,7 @@ std::optional<Claim> many_collectives(const Evidence& e, Bound bound) {
   return f;
 }
 
-constexpr std::string_view kLinkDoc =
+constexpr std::string_view kSlowTransfersDoc =
     R"(Looks for collectives of at least `kLargeMessage` whose bus rate (`collectives`: of the shortest one, which waited least for other ranks) is below `kSlowLinkShare` of what such devices
 reach: 100 GB/s over NVLink or xGMI within a host, 10 over PCIe, 20 over the network for more than 8 ranks. Their exposed time is at least
 `kInformedShare` of the window. Needs the sizes that PyTorch 2.3 and later record beside collectives. Silent when the host limits.
@@ -281,7 +281,7 @@ std::optional<Claim> reduce_every_time(const Evidence& e, Bound bound) {
   return f;
 }
 
-constexpr std::string_view kExposedDoc =
+constexpr std::string_view kExposedCommunicationDoc =
     R"(Looks for time in which a collective runs and no compute kernel, at least `kInformedShare` of the window;
 confidence is low below `kCommunicationShare`. Silent when the host limits, since the collectives then
 fill time that would be idle, and when a cause explains it: many small collectives (N02), slow links (N03), a late start (N06), gathers without
@@ -362,20 +362,20 @@ std::optional<Claim> slow_backend(const Evidence& e, Bound bound) {
   return f;
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kCommunicationRules[] = {
     {RuleId::N09, "gradients are copied into and out of buckets", true, bucket_copies, kBucketDoc},
     {RuleId::N10, "buffers are broadcast in every forward", true, buffer_broadcast, kBroadcastDoc},
     {RuleId::N02, "many small collectives", true, many_collectives, kTinyDoc},
-    {RuleId::N03, "collectives are slower than the links", true, slow_transfers, kLinkDoc},
+    {RuleId::N03, "collectives are slower than the links", true, slow_transfers, kSlowTransfersDoc},
     {RuleId::N06, "gradients are reduced late", true, late_start, kLateDoc},
     {RuleId::N07, "parameters are gathered when they are needed", true, gathers, kGatherDoc},
     {RuleId::N11, "gradients are reduced in every micro-step", true, reduce_every_time, kEveryDoc},
-    {RuleId::N01, "communication is not hidden", true, exposed_communication, kExposedDoc},
+    {RuleId::N01, "communication is not hidden", true, exposed_communication, kExposedCommunicationDoc},
     {RuleId::N04, "collectives over a slow backend", false, slow_backend, kBackendDoc},
 };
 
 }  // namespace
 
-std::span<const Rule> communication_rules() { return kRules; }
+std::span<const Rule> communication_rules() { return kCommunicationRules; }
 
 }  // namespace stepscope::advise

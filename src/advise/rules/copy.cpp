@@ -9,6 +9,7 @@
 #include "advise/rules/families.h"
 #include "advise/say.h"
 #include "advise/see.h"
+#include "base/text.h"
 
 namespace stepscope::advise {
 namespace {
@@ -16,7 +17,6 @@ namespace {
 using report::format_value;
 using report::Unit;
 
-bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 bool is_pinned(std::string_view copy) { return has(copy, "Pinned"); }
 
 /// " by aten::to"; "" when no operator asked for the copies.
@@ -57,7 +57,7 @@ std::optional<Claim> pageable_copy(const Evidence& e, Bound) {
   return f;
 }
 
-constexpr std::string_view kExposedDoc =
+constexpr std::string_view kExposedCopyDoc =
     R"(Looks for copies from pinned memory to the device (`copies`) whose `exposed` time is at least `kCopyShare` of the window: nothing else
 runs while the step's input arrives. Saving: replay with these copies shortened to a tenth, at least to 0.7. Copies that run beside other waiting save nothing
 there and stay silent, as do pageable copies
@@ -88,7 +88,7 @@ std::optional<Claim> exposed_copy(const Evidence& e, Bound bound) {
   return f;
 }
 
-constexpr std::string_view kLinkDoc =
+constexpr std::string_view kSlowLinkDoc =
     R"(Looks at copies of at least 8 MB between pinned memory and the device: the median rate (`copies`, column `large_rate`) is below `kLinkShare` of what
 pinned copies reach on this generation of device. Saving: 0 to what replay gains with these copies at that rate: neighbours that use the link at
 the same time look the same. Copies that hide behind compute save nothing and stay silent. Confidence is low from one rank.)";
@@ -174,16 +174,16 @@ std::optional<Claim> created_on_host(const Evidence& e, Bound bound) {
   return f;
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kCopyRules[] = {
     {RuleId::C01, "batches are copied from pageable memory", true, pageable_copy, kPageableDoc},
-    {RuleId::C02, "nothing runs while batches are copied", true, exposed_copy, kExposedDoc},
-    {RuleId::C03, "large copies are slower than the link", true, slow_link, kLinkDoc},
+    {RuleId::C02, "nothing runs while batches are copied", true, exposed_copy, kExposedCopyDoc},
+    {RuleId::C03, "large copies are slower than the link", true, slow_link, kSlowLinkDoc},
     {RuleId::C04, "many small copies between host and device", true, small_copies, kSmallDoc},
     {RuleId::C06, "tensors are made on the host and moved", true, created_on_host, kCreatedDoc},
 };
 
 }  // namespace
 
-std::span<const Rule> copy_rules() { return kRules; }
+std::span<const Rule> copy_rules() { return kCopyRules; }
 
 }  // namespace stepscope::advise

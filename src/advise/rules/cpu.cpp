@@ -40,7 +40,7 @@ std::optional<Claim> cpu_operator(const Evidence& e, Bound bound) {
   return f;
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kCpuRules[] = {
     {RuleId::H10, "one operator takes much of the step on the CPU", false, cpu_operator,
      R"(Looks at: `operators`, `host_self` ÷ `host_span` of `overview`. Fires for the largest operator from kCpuOperatorShare on, when no
 device and no call of a device's runtime is recorded.
@@ -52,6 +52,6 @@ Silent on: recordings that lack their device events.)"},
 
 }  // namespace
 
-std::span<const Rule> cpu_rules() { return kRules; }
+std::span<const Rule> cpu_rules() { return kCpuRules; }
 
 }  // namespace stepscope::advise

@@ -116,7 +116,7 @@ std::optional<Claim> casts(const Evidence& e, Bound bound) {
   return f;
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kDeviceCopyRules[] = {
     {RuleId::C05, "much time goes into copies inside the device", true, device_copies, kDeviceCopyDoc},
     {RuleId::C07, "tensors change between memory layouts", true, layout_changes, kLayoutDoc},
     {RuleId::C08, "much time goes into casts", true, casts, kCastDoc},
@@ -124,6 +124,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> device_copy_rules() { return kRules; }
+std::span<const Rule> device_copy_rules() { return kDeviceCopyRules; }
 
 }  // namespace stepscope::advise

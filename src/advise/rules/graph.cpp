@@ -113,7 +113,7 @@ std::optional<Claim> grad_in_inference(const Evidence& e, Bound bound) {
   return f;
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kGraphRules[] = {
     {RuleId::G01, "code is compiled inside the recorded steps", false, compile_in_window,
      R"(Looks at: host ranges of dynamo (`(dynamo_timed)`, `convert_frame.py`), of Triton's compiler and of module loading. Fires when they
 take kCompileShare of the window. Behind the second step it is compiling again and again, before it is a missing warm-up.
@@ -139,6 +139,6 @@ Silent on: trainings; inference under no_grad or inference_mode.)"},
 
 }  // namespace
 
-std::span<const Rule> graph_rules() { return kRules; }
+std::span<const Rule> graph_rules() { return kGraphRules; }
 
 }  // namespace stepscope::advise

@@ -259,7 +259,7 @@ std::optional<Claim> data_parallel(const Evidence& e, Bound) {
   return f;
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kHostRules[] = {
     {RuleId::H03, "the optimizer updates parameter by parameter", true, optimizer_loop,
      R"(Looks at: what ranges `Optimizer.step#…` launch. Fires with kManyLaunches device events an optimizer step and more, half of them
 shorter than kShortKernel.
@@ -321,6 +321,6 @@ Silent on: DistributedDataParallel.)"},
 
 }  // namespace
 
-std::span<const Rule> host_rules() { return kRules; }
+std::span<const Rule> host_rules() { return kHostRules; }
 
 }  // namespace stepscope::advise

@@ -241,7 +241,7 @@ std::optional<Claim> host_preprocess(const Evidence& e, Bound bound) {
   return f;
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kInputRules[] = {
     {RuleId::I01, "the training process itself loads data", false,
      [](const Evidence& e, Bound bound) { return slow_loader(e, bound, true); },
      R"(Looks at: `idle`, cause `input` (`host_data_loading` of `overview`, where no device is recorded); `input_wait` for the kind of
@@ -286,6 +286,6 @@ Silent on: tiny work on scalars; work that the device hides; the conversion that
 
 }  // namespace
 
-std::span<const Rule> input_rules() { return kRules; }
+std::span<const Rule> input_rules() { return kInputRules; }
 
 }  // namespace stepscope::advise

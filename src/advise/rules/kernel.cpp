@@ -156,7 +156,7 @@ std::optional<Claim> parted_attention(const Evidence& e, Bound bound) {
   return f;
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kKernelRules[] = {
     {RuleId::K01, "element-wise kernels are not fused", true, pointwise_chain, kChainDoc},
     {RuleId::K02, "kernels are too small for the device", true, small_grid, kSmallGridDoc},
     {RuleId::K03, "a kernel of the program's own holds few threads", true, low_occupancy, kOccupancyDoc},
@@ -165,6 +165,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> kernel_rules() { return kRules; }
+std::span<const Rule> kernel_rules() { return kKernelRules; }
 
 }  // namespace stepscope::advise

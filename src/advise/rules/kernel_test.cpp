@@ -116,7 +116,7 @@ bool speaks_of_fallbacks(int first_height, int second_height) {
   for (int step = 0; step < 2; ++step)
     events += range("user_annotation", fmt::format("ProfilerStep#{}", step), step * 4000, 900);
   events.pop_back();
-  const trace::Trace trace = test::open_text(
+  const trace::Trace trace = test::open_json(
       R"({"deviceProperties": [{"id": 0, "name": "NVIDIA H100", "computeMajor": 9, "computeMinor": 0}], "traceEvents": [)" +
       events + "]}");
   const analyze::Derived derived(trace, {});

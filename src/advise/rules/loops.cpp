@@ -9,6 +9,7 @@
 #include "advise/rules/on_cpu.h"
 #include "advise/say.h"
 #include "advise/see.h"
+#include "base/text.h"
 #include "report/names.h"
 
 namespace stepscope::advise {
@@ -16,10 +17,6 @@ namespace {
 
 using report::format_value;
 using report::Unit;
-
-bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
 
 /// The loop whose `idle` time is most: of its own, one that launches short kernels and waits for none of
 /// them.
@@ -79,7 +76,7 @@ std::optional<Claim> many_queries(const Evidence& e, Bound) {
   for (const analyze::RuntimeCalls* calls :
        e.mine(e.reports().launches.other_calls, "Other calls of the runtime by name")) {
     const bool query = std::any_of(std::begin(kQueries), std::end(kQueries),
-                                   [&](std::string_view part) { return contains(calls->name, part); });
+                                   [&](std::string_view part) { return has(calls->name, part); });
     if (!query || calls->count < e.fact(&Facts::kernels) || e.share(calls->total) < kQueryShare) continue;
     Claim f = claim(e, RuleId::H06,
                     fmt::format("{} calls of {} per step take {} of host time",
@@ -102,7 +99,7 @@ std::optional<Claim> many_queries(const Evidence& e, Bound) {
   return std::nullopt;
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kLoopRules[] = {
     {RuleId::H05, "a loop launches many small kernels", true, repeated_ops,
      R"(Looks at: *Loops of operators* of `launches`: 1 to 8 operators 10 times and more in a row below one range. Fires for
 the loop with most `idle`, when the program is host-bound or mixed, each round launches something, half of it is shorter than
@@ -129,6 +126,6 @@ Silent on: large counts that cost nothing.)"},
 
 }  // namespace
 
-std::span<const Rule> loop_rules() { return kRules; }
+std::span<const Rule> loop_rules() { return kLoopRules; }
 
 }  // namespace stepscope::advise

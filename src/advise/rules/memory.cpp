@@ -145,7 +145,7 @@ std::optional<Claim> growth(const Evidence& e, Bound) {
   return std::nullopt;
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kMemoryRules[] = {
     {RuleId::A01, "device memory is allocated inside the step", true, allocation, kAllocationDoc},
     {RuleId::A02, "device memory is nearly full", false, memory_limit, kLimitDoc},
     {RuleId::A04, "the allocator holds much more than is used", false, fragmentation, kFragmentedDoc},
@@ -154,6 +154,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> memory_rules() { return kRules; }
+std::span<const Rule> memory_rules() { return kMemoryRules; }
 
 }  // namespace stepscope::advise

@@ -22,7 +22,7 @@ struct OperatorWork {
   std::int64_t time = 0, calls = 0, chained = 0;  ///< ns in the recording
 };
 template <class Wanted>
-OperatorWork work_of(const Evidence& e, Wanted wanted) {
+OperatorWork operator_work(const Evidence& e, Wanted wanted) {
   OperatorWork sum;
   if (!computes_on_cpu(e)) return sum;
   for (const analyze::HostWork* work : e.mine(e.reports().host_time.work, "Work of operators")) {
@@ -38,7 +38,7 @@ OperatorWork work_of(const Evidence& e, Wanted wanted) {
 
 std::optional<Claim> pointwise_on_cpu(const Evidence& e) {
   const OperatorWork work =
-      work_of(e, [](const analyze::HostWork& w) { return w.kind == analyze::OpKind::element_wise; });
+      operator_work(e, [](const analyze::HostWork& w) { return w.kind == analyze::OpKind::element_wise; });
   if (e.share(work.time) < kPointwiseShare || work.time < kLayerWork * work.calls) return std::nullopt;
   Claim f =
       claim(e, RuleId::K01,
@@ -60,7 +60,7 @@ std::optional<Claim> pointwise_on_cpu(const Evidence& e) {
 
 std::optional<Claim> double_precision_on_cpu(const Evidence& e) {
   const OperatorWork work =
-      work_of(e, [](const analyze::HostWork& w) { return w.dtype == derive::DType::float64; });
+      operator_work(e, [](const analyze::HostWork& w) { return w.dtype == derive::DType::float64; });
   if (work.calls == 0 || e.share(work.time) < kDoubleShare) return std::nullopt;
   Claim f = claim(e, RuleId::P03,
                   fmt::format("{} of {} per step computes in double precision", ns(work.time / e.steps()),

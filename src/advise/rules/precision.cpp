@@ -89,13 +89,13 @@ std::optional<Claim> double_precision(const Evidence& e, Bound bound) {
   return f;
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kPrecisionRules[] = {
     {RuleId::P01, "matrix work runs on plain cores", true, plain_cores, kPlainDoc},
     {RuleId::P03, "double precision on the device", true, double_precision, kDoubleDoc},
 };
 
 }  // namespace
 
-std::span<const Rule> precision_rules() { return kRules; }
+std::span<const Rule> precision_rules() { return kPrecisionRules; }
 
 }  // namespace stepscope::advise

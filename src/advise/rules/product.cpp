@@ -200,7 +200,7 @@ std::optional<Claim> half_on_plain_cores(const Evidence& e, Bound bound) {
   return f;
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kProductRules[] = {
     {RuleId::K04, "products of sizes that do not fit matrix units", true, misaligned_products, kAlignedDoc},
     {RuleId::K05, "the last round of a product's tiles is nearly empty", true, wave_quantisation, kWaveDoc},
     {RuleId::K06, "a product runs far below the device's roof", true, far_from_roof, kRoofDoc},
@@ -209,6 +209,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> product_rules() { return kRules; }
+std::span<const Rule> product_rules() { return kProductRules; }
 
 }  // namespace stepscope::advise

@@ -164,13 +164,13 @@ std::optional<Claim> pipeline_bubble(const Evidence& e, Bound) {
   return f;
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kRankRules[] = {
     {RuleId::N05, "one rank holds the others up", true, waiting_for_rank, kWaitingDoc},
     {RuleId::N08, "a pipeline has few micro-batches", true, pipeline_bubble, kBubbleDoc},
 };
 
 }  // namespace
 
-std::span<const Rule> rank_rules() { return kRules; }
+std::span<const Rule> rank_rules() { return kRankRules; }
 
 }  // namespace stepscope::advise

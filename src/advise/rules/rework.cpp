@@ -185,7 +185,7 @@ std::optional<Claim> clock_drift(const Evidence& e, Bound bound) {
   return f;
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kReworkRules[] = {
     {RuleId::K08, "convolutions are set up badly", true, convolution_setup, kSetupDoc},
     {RuleId::K09, "activations are computed again", true, recompute, kRecomputeDoc},
     {RuleId::K10, "the same kernels become slower", true, clock_drift, kDriftDoc},
@@ -193,6 +193,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> rework_rules() { return kRules; }
+std::span<const Rule> rework_rules() { return kReworkRules; }
 
 }  // namespace stepscope::advise

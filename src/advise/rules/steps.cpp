@@ -257,7 +257,7 @@ std::optional<Claim> cpu_contention(const Evidence& e, Bound bound) {
   return f;
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kStepRules[] = {
     {RuleId::I06, "the CPU is shared: all operators are slower in some steps", false, cpu_contention,
      R"(Looks at: `steps`: `host_pace`, `slower_ops`, `device_pace`, `device_length`. Fires when, in a step other than the first of
 at least kStepsToCompare, names that hold kSlowerOpsShare of operator time took 1.3 times as long a call as in the median step
@@ -291,6 +291,6 @@ Silent on: the first and the last step, which border on what is not recorded; lo
 
 }  // namespace
 
-std::span<const Rule> step_rules() { return kRules; }
+std::span<const Rule> step_rules() { return kStepRules; }
 
 }  // namespace stepscope::advise

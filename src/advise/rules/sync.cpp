@@ -144,7 +144,7 @@ std::optional<Claim> copy_to_host(const Evidence& e, Bound) {
   return f;
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kSyncRules[] = {
     {RuleId::S01, "the host reads values from the device", true, scalar_read,
      R"(Looks at: `synchronizations`, rows whose op is `item`, `_local_scalar_dense`, `is_nonzero` or `equal`: their `cost`, idle time
 in the wait and after it until the next launch. Fires from kScalarShare of the window on, and with kManyWaits waits a step and
@@ -181,6 +181,6 @@ Silent on: copies that stay while the device works: 53 ms of such waits in a rec
 
 }  // namespace
 
-std::span<const Rule> sync_rules() { return kRules; }
+std::span<const Rule> sync_rules() { return kSyncRules; }
 
 }  // namespace stepscope::advise

@@ -46,7 +46,7 @@ std::string step_of(const Rounds& r) {
   return events;
 }
 
-Cells found(const Rounds& rounds, const char* column = "id") {
+Cells findings_of(const Rounds& rounds, const char* column = "id") {
   const trace::Trace trace = test::open_events(step_of(rounds));
   const analyze::Derived derived(trace, {});
   return test::cells(as_report(verdict(derived, gather(derived, 1), 1)).tables[1], column);
@@ -54,33 +54,33 @@ Cells found(const Rounds& rounds, const char* column = "id") {
 
 // The device idles 2 µs in each of 30 waits and 50 behind it: 1,560 of 31,650 µs.
 TEST(SyncRules, ReadsOfValues) {
-  EXPECT_EQ(found({}), Cells{"S01"});
+  EXPECT_EQ(findings_of({}), Cells{"S01"});
   EXPECT_EQ(
-      found({}, "title")[0],
+      findings_of({}, "title")[0],
       "1.56 ms of 31.6 ms per step: the host reads a value from the device 30 times a step; .item() drains "
       "the device's queue");
-  EXPECT_EQ(found({}, "confidence")[0], "medium");  // of one step
+  EXPECT_EQ(findings_of({}, "confidence")[0], "medium");  // of one step
   Rounds prompt;
   prompt.refill = 0;  // 2 of 1,005 µs
-  EXPECT_EQ(found(prompt), Cells{});
+  EXPECT_EQ(findings_of(prompt), Cells{});
 }
 
 TEST(SyncRules, WhatWaitsNamesTheRule) {
   Rounds rounds;
   rounds.op = "aten::nonzero";
-  EXPECT_EQ(found(rounds), Cells{"S03"});
+  EXPECT_EQ(findings_of(rounds), Cells{"S03"});
   rounds.op = "";
-  EXPECT_EQ(found(rounds), Cells{"S02"});
+  EXPECT_EQ(findings_of(rounds), Cells{"S02"});
   rounds.op = "aten::copy_";
   rounds.copy = "Memcpy DtoH (Device -> Pageable)";
-  EXPECT_EQ(found(rounds), Cells{"S04"});
+  EXPECT_EQ(findings_of(rounds), Cells{"S04"});
   rounds.copy = "CopyDeviceToHost";
-  EXPECT_EQ(found(rounds), Cells{"S04"});
+  EXPECT_EQ(findings_of(rounds), Cells{"S04"});
   rounds.copy = "Memcpy HtoD (Pageable -> Device)";
-  EXPECT_EQ(found(rounds), Cells{});  // a copy to the device has a rule of its own
+  EXPECT_EQ(findings_of(rounds), Cells{});  // a copy to the device has a rule of its own
   rounds.refill = 0;
   rounds.copy = "Memcpy DtoH (Device -> Pageable)";
-  EXPECT_EQ(found(rounds), Cells{});
+  EXPECT_EQ(findings_of(rounds), Cells{});
 }
 
 // Two operators that copy 8 EiB a time: no recording has that, and sums of them stay numbers.
@@ -90,8 +90,9 @@ TEST(SyncRules, AbsurdBytes) {
   rounds.other_op = "aten::to";
   rounds.copy = "Memcpy DtoH (Device -> Pageable)";
   rounds.bytes = INT64_MAX;
-  ASSERT_FALSE(found(rounds, "title").empty());
-  EXPECT_NE(found(rounds, "title")[0].find("8192 PiB"), std::string::npos) << found(rounds, "title")[0];
+  ASSERT_FALSE(findings_of(rounds, "title").empty());
+  EXPECT_NE(findings_of(rounds, "title")[0].find("8192 PiB"), std::string::npos)
+      << findings_of(rounds, "title")[0];
 }
 
 }  // namespace

@@ -140,12 +140,12 @@ const report::Sheet<TreeNode> kTreeSheet{"Call tree",
 
 }  // namespace
 
-constexpr report::ParamSpec kParams[] = {
+constexpr report::ParamSpec kCallTreeParams[] = {
     {"depth", report::ParamSpec::Type::integer, "0", "", "levels to show; 0 shows all"},
     {"min-share", report::ParamSpec::Type::percentage, "0.1", "",
      "hide rows under this percentage of both host and device time"}};
 
-constinit const About call_tree_about = {kParams};
+constinit const About call_tree_about = {kCallTreeParams};
 
 report::Report call_tree(const trace::Trace& trace, const report::Params& params) {
   const StepChoice choice(params);

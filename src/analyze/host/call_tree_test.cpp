@@ -8,7 +8,7 @@ using test::cells;
 
 // Main thread 5: steps 1 and 2 of 100 µs, each a linear of 40 with an addmm of 30 that launches a kernel
 // of 10. Thread 6: a backward function of 50 that launches a kernel of 20.
-constexpr const char* kEvents = R"J(
+constexpr const char* kNestedCalls = R"J(
   {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 5, "tid": 5, "ts": 0, "dur": 100},
   {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#2", "pid": 5, "tid": 5, "ts": 100, "dur": 100},
   {"ph": "X", "cat": "cpu_op", "name": "aten::linear", "pid": 5, "tid": 5, "ts": 10, "dur": 40},
@@ -21,7 +21,7 @@ constexpr const char* kEvents = R"J(
   {"ph": "X", "cat": "kernel", "name": "grad", "pid": 0, "tid": 7, "ts": 160, "dur": 20, "args": {"correlation": 2}})J";
 
 TEST(CallTree, MergedByPathAndThread) {
-  const report::Report report = test::answer("call_tree", test::open_events(kEvents));
+  const report::Report report = test::answer("call_tree", test::open_events(kNestedCalls));
   const report::Table& table = report.tables[0];
   EXPECT_EQ(cells(table, "name"),
             (Cells{"main thread", "ProfilerStep#*", "aten::linear", "aten::addmm", "cudaLaunchKernel",
@@ -38,7 +38,7 @@ TEST(CallTree, MergedByPathAndThread) {
 }
 
 TEST(CallTree, LimitsAndStep) {
-  const trace::Trace trace = test::open_events(kEvents);
+  const trace::Trace trace = test::open_events(kNestedCalls);
   const report::Report shallow = test::answer("call_tree", trace, test::params({{"depth", "2"}}));
   EXPECT_EQ(cells(shallow.tables[0], "depth"), (Cells{"0", "1", "0", "1"}));
   // Host time is 250 and device time 30 µs in all: 3 % hides the launches of 5 µs, which have no device time.

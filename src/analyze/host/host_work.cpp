@@ -18,27 +18,27 @@ using trace::EventTable;
 using trace::Rank;
 using trace::Row;
 
-struct Sum {
+struct WorkSum {
   std::int64_t calls = 0, time = 0, chained = 0;
 };
-using Key = std::pair<OpKind, derive::DType>;
+using WorkKey = std::pair<OpKind, derive::DType>;
 
 /// Sums of one rank's calls that claim their work, and of the runs of element-wise ones among them.
-class Gatherer {
+class HostWorkGatherer {
  public:
-  Gatherer(const trace::Trace& trace, const Rank& rank)
+  HostWorkGatherer(const trace::Trace& trace, const Rank& rank)
       : e_(rank.events),
         work_(derive::op_work(trace, rank, derive::Convention::exact)),
         is_elementwise_(trace.strings, derive::is_elementwise) {}
 
-  std::map<Key, Sum> run(const Rank& rank, const StepChoice& choice) {
+  std::map<WorkKey, WorkSum> run(const Rank& rank, const StepChoice& choice) {
     for (const Claim& claim : work_.claims) {
       const bool element = is_elementwise_(e_.name[claim.row]);
       const derive::Work& work = work_.works[claim.work];
       if (!choice.includes(rank, claim.row)) continue;
       if (!element || (!chain_.empty() && !follows(claim))) close();
       if (element) chain_.push_back(&claim);
-      Sum& sum = sums_[key_of(work, element)];
+      WorkSum& sum = sums_[key_of(work, element)];
       ++sum.calls;
       report::add_to(sum.time, e_.duration(claim.row));
     }
@@ -47,7 +47,7 @@ class Gatherer {
   }
 
  private:
-  static Key key_of(const derive::Work& work, bool element) {
+  static WorkKey key_of(const derive::Work& work, bool element) {
     const OpKind kind = work.matrix_flops > 0 ? OpKind::product
                         : element             ? OpKind::element_wise
                                               : OpKind::other;
@@ -78,7 +78,7 @@ class Gatherer {
   const OpWork work_;
   trace::AskedOnce<bool (*)(std::string_view)> is_elementwise_;
   std::vector<const Claim*> chain_;
-  std::map<Key, Sum> sums_;
+  std::map<WorkKey, WorkSum> sums_;
 };
 
 }  // namespace
@@ -101,7 +101,7 @@ const report::Sheet<HostWork> kWorkSheet{
 
 void add_host_work(std::vector<HostWork>& work, const Derived& derived, const Rank& rank) {
   const auto first = static_cast<std::ptrdiff_t>(work.size());
-  for (const auto& [key, sum] : Gatherer(derived.trace(), rank).run(rank, derived.choice()))
+  for (const auto& [key, sum] : HostWorkGatherer(derived.trace(), rank).run(rank, derived.choice()))
     work.push_back({rank.rank, key.first, key.second, sum.calls, sum.time, sum.chained});
   std::sort(work.begin() + first, work.end(), [](const HostWork& a, const HostWork& b) {
     return a.time != b.time ? a.time > b.time

@@ -43,12 +43,12 @@ std::string_view region_of(const trace::Trace& trace, const Rank& rank, Row row)
   return region;
 }
 
-struct Sum {
+struct LoopSum {
   OpLoop loop;
   std::vector<std::int64_t> lengths;
   Row row = kNoRow;
 };
-using Key = std::tuple<std::string, std::string_view, std::string_view>;  // unit, parent, region
+using LoopKey = std::tuple<std::string, std::string_view, std::string_view>;  // unit, parent, region
 
 /// What runs of a loop launched.
 struct Launched {
@@ -165,7 +165,7 @@ IdleAround idle_around(const Derived& derived, const Rank& rank) {
 }
 
 /// Sums over runs of one unit, below one parent and region, most host time first.
-std::vector<Sum> sums_of(const Derived& derived, const Rank& rank) {
+std::vector<LoopSum> sums_of(const Derived& derived, const Rank& rank) {
   const trace::Trace& trace = derived.trace();
   const trace::EventTable& e = rank.events;
   std::vector<RepeatedOps> runs;
@@ -177,7 +177,7 @@ std::vector<Sum> sums_of(const Derived& derived, const Rank& rank) {
   const std::vector<derive::Waiting>& waits = derived.waits(rank);
   const bool on_device = !derived.busy(rank).empty();
   const derive::RecordingCost cost = derive::recording_cost(rank);
-  std::map<Key, Sum> sums;
+  std::map<LoopKey, LoopSum> sums;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const std::vector<std::int64_t>& lengths = launched[i].lengths;
     if (on_device && lengths.empty()) continue;
@@ -185,7 +185,7 @@ std::vector<Sum> sums_of(const Derived& derived, const Rank& rank) {
     const Interval span{e.start[run.first], e.end[run.last]};
     const auto [found, added] = sums.try_emplace(
         {loop_unit(trace, rank, run), parent_of(trace, rank, run), region_of(trace, rank, run.parent)});
-    Sum& sum = found->second;
+    LoopSum& sum = found->second;
     OpLoop& loop = sum.loop;
     if (added) {
       sum.row = run.first;
@@ -205,10 +205,10 @@ std::vector<Sum> sums_of(const Derived& derived, const Rank& rank) {
     for (const std::int64_t length : lengths) report::add_to(loop.device, length);
     sum.lengths.insert(sum.lengths.end(), lengths.begin(), lengths.end());
   }
-  std::vector<Sum> order;
+  std::vector<LoopSum> order;
   for (auto& [key, sum] : sums) order.push_back(std::move(sum));
   std::stable_sort(order.begin(), order.end(),
-                   [](const Sum& a, const Sum& b) { return a.loop.host > b.loop.host; });
+                   [](const LoopSum& a, const LoopSum& b) { return a.loop.host > b.loop.host; });
   if (order.size() > kMaxLoops) order.resize(kMaxLoops);
   return order;
 }
@@ -216,10 +216,10 @@ std::vector<Sum> sums_of(const Derived& derived, const Rank& rank) {
 }  // namespace
 
 void add_loops(std::vector<OpLoop>& loops, const Derived& derived, const Rank& rank) {
-  std::vector<Sum> sums = sums_of(derived, rank);
+  std::vector<LoopSum> sums = sums_of(derived, rank);
   if (sums.empty()) return;
   derive::SourceLines lines(derived.trace(), rank);
-  for (Sum& sum : sums) {
+  for (LoopSum& sum : sums) {
     sum.loop.rank = rank.rank;
     sum.loop.source = lines.of(sum.row);
     sum.loop.events = std::ssize(sum.lengths);

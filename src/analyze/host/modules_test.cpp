@@ -10,7 +10,7 @@ using test::cells;
 // Net_0 itself launches one of 5. On the backward thread, the function of sequence 7 launches one of 60,
 // another one of 2 belongs to no module, and Linear_0 runs again (recomputation) for 20 and launches one
 // of 8.
-constexpr const char* kEvents = R"J(
+constexpr const char* kModuleCalls = R"J(
   {"ph": "X", "cat": "python_function", "name": "nn.Module: Net_0", "pid": 5, "tid": 5, "ts": 0, "dur": 100},
   {"ph": "X", "cat": "python_function", "name": "nn.Module: Linear_0", "pid": 5, "tid": 5, "ts": 10, "dur": 40},
   {"ph": "X", "cat": "cpu_op", "name": "aten::linear", "pid": 5, "tid": 5, "ts": 15, "dur": 30, "args": {"External id": 1, "Sequence number": 7, "Fwd thread id": 0}},
@@ -26,7 +26,7 @@ constexpr const char* kEvents = R"J(
   {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 310, "dur": 8, "args": {"External id": 5}})J";
 
 TEST(Modules, ForwardBackwardAndRecomputation) {
-  const report::Report report = test::answer("modules", test::open_events(kEvents));
+  const report::Report report = test::answer("modules", test::open_events(kModuleCalls));
   const report::Table& table = report.tables[0];
   EXPECT_EQ(cells(table, "module"), (Cells{"Net_0", "Linear_0"}));
   EXPECT_EQ(cells(table, "class"), (Cells{"Net", "Linear"}));

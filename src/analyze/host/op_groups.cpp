@@ -80,10 +80,10 @@ class Roofs {
 };
 
 /// Gathers one rank's calls into groups.
-class Gatherer {
+class OpGroupGatherer {
  public:
-  Gatherer(const trace::Trace& trace, const Rank& rank, const StepChoice& choice,
-           const OperatorQuestion& question)
+  OpGroupGatherer(const trace::Trace& trace, const Rank& rank, const StepChoice& choice,
+                  const OperatorQuestion& question)
       : trace_(trace),
         rank_(rank),
         e_(rank.events),
@@ -231,7 +231,7 @@ class Gatherer {
 
 OpGroups op_groups(const trace::Trace& trace, const Rank& rank, const StepChoice& choice,
                    const OperatorQuestion& question) {
-  return Gatherer(trace, rank, choice, question).run();
+  return OpGroupGatherer(trace, rank, choice, question).run();
 }
 
 }  // namespace stepscope::analyze

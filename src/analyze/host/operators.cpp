@@ -155,7 +155,7 @@ Operators operators_of(const Derived& derived, const OperatorQuestion& question)
   return of;
 }
 
-constexpr report::ParamSpec kParams[] = {
+constexpr report::ParamSpec kOperatorsParams[] = {
     {"group", report::ParamSpec::Type::choice, "name", "name|shape|stack",
      "a row per operator, or per operator and input shape or call stack"},
     {"convention", report::ParamSpec::Type::choice, "exact", "exact|torch|tracelens",
@@ -164,7 +164,7 @@ constexpr report::ParamSpec kParams[] = {
      "the device whose peaks apply, e.g. H100, when the file does not say"},
 };
 
-constinit const About operators_about = {kParams};
+constinit const About operators_about = {kOperatorsParams};
 
 report::Report operators(const Derived& derived, const report::Params& params) {
   const OperatorQuestion question = question_of(params);

@@ -148,11 +148,11 @@ const report::Sheet<FoldedStack> kStackSheet{
 
 }  // namespace
 
-constexpr report::ParamSpec kParams[] = {
+constexpr report::ParamSpec kPythonStacksParams[] = {
     {"metric", report::ParamSpec::Type::choice, "host", "host|device",
      "time in the frame itself on the host, or of the device events launched from it"}};
 
-constinit const About python_stacks_about = {kParams};
+constinit const About python_stacks_about = {kPythonStacksParams};
 
 report::Report python_stacks(const trace::Trace& trace, const report::Params& params) {
   const StepChoice choice(params);

@@ -36,7 +36,8 @@ void nest(const Table& table, const std::vector<Position>& thread, std::vector<N
 
 using NameTest = bool (*)(std::string_view);
 
-bool has(const trace::Trace& trace, const Table& table, const std::vector<Position>& thread, NameTest test) {
+bool any_named(const trace::Trace& trace, const Table& table, const std::vector<Position>& thread,
+               NameTest test) {
   return std::any_of(thread.begin(), thread.end(), [&](Position at) {
     return test(trace.name(*table.rank, table.events[static_cast<std::size_t>(at)].row));
   });
@@ -53,10 +54,10 @@ void join_backward(const trace::Trace& trace, const Table& table,
   const std::vector<Position>*main = nullptr, *backward = nullptr;
   int mains = 0, backwards = 0;
   for (const auto& [key, thread] : threads) {
-    if (has(trace, table, thread, is_step)) {
+    if (any_named(trace, table, thread, is_step)) {
       main = &thread;
       ++mains;
-    } else if (has(trace, table, thread, is_autograd)) {
+    } else if (any_named(trace, table, thread, is_autograd)) {
       backward = &thread;
       ++backwards;
     }

@@ -6,17 +6,10 @@ namespace stepscope::analyze::hta {
 
 namespace {
 
-bool has(std::string_view name, std::string_view part) { return name.find(part) != std::string_view::npos; }
-
 template <std::size_t N>
 bool begins(std::string_view name, const std::string_view (&heads)[N]) {
   return std::any_of(std::begin(heads), std::end(heads),
                      [&](std::string_view head) { return name.starts_with(head); });
-}
-
-template <std::size_t N>
-bool is_one_of(std::string_view name, const std::string_view (&names)[N]) {
-  return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
 
 bool is_cuda_launch(std::string_view name) { return name.starts_with("cuda") && has(name, "LaunchKernel"); }

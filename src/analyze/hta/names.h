@@ -1,7 +1,9 @@
 // What HTA's patterns make of names.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <string_view>
 
 namespace stepscope::analyze::hta {

@@ -52,19 +52,19 @@ const report::Sheet<OwnedTime> kOwnerSheet{
       Role::detail}}};
 
 report::Table number_table(const std::vector<RankLimit>& ranks, bool several) {
-  struct Row {
+  struct NumberRow {
     std::int64_t rank;
     std::string_view fact;
     std::int64_t per_step;
     double share;
   };
-  static const report::Sheet<Row> kNumbers{"Bound numbers",
-                                           Shape::table,
-                                           {report::rank_field<Row>(&Row::rank),
-                                            {"fact", &Row::fact},
-                                            {"per_step", &Row::per_step, Unit::ns},
-                                            {"share", &Row::share, Unit::share, Role::share}}};
-  std::vector<Row> rows;
+  static const report::Sheet<NumberRow> kNumbers{"Bound numbers",
+                                                 Shape::table,
+                                                 {report::rank_field<NumberRow>(&NumberRow::rank),
+                                                  {"fact", &NumberRow::fact},
+                                                  {"per_step", &NumberRow::per_step, Unit::ns},
+                                                  {"share", &NumberRow::share, Unit::share, Role::share}}};
+  std::vector<NumberRow> rows;
   for (const RankLimit& rank : ranks) {
     if (!rank.has_device) continue;
     const BoundNumbers& n = rank.numbers;

@@ -38,16 +38,16 @@ bool makes_tensors(std::string_view op) {
   return op == "aten::lift_fresh" || op == "aten::scalar_tensor" || op == "aten::tensor";
 }
 
-struct Group {
+struct CopyGroup {
   trace::StringId name = trace::kEmptyString, op = trace::kEmptyString;
   std::int64_t count = 0, small = 0, created = 0, bytes = 0, total = 0, exposed = 0, host = 0;
   std::vector<std::int64_t> rates;  ///< of large ones, bytes per second
 };
 
 /// Copies of one rank in a window, by their name and the operator that asked for them.
-class Gatherer {
+class CopyGatherer {
  public:
-  Gatherer(const trace::Trace& trace, const Rank& rank, const std::vector<derive::DeviceBusy>& devices)
+  CopyGatherer(const trace::Trace& trace, const Rank& rank, const std::vector<derive::DeviceBusy>& devices)
       : trace_(trace),
         rank_(rank),
         e_(rank.events),
@@ -64,7 +64,7 @@ class Gatherer {
     const auto [found, added] =
         index_.try_emplace(std::uint64_t{e_.name[row]} << 32 | op_name, groups_.size());
     if (added) groups_.emplace_back().name = e_.name[row], groups_.back().op = op_name;
-    Group& group = groups_[found->second];
+    CopyGroup& group = groups_[found->second];
     const std::int64_t time = e_.duration(row), size = bytes_.integer_or(row, -1);
     ++group.count;
     report::add_to(group.total, time);
@@ -81,8 +81,8 @@ class Gatherer {
   }
 
   /// Longest total first.
-  std::vector<Group> sorted() && {
-    std::sort(groups_.begin(), groups_.end(), [&](const Group& a, const Group& b) {
+  std::vector<CopyGroup> sorted() && {
+    std::sort(groups_.begin(), groups_.end(), [&](const CopyGroup& a, const CopyGroup& b) {
       if (a.total != b.total) return a.total > b.total;
       return std::tuple(trace_.text(a.name), trace_.text(a.op)) <
              std::tuple(trace_.text(b.name), trace_.text(b.op));
@@ -118,10 +118,10 @@ class Gatherer {
   trace::AskedOnce<bool (*)(std::string_view)> copies_, makers_;
   std::unordered_map<std::int64_t, timeline::MeasuredSet> alone_;  // by device: only copies and fills run
   std::unordered_map<std::uint64_t, std::size_t> index_;
-  std::vector<Group> groups_;
+  std::vector<CopyGroup> groups_;
 };
 
-OperatorCopies row_of(const trace::Trace& trace, const Rank& rank, Group& g) {
+OperatorCopies row_of(const trace::Trace& trace, const Rank& rank, CopyGroup& g) {
   return {rank.rank,
           std::string(trace.text(g.name)),
           std::string(trace.text(g.op)),

@@ -207,7 +207,7 @@ Kernels kernels_of(const trace::Trace& trace, const StepChoice& choice, KernelsB
 constexpr report::ParamSpec kParams[] = {{"group", report::ParamSpec::Type::choice, "name", "name|properties",
                                           "one row per kernel name, or per name, op and launch properties"}};
 
-constinit const About kernels_about = {kParams};
+constinit const About kernels_about = {kKernelsParams};
 
 report::Report kernels(const trace::Trace& trace, const report::Params& params) {
   const bool several = trace.several();

@@ -34,7 +34,7 @@ bool is_own(std::string_view kernel) {
 }
 
 /// One name. Means weigh each kernel with its length; `known` is the length of those that record both.
-struct Group {
+struct OccupancyGroup {
   StringId name;
   std::int64_t count = 0, total = 0, known = 0;
   double occupancy = 0, blocks = 0;
@@ -82,14 +82,14 @@ double bandwidth_share(const Trace& trace, const Rank& rank, Row kernel) {
   return bytes > 0 && most > 0 ? bytes / most : kNoReal;
 }
 
-std::vector<Group> groups_of(const Trace& trace, const Rank& rank, const StepChoice& choice,
-                             std::int64_t& compute) {
+std::vector<OccupancyGroup> groups_of(const Trace& trace, const Rank& rank, const StepChoice& choice,
+                                      std::int64_t& compute) {
   const trace::EventTable& e = rank.events;
   const ArgReader occupancies(trace, rank, "est. achieved occupancy %"),
       blocks_per_sm(trace, rank, "blocks per SM");
   trace::AskedOnce own(trace.strings, is_own);
   std::unordered_map<StringId, std::size_t> index;
-  std::vector<Group> groups;
+  std::vector<OccupancyGroup> groups;
   for (const Row row : rank.device_rows()) {
     if (e.work[row] != trace::Work::compute || !choice.includes(rank, row)) continue;
     const std::int64_t length = e.duration(row);
@@ -97,7 +97,7 @@ std::vector<Group> groups_of(const Trace& trace, const Rank& rank, const StepCho
     if (!own(e.name[row])) continue;
     const auto [found, added] = index.try_emplace(e.name[row], groups.size());
     if (added) groups.push_back({e.name[row]});
-    Group& group = groups[found->second];
+    OccupancyGroup& group = groups[found->second];
     ++group.count;
     report::add_to(group.total, length);
     if (group.longest == kNoRow || length > e.duration(group.longest)) group.longest = row;
@@ -107,7 +107,7 @@ std::vector<Group> groups_of(const Trace& trace, const Rank& rank, const StepCho
     group.occupancy += std::min(*occupancy / 100, 1.0) * static_cast<double>(length);
     group.blocks += *blocks * static_cast<double>(length);
   }
-  std::sort(groups.begin(), groups.end(), [&](const Group& a, const Group& b) {
+  std::sort(groups.begin(), groups.end(), [&](const OccupancyGroup& a, const OccupancyGroup& b) {
     return a.total != b.total ? a.total > b.total : trace.text(a.name) < trace.text(b.name);
   });
   return groups;
@@ -118,7 +118,7 @@ std::vector<Group> groups_of(const Trace& trace, const Rank& rank, const StepCho
 void add_low_occupancy(std::vector<LowOccupancy>& kernels, const Trace& trace, const Rank& rank,
                        const StepChoice& choice) {
   std::int64_t compute = 0;
-  for (const Group& group : groups_of(trace, rank, choice, compute)) {
+  for (const OccupancyGroup& group : groups_of(trace, rank, choice, compute)) {
     const auto known = static_cast<double>(group.known);
     if (group.known <= 0 || group.occupancy / known >= kLow || group.blocks / known < 1) continue;
     kernels.push_back({rank.rank, std::string(trace.text(group.name)), group.count, group.total,

@@ -13,15 +13,15 @@ using trace::Rank;
 using trace::Row;
 
 /// `timed` is the time of those whose size is recorded.
-struct Sum {
+struct CopySum {
   trace::StringId name;
   std::int64_t count = 0, total = 0, bytes = 0, sized = 0, timed = 0;
 };
 
-std::vector<Sum> sums_of(const trace::Trace& trace, const Rank& rank, const StepChoice& choice) {
+std::vector<CopySum> sums_of(const trace::Trace& trace, const Rank& rank, const StepChoice& choice) {
   const trace::EventTable& e = rank.events;
   const trace::ArgReader bytes(trace, rank, "bytes");
-  std::vector<Sum> sums;
+  std::vector<CopySum> sums;
   std::vector<std::uint32_t> by_name(trace.strings.size());
   for (const Row row : rank.device_rows()) {
     if ((e.kind[row] != Kind::memcpy && e.kind[row] != Kind::memset) || !choice.includes(rank, row)) continue;
@@ -30,7 +30,7 @@ std::vector<Sum> sums_of(const trace::Trace& trace, const Rank& rank, const Step
       sums.push_back({e.name[row]});
       slot = static_cast<std::uint32_t>(sums.size());
     }
-    Sum& sum = sums[slot - 1];
+    CopySum& sum = sums[slot - 1];
     ++sum.count;
     report::add_to(sum.total, e.duration(row));
     const std::int64_t size = bytes.integer_or(row, -1);
@@ -39,7 +39,7 @@ std::vector<Sum> sums_of(const trace::Trace& trace, const Rank& rank, const Step
     report::add_to(sum.bytes, size);
     report::add_to(sum.timed, e.duration(row));
   }
-  std::sort(sums.begin(), sums.end(), [&](const Sum& a, const Sum& b) {
+  std::sort(sums.begin(), sums.end(), [&](const CopySum& a, const CopySum& b) {
     return a.total != b.total ? a.total > b.total : trace.text(a.name) < trace.text(b.name);
   });
   return sums;
@@ -49,7 +49,7 @@ std::vector<Sum> sums_of(const trace::Trace& trace, const Rank& rank, const Step
 
 void add_named_copies(std::vector<NamedCopies>& copies, const trace::Trace& trace, const Rank& rank,
                       const StepChoice& choice) {
-  for (const Sum& sum : sums_of(trace, rank, choice)) {
+  for (const CopySum& sum : sums_of(trace, rank, choice)) {
     const double seconds = static_cast<double>(sum.timed) / 1e9;
     copies.push_back({rank.rank, std::string(trace.text(sum.name)), sum.count,
                       sum.sized > 0 ? sum.bytes : report::kNoInt, sum.total,

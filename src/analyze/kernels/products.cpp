@@ -38,7 +38,7 @@ int left_operand(std::string_view op) {
 }
 
 /// Products of one operator and one set of recorded arguments.
-struct Sum {
+struct ProductSum {
   StringId op = 0;
   std::int64_t batch = 1, m = 0, n = 0, k = 0;
   derive::DType dtype = derive::DType::unknown;
@@ -50,9 +50,9 @@ struct Sum {
 };
 
 /// Products of one rank by operator and recorded arguments.
-class Gatherer {
+class ProductGatherer {
  public:
-  Gatherer(const trace::Trace& trace, const Rank& rank)
+  ProductGatherer(const trace::Trace& trace, const Rank& rank)
       : trace_(trace),
         rank_(rank),
         e_(rank.events),
@@ -68,7 +68,7 @@ class Gatherer {
   void add(Row kernel) {
     const Row op = e_.op[kernel];
     if (op == kNoRow || !is_product_(e_.name[op])) return;
-    Sum& product = products_[index_of(op)];
+    ProductSum& product = products_[index_of(op)];
     if (op != last_op_) ++product.calls;
     last_op_ = op;
     const std::int64_t time = e_.duration(kernel);
@@ -87,8 +87,8 @@ class Gatherer {
     product.device = rank_.tracks[e_.track[kernel]].device;
   }
 
-  std::vector<Sum>& sorted() {
-    std::stable_sort(products_.begin(), products_.end(), [&](const Sum& a, const Sum& b) {
+  std::vector<ProductSum>& sorted() {
+    std::stable_sort(products_.begin(), products_.end(), [&](const ProductSum& a, const ProductSum& b) {
       if (a.time != b.time) return a.time > b.time;
       return std::tuple(trace_.text(a.op), a.m, a.n, a.k, a.batch) <
              std::tuple(trace_.text(b.op), b.m, b.n, b.k, b.batch);
@@ -120,8 +120,8 @@ class Gatherer {
     return found->second;
   }
 
-  Sum product_of(Row op, StringId dims) const {
-    Sum product;
+  ProductSum product_of(Row op, StringId dims) const {
+    ProductSum product;
     product.op = e_.name[op];
     const std::string_view name = trace_.text(product.op);
     const OpArgs args = derive::parse_op_args(trace_.text(dims), types_.text(op), "", "");
@@ -146,11 +146,11 @@ class Gatherer {
   trace::AskedOnce<UnitsOf> units_;
   Row last_op_ = kNoRow;
   std::unordered_map<Key, std::size_t, KeyHash> index_;
-  std::vector<Sum> products_;
+  std::vector<ProductSum> products_;
 };
 
 /// Least time the device's peaks allow for one call, ns; 0 when it is not known.
-double least_time(const trace::Trace& trace, const Rank& rank, const Sum& p) {
+double least_time(const trace::Trace& trace, const Rank& rank, const ProductSum& p) {
   for (const trace::Device& d : rank.devices) {
     if (d.id != p.device) continue;
     const auto peaks = derive::peaks_of(d.name, d.compute_major, d.compute_minor,
@@ -164,7 +164,7 @@ double least_time(const trace::Trace& trace, const Rank& rank, const Sum& p) {
 }
 
 /// Of its longest kernel; kNoReal when it is not known.
-double waves_of(const trace::Trace& trace, const Rank& rank, const Sum& p) {
+double waves_of(const trace::Trace& trace, const Rank& rank, const ProductSum& p) {
   if (p.longest_row == kNoRow) return kNoReal;
   std::int64_t multiprocessors = 0;
   for (const trace::Device& d : rank.devices)
@@ -177,7 +177,7 @@ double waves_of(const trace::Trace& trace, const Rank& rank, const Sum& p) {
   return waves > 0 ? waves : kNoReal;
 }
 
-Product product_of(const trace::Trace& trace, const Rank& rank, const Sum& p, std::int64_t compute) {
+Product product_of(const trace::Trace& trace, const Rank& rank, const ProductSum& p, std::int64_t compute) {
   const bool sized = p.m > 0;
   const double seconds = static_cast<double>(p.time) * 1e-9, calls = static_cast<double>(p.calls);
   const double least = p.work.flops_known && p.work.bytes_known ? least_time(trace, rank, p) : 0;
@@ -245,7 +245,7 @@ class PartsGatherer {
 void add_rank(Products& of, const Derived& derived, const Rank& rank) {
   const trace::Trace& trace = derived.trace();
   const EventTable& e = rank.events;
-  Gatherer gatherer(trace, rank);
+  ProductGatherer gatherer(trace, rank);
   PartsGatherer attention(trace, rank);
   std::int64_t compute = 0;
   for (const Row row : rank.device_rows()) {
@@ -255,7 +255,7 @@ void add_rank(Products& of, const Derived& derived, const Rank& rank) {
     attention.add(row);
   }
   for (const PartedAttention& parts : std::move(attention).parts(compute)) of.attention.push_back(parts);
-  for (const Sum& product : gatherer.sorted())
+  for (const ProductSum& product : gatherer.sorted())
     of.products.push_back(product_of(trace, rank, product, compute));
 }
 

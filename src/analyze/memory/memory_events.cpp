@@ -290,10 +290,11 @@ MemoryEvents memory_events_of(const trace::Trace& trace, const StepChoice& choic
   return of;
 }
 
-constexpr report::ParamSpec kParams[] = {{"points", report::ParamSpec::Type::integer, "2000", "",
-                                          "most points of each memory's curve; lows and highs are kept"}};
+constexpr report::ParamSpec kMemoryEventsParams[] = {
+    {"points", report::ParamSpec::Type::integer, "2000", "",
+     "most points of each memory's curve; lows and highs are kept"}};
 
-constinit const About memory_events_about = {kParams};
+constinit const About memory_events_about = {kMemoryEventsParams};
 
 report::Report memory_events(const trace::Trace& trace, const report::Params& params) {
   const bool several = trace.several();

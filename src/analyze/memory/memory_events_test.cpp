@@ -11,7 +11,7 @@ using test::cells;
 // Device 0 held 1,000 bytes before. aten::add [0,100) holds aten::empty [10,20), which allocates A of 400 at
 // 15; add itself allocates B of 200 at 30 and frees A at 50. B stays. The host allocates and frees 8 outside
 // of operators, at the same address as A. The free at 100 is of something older; at 100 aten::add is over.
-constexpr const char* kEvents = R"J(
+constexpr const char* kAllocations = R"J(
   {"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 5, "tid": 5, "ts": 0, "dur": 100},
   {"ph": "X", "cat": "cpu_op", "name": "aten::empty", "pid": 5, "tid": 5, "ts": 10, "dur": 10},
   {"ph": "X", "cat": "cpu_op", "name": "aten::busy", "pid": 5, "tid": 6, "ts": 0, "dur": 300},
@@ -23,7 +23,7 @@ constexpr const char* kEvents = R"J(
   {"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "s": "t", "pid": 5, "tid": 5, "ts": 210, "args": {"Device Type": 0, "Device Id": -1, "Addr": 64, "Bytes": -8, "Total Allocated": 0, "Total Reserved": 0}})J";
 
 TEST(MemoryEvents, PeakAndWhatWasAlive) {
-  const report::Report report = test::answer("memory_events", test::open_events(kEvents));
+  const report::Report report = test::answer("memory_events", test::open_events(kAllocations));
   const report::Table& peaks = report.tables[0];
   EXPECT_EQ(cells(peaks, "device"), (Cells{"device 0", "host"}));
   EXPECT_EQ(cells(peaks, "peak_allocated"), (Cells{"1600", "0"}));
@@ -57,7 +57,7 @@ TEST(MemoryEvents, Steps) {
 }
 
 TEST(MemoryEvents, OperatorsAndWhatStayed) {
-  const report::Report report = test::answer("memory_events", test::open_events(kEvents));
+  const report::Report report = test::answer("memory_events", test::open_events(kAllocations));
   const report::Table& ops = report.tables[2];
   EXPECT_EQ(cells(ops, "op"), (Cells{"aten::empty", "aten::add", "outside operators", "outside operators"}));
   EXPECT_EQ(cells(ops, "calls"), (Cells{"1", "1", "-", "-"}));
@@ -99,7 +99,7 @@ TEST(MemoryEvents, CurveKeepsExtremes) {
 
 // The oldest files have no totals and no addresses: the change is known, what lived how long is not.
 TEST(MemoryEvents, TopCutsRankingsAndNoCurve) {
-  const trace::Trace trace = test::open_events(kEvents);
+  const trace::Trace trace = test::open_events(kAllocations);
   const report::Report whole = test::answer("memory_events", trace);
   const report::Report top = test::answer("memory_events", trace, test::params({{"top", "1"}}));
   ASSERT_EQ(whole.tables.size(), top.tables.size());

@@ -17,7 +17,7 @@ std::string memory(int at, int address, int bytes, int total) {
 // 50 bytes were there before. Net_0 [0,100) calls Block_0 [10,40) and Block_1 [50,80). Block_0 allocates 30,
 // 5 (freed at once) and its output of 20; Block_1 allocates 40 and its output of 20; Net_0 itself then 8; the
 // backward of Block_1's operator 16; outside modules 2. The peak is the last of them; then all is freed.
-const std::string kEvents =
+const std::string kModuleAllocations =
     R"J({"ph": "X", "cat": "python_function", "name": "nn.Module: Net_0", "pid": 5, "tid": 5, "ts": 0, "dur": 100},
   {"ph": "X", "cat": "python_function", "name": "nn.Module: Block_0", "pid": 5, "tid": 5, "ts": 10, "dur": 30},
   {"ph": "X", "cat": "python_function", "name": "nn.Module: Block_1", "pid": 5, "tid": 5, "ts": 50, "dur": 30},
@@ -28,7 +28,7 @@ const std::string kEvents =
     memory(115, 448, 16, 184) + memory(140, 512, 2, 186) + memory(150, 256, -40, 146);
 
 TEST(ModuleMemory, PeakByModuleAndWhatCheckpointingFrees) {
-  const report::Report report = test::answer("module_memory", test::open_events(kEvents));
+  const report::Report report = test::answer("module_memory", test::open_events(kModuleAllocations));
   const report::Table& table = report.tables[0];
   EXPECT_EQ(cells(table, "module"), (Cells{"Net_0", "Block_1", "Block_0", "in the backward pass",
                                            "outside modules", "allocated before the recording"}));

@@ -6,11 +6,6 @@
 namespace stepscope::analyze::path {
 namespace {
 
-template <std::size_t N>
-bool is_one_of(std::string_view name, const std::string_view (&names)[N]) {
-  return std::find(std::begin(names), std::end(names), name) != std::end(names);
-}
-
 bool has_lock(std::string_view name) {
   constexpr std::string_view kNames[] = {"cudaHostAlloc", "cudaLaunchKernel", "cudaMemcpyAsync"};
   return is_one_of(name, kNames);

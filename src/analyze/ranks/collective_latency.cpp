@@ -16,8 +16,8 @@ using report::Unit;
 using timeline::Time;
 
 constexpr std::size_t kMinSizes = 4;
-constexpr double kMinRange = 16;        // of the largest size to the smallest
-constexpr std::size_t kMaxSizes = 512;  // looked at: the slopes of all pairs are
+constexpr double kMinRange = 16;         // of the largest size to the smallest
+constexpr std::size_t kMaxPoints = 512;  // looked at: the slopes of all pairs are
 
 struct Point {
   double x, time;  ///< bytes on each link; ns
@@ -52,7 +52,7 @@ std::vector<Point> points_of(Family& family, double factor) {
   std::vector<Point> all, points;
   for (auto& [bytes, transfers] : family.transfers)
     all.push_back({static_cast<double>(bytes) * factor, median_of(transfers)});
-  const std::size_t every = (all.size() + kMaxSizes - 1) / kMaxSizes;
+  const std::size_t every = (all.size() + kMaxPoints - 1) / kMaxPoints;
   for (std::size_t i = 0; i < all.size(); i += every) points.push_back(all[i]);
   return points;
 }

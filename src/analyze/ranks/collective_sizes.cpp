@@ -22,7 +22,7 @@ using report::Unit;
 using timeline::Time;
 using trace::kNoTime;
 
-constexpr std::size_t kMaxSizes = 16;                    // of one kind that have rows of their own
+constexpr std::size_t kMaxExactSizes = 16;               // of one kind that have rows of their own
 constexpr std::int64_t kLarge = std::int64_t{16} << 20;  // bytes: latency hardly counts
 
 std::optional<double> rate_of(const MatchedCollective& c) {
@@ -61,7 +61,7 @@ std::vector<Bucket> buckets_of(const std::vector<MatchedCollective>& collectives
   for (const MatchedCollective& c : collectives) sizes[kind_of(c)].insert(c.bytes);
   std::map<std::pair<Kind, std::int64_t>, Bucket> found;
   for (const MatchedCollective& c : collectives) {
-    const bool exact = sizes[kind_of(c)].size() <= kMaxSizes;
+    const bool exact = sizes[kind_of(c)].size() <= kMaxExactSizes;
     const std::int64_t power = std::bit_width(static_cast<std::uint64_t>(c.bytes));
     Bucket& bucket = found[{kind_of(c), exact ? c.bytes : (power + 1) / 2}];
     bucket.collectives.push_back(&c);

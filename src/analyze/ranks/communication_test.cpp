@@ -12,7 +12,7 @@ namespace {
 using test::Cells;
 
 /// Device work of a rank, µs on its clock.
-struct Work {
+struct RankWork {
   int start, end;
   std::string collective = "";  ///< args of a collective; "": compute
   int stream = 8;
@@ -24,10 +24,10 @@ std::string allreduce(int sequence, int elements = 1'000'000, std::string_view r
       elements, std::count(ranks.begin(), ranks.end(), ',') + 1, ranks, sequence);
 }
 
-std::string rank_of(const std::vector<Work>& works) {
+std::string rank_of(const std::vector<RankWork>& works) {
   std::string text;
   int id = 0;
-  for (const Work& w : works) {
+  for (const RankWork& w : works) {
     text += fmt::format(
         R"({}{{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 5, "tid": 5, "ts": {}, "dur": 1, "args": {{"correlation": {}}}}},)",
         text.empty() ? "" : ",", 2 + 2 * id, id + 1);
@@ -98,7 +98,7 @@ TEST(Communication, TwoRanks) {
 TEST(Communication, ABroadcastWaitsForItsRoot) {
   const std::string broadcast =
       R"("Collective name": "broadcast", "dtype": "Byte", "In msg nelems": 3000000, "Out msg nelems": 3000000, "Group size": 3, "Process Group Name": "0", "Process Group Ranks": "[0, 1, 2]", "Rank": 1, "Seq": 99)";
-  std::vector<Work> works[3];
+  std::vector<RankWork> works[3];
   for (int rank = 0; rank < 3; ++rank) {
     const int ahead = rank == 1 ? 5'000 : 0;
     for (int i = 0; i < 10; ++i)
@@ -182,7 +182,7 @@ TEST(Communication, ExposedIsWaitAndTransfer) {
   std::mt19937 random(5);
   const auto number = [&](int from, int to) { return std::uniform_int_distribution(from, to)(random); };
   for (int round = 0; round < 40; ++round) {
-    std::vector<Work> works[3];
+    std::vector<RankWork> works[3];
     const int collectives = number(1, 12);
     for (auto& of_rank : works)
       for (int at = 200, i = number(1, 15); i > 0; --i, at += number(0, 90)) {
@@ -211,7 +211,7 @@ TEST(Communication, ExposedIsWaitAndTransfer) {
         EXPECT_EQ(wait[r] + transfer[r], exposed[r]);
       }
       Column<timeline::Interval> compute, communication;
-      for (const Work& w : works[whose[r]])
+      for (const RankWork& w : works[whose[r]])
         (w.collective.empty() ? compute : communication).push_back({w.start * 1'000, w.end * 1'000});
       EXPECT_EQ(exposed[r], subtract(timeline::IntervalSet::of(std::move(communication)),
                                      timeline::IntervalSet::of(std::move(compute)))

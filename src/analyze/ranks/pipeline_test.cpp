@@ -9,7 +9,7 @@ namespace {
 using test::Cells;
 
 /// On the device, µs.
-struct Work {
+struct StageWork {
   const char* name;  ///< "send" and "recv" are messages, "reduce" an all-reduce, "copy" a copy
   int stream, start, end;
   int start_ns = 0, end_ns = 0;  ///< added
@@ -18,13 +18,13 @@ struct Work {
 std::string in_us(int us, int ns) { return fmt::format("{}.{:03}", us, ns); }
 
 /// All launched at the start of the step, which the host leaves after 90 µs. Steps are 1 ms apart.
-std::string stage(int rank, const std::vector<Work>& works, int step = 3) {
+std::string stage(int rank, const std::vector<StageWork>& works, int step = 3) {
   const int zero = (step - 3) * 1000;
   std::string events = fmt::format(
       R"({{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#{}", "pid": 5, "tid": 5, "ts": {}, "dur": 90}})",
       step, zero);
   int id = 100 * (step - 3);
-  for (const Work& w : works) {
+  for (const StageWork& w : works) {
     const std::string_view name = w.name;
     const bool message = name == "send" || name == "recv", copy = name == "copy";
     std::string args;
@@ -44,13 +44,13 @@ std::string stage(int rank, const std::vector<Work>& works, int step = 3) {
   return events;
 }
 
-const std::vector<Work> kFirst = {{"f1", 7, 100, 200},   {"send", 8, 200, 210}, {"f2", 7, 200, 300},
-                                  {"send", 8, 300, 310}, {"recv", 9, 300, 420}, {"b1", 7, 420, 520},
-                                  {"recv", 9, 520, 620}, {"b2", 7, 620, 720}};
-const std::vector<Work> kSecond = {{"copy", 7, 0, 20},    {"reduce", 10, 40, 60}, {"recv", 8, 100, 210},
-                                   {"f1", 7, 210, 310},   {"recv", 8, 210, 310},  {"b1", 7, 310, 410},
-                                   {"send", 9, 410, 420}, {"f2", 7, 410, 510},    {"b2", 7, 510, 610},
-                                   {"send", 9, 610, 620}};
+const std::vector<StageWork> kFirst = {{"f1", 7, 100, 200},   {"send", 8, 200, 210}, {"f2", 7, 200, 300},
+                                       {"send", 8, 300, 310}, {"recv", 9, 300, 420}, {"b1", 7, 420, 520},
+                                       {"recv", 9, 520, 620}, {"b2", 7, 620, 720}};
+const std::vector<StageWork> kSecond = {{"copy", 7, 0, 20},    {"reduce", 10, 40, 60}, {"recv", 8, 100, 210},
+                                        {"f1", 7, 210, 310},   {"recv", 8, 210, 310},  {"b1", 7, 310, 410},
+                                        {"send", 9, 410, 420}, {"f2", 7, 410, 510},    {"b2", 7, 510, 610},
+                                        {"send", 9, 610, 620}};
 
 // Stage 0: nothing runs until 100; only messages run from 300 to 420 and from 520 to 620. Stage 1: nothing
 // runs from 20 to 40 and from 60 to 100; only messages from 100 to 210 and from 610 to 620. A third of the
@@ -82,7 +82,7 @@ TEST(Pipeline, TwoStages) {
 // The second step is 2 ns longer: one of compute, one of waiting. Means of half a nanosecond are rounded up,
 // of compute too, and the parts still add up.
 TEST(Pipeline, RoundedPartsAddUp) {
-  std::vector<Work> later = kFirst;
+  std::vector<StageWork> later = kFirst;
   later.back() = {"b2", 7, 620, 720, 1, 2};
   const trace::Trace trace = test::open_ranks(
       {stage(0, kFirst) + "," + stage(0, later, 4), stage(1, kSecond) + "," + stage(1, kSecond, 4)});
@@ -96,7 +96,7 @@ TEST(Pipeline, RoundedPartsAddUp) {
 
 // Only rank 0's messages say that rank 1 is the other stage.
 TEST(Pipeline, AStageOfWhichNothingIsHereIsNamed) {
-  const std::vector<Work> alone = {{"f1", 7, 100, 200}};
+  const std::vector<StageWork> alone = {{"f1", 7, 100, 200}};
   const trace::Trace trace = test::open_ranks({stage(0, kFirst), stage(1, alone)});
   const report::Report report = test::answer("pipeline", trace);
   EXPECT_EQ(test::cells(report.tables[0], "stage"), (Cells{"0"}));
@@ -106,7 +106,7 @@ TEST(Pipeline, AStageOfWhichNothingIsHereIsNamed) {
 }
 
 TEST(Pipeline, SaysFirstWhyRanksMayNotBeCompared) {
-  const std::vector<Work> alone = {{"f1", 7, 100, 200}};
+  const std::vector<StageWork> alone = {{"f1", 7, 100, 200}};
   trace::Trace trace = test::open_ranks({stage(0, alone), stage(1, alone)});
   trace.doubts = {"These files are not the ranks of one job."};
   const report::Report report = test::answer("pipeline", trace);
@@ -115,7 +115,7 @@ TEST(Pipeline, SaysFirstWhyRanksMayNotBeCompared) {
 }
 
 TEST(Pipeline, NoneWithoutMessages) {
-  const std::vector<Work> alone = {{"f1", 7, 100, 200}, {"reduce", 8, 200, 300}};
+  const std::vector<StageWork> alone = {{"f1", 7, 100, 200}, {"reduce", 8, 200, 300}};
   const trace::Trace trace = test::open_ranks({stage(0, alone), stage(1, alone)});
   const report::Report report = test::answer("pipeline", trace);
   EXPECT_EQ(report.tables[0].rows(), 0u);

@@ -19,9 +19,9 @@ using trace::Row;
 
 constexpr int kMaxNested = 1'000;  // ranges looked at, from the innermost one
 
-class Places {
+class CallPlaces {
  public:
-  Places(const trace::Trace& trace, const trace::Rank& rank, RankCommunication& out)
+  CallPlaces(const trace::Trace& trace, const trace::Rank& rank, RankCommunication& out)
       : trace_(trace), rank_(rank), modules_(module_paths(trace, rank, StepChoice({}))), out_(out) {
     out_.modules = modules_.paths.size() > 0;
   }
@@ -88,7 +88,7 @@ RankCommunication rank_communication(const Derived& derived, const trace::Rank& 
     const timeline::IntervalSet running = busy.communication.within(out.window);
     out.devices.push_back({busy.device, running, subtract(running, busy.compute)});
   }
-  Places places(derived.trace(), rank, out);
+  CallPlaces places(derived.trace(), rank, out);
   for (const derive::CollectiveRow& row : rows) {
     const trace::Track& track = rank.tracks[rank.events.track[row.row]];
     const auto device = devices.find(track.device);

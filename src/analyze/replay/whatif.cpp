@@ -124,12 +124,12 @@ const report::Sheet<RankChange> kRankChangeSheet{
 
 }  // namespace
 
-constexpr report::ParamSpec kParams[] = {
+constexpr report::ParamSpec kWhatifParams[] = {
     {"scale", report::ParamSpec::Type::texts,
      "data_loading=0;sync=0;alloc=0;launch=0;host=0.5;compute=0.5;comm=0;copy=0", "",
      "what to change, e.g. 'data_loading=0; kernel:/gemm|conv/=0.5': WHAT=FACTOR, separated by ';'"}};
 
-constinit const About whatif_about = {kParams, true, Needs::all_ranks};
+constinit const About whatif_about = {kWhatifParams, true, Needs::all_ranks};
 
 report::Report whatif(const Derived& derived, const report::Params& params) {
   const trace::Trace& trace = derived.trace();

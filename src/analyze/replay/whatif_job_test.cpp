@@ -23,7 +23,7 @@ std::string rank_of(int ready, int shift, const char* members = "0, 1, 2") {
 }
 const std::vector<std::string> kLate = {rank_of(50, 0), rank_of(150, 7'000'000), rank_of(60, 400)};
 
-report::Report whatif_of(const trace::Trace& trace, const std::string& scale) {
+report::Report whatif_of_job(const trace::Trace& trace, const std::string& scale) {
   return test::answer("whatif", trace, test::params({{"scale", scale}}));
 }
 
@@ -31,7 +31,7 @@ report::Report whatif_of(const trace::Trace& trace, const std::string& scale) {
 // halved: 180. Without rank 1 the last of the others comes at 60: 120.
 TEST(WhatifOfAJob, EachChange) {
   const trace::Trace trace = test::open_ranks(kLate);
-  const report::Report report = whatif_of(trace, "compute=0.5; comm=0.5; straggler:1=0");
+  const report::Report report = whatif_of_job(trace, "compute=0.5; comm=0.5; straggler:1=0");
   ASSERT_EQ(report.tables.size(), 4u);
   EXPECT_TRUE(report.notes.empty()) << report.notes[0];
   EXPECT_EQ(test::cells(report.tables[0], "identity"), (Cells{"210000", "210000", "210000"}));
@@ -52,7 +52,7 @@ TEST(WhatifOfAJob, EachChange) {
 TEST(WhatifOfAJob, TheOrderOfFilesChangesNothing) {
   const trace::Trace one = test::open_ranks(kLate), other = test::open_ranks(kLate, {2, 0, 1});
   const char* scale = "compute=0.5; comm=0.5; straggler:1=0; data_loading=0";
-  const report::Report a = whatif_of(one, scale), b = whatif_of(other, scale);
+  const report::Report a = whatif_of_job(one, scale), b = whatif_of_job(other, scale);
   for (std::size_t t = 0; t < a.tables.size(); ++t)
     for (const report::Column& column : a.tables[t].columns)
       EXPECT_EQ(test::cells(a.tables[t], column.name), test::cells(b.tables[t], column.name)) << column.name;
@@ -60,7 +60,7 @@ TEST(WhatifOfAJob, TheOrderOfFilesChangesNothing) {
 
 TEST(WhatifOfAJob, UnmatchedRanksAreReplayedAlone) {
   const trace::Trace trace = test::open_ranks({rank_of(50, 0, "0, 7"), rank_of(150, 0, "1, 7")});
-  const report::Report report = whatif_of(trace, "compute=0.5; straggler:1=0");
+  const report::Report report = whatif_of_job(trace, "compute=0.5; straggler:1=0");
   ASSERT_EQ(report.tables.size(), 2u);
   EXPECT_EQ(report.notes,
             (std::vector<std::string>{
@@ -98,7 +98,7 @@ TEST(StragglersOfAJob, WaitsAtTheSameTimeCountOnce) {
 // Rank 1's collective is of another group: it would keep its recorded pace whatever the others do.
 TEST(WhatifOfAJob, ARankThatNothingTiesIsNotReplayedWithOthers) {
   const trace::Trace trace = test::open_ranks({rank_of(50, 0), rank_of(150, 0, "1, 7"), rank_of(60, 0)});
-  const report::Report report = whatif_of(trace, "compute=0.5");
+  const report::Report report = whatif_of_job(trace, "compute=0.5");
   ASSERT_EQ(report.tables.size(), 2u);
   EXPECT_EQ(
       report.notes,
@@ -136,7 +136,7 @@ TEST(StragglersOfAJob, EachRanksStepAddsUp) {
 
 TEST(WhatifOfAJob, AStragglerIsOnlyRemoved) {
   for (const char* scale : {"straggler:1=0.5", "straggler:x=0", "straggler=0"})
-    EXPECT_EQ(whatif_of(test::open_ranks(kLate), scale).notes.size(), 1u) << scale;
+    EXPECT_EQ(whatif_of_job(test::open_ranks(kLate), scale).notes.size(), 1u) << scale;
 }
 
 }  // namespace

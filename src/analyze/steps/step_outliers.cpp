@@ -10,7 +10,7 @@ namespace {
 using trace::Rank;
 using trace::Row;
 
-constexpr std::ptrdiff_t kMinSteps = 3;
+constexpr std::ptrdiff_t kMinWholeSteps = 3;
 constexpr std::size_t kOpsShown = 5;
 constexpr std::int64_t kMinExcess = 1'000'000;  // ns
 
@@ -88,7 +88,8 @@ void add_ops(std::vector<StepOutlier>& rows, const trace::Trace& trace, const St
 
 void add_outliers(std::vector<StepOutlier>& outliers, const Derived& derived, const Rank& rank,
                   std::span<const StepTime> steps) {
-  if (std::count_if(steps.begin(), steps.end(), [](const StepTime& s) { return !s.cut_off; }) < kMinSteps)
+  if (std::count_if(steps.begin(), steps.end(), [](const StepTime& s) { return !s.cut_off; }) <
+      kMinWholeSteps)
     return;
   const std::size_t median = median_step(steps);
   const StepTime& usual = steps[median];

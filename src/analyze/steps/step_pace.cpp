@@ -13,7 +13,7 @@ using trace::kNoRow;
 using trace::Rank;
 using trace::Row;
 
-constexpr std::size_t kMinSteps = 3, kMinNames = 5;
+constexpr std::size_t kMinPacedSteps = 3, kMinNames = 5;
 constexpr std::int64_t kMinOpCalls = 8, kMinKernelCalls = 5;  // a step
 
 /// Mean time a call by name and step, of names with enough calls.
@@ -112,7 +112,7 @@ Means kernel_times(const trace::Trace& trace, const Rank& rank) {
 
 std::vector<StepPace> step_paces(const trace::Trace& trace, const Rank& rank) {
   std::vector<StepPace> paces(rank.steps.size());
-  if (paces.size() < kMinSteps) return paces;
+  if (paces.size() < kMinPacedSteps) return paces;
   auto host = own_times(trace, rank).ratios(), device = kernel_times(trace, rank).ratios();
   for (std::size_t step = 0; step < paces.size(); ++step)
     paces[step] = {weighted_median(host[step]), slower_share(host[step]), weighted_median(device[step])};

@@ -30,9 +30,9 @@ std::uint8_t meaning_of_name(std::string_view name) {
 
 /// Labels every instant of `where` with what one thread did then, in one pass over its rows. A cause holds at
 /// an instant when the latest end of its ranges begun so far lies behind it; the first in precedence counts.
-class Sweep {
+class DoingSweep {
  public:
-  explicit Sweep(const IntervalSet& where) : at_(where.parts().begin()), end_(where.parts().end()) {
+  explicit DoingSweep(const IntervalSet& where) : at_(where.parts().begin()), end_(where.parts().end()) {
     until_.fill(std::numeric_limits<Time>::min());
   }
 
@@ -115,7 +115,7 @@ void for_each_doing(const Rank& rank, TrackId thread, CauseOfName& cause_of, Use
 }  // namespace
 
 Doing doing_in(const IntervalSet& where, const Rank& rank, TrackId thread, CauseOfName& causes) {
-  Sweep sweep(where);
+  DoingSweep sweep(where);
   if (thread < rank.tracks.size())
     for_each_doing(rank, thread, causes, [&](Interval span, IdleCause cause) { sweep.begin(span, cause); });
   return sweep.finish();

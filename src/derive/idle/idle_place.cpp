@@ -27,9 +27,9 @@ struct Open {
 };
 
 template <class IsMark>
-class Sweep {
+class PlaceSweep {
  public:
-  Sweep(const Rank& rank, IsMark& is_mark, Column<IdlePlace>& places, Column<Open>& left)
+  PlaceSweep(const Rank& rank, IsMark& is_mark, Column<IdlePlace>& places, Column<Open>& left)
       : rank_(rank), e_(rank.events), is_mark_(is_mark), places_(places), left_(left) {}
 
   /// `open`: stretches by begin. Those of two devices may overlap.
@@ -129,7 +129,7 @@ Column<IdlePlace> idle_places(const trace::Trace& trace, const Rank& rank, const
   trace::AskedOnce is_mark(trace.strings, is_step_mark);
   Column<IdlePlace> places;
   Column<Open> left;
-  Sweep sweep(rank, is_mark, places, left);
+  PlaceSweep sweep(rank, is_mark, places, left);
   std::vector<Column<Open>> own(rank.tracks.size());
   const std::vector<TrackId> threads = launchers(rank);
   for (std::uint32_t i = 0; i < pieces.size(); ++i) {
@@ -162,7 +162,7 @@ Column<IdlePlace> places_on(const trace::Trace& trace, const Rank& rank, TrackId
   Column<Open> open, left;
   for (std::uint32_t i = 0; i < pieces.size(); ++i) open.push_back({pieces[i].span, i});
   sort_by_begin(open);
-  Sweep(rank, is_mark, places, left).run(thread, open);
+  PlaceSweep(rank, is_mark, places, left).run(thread, open);
   for (const Open& rest : left) places.push_back({rest.piece, kNoRow, kNoRow, rest.span.length()});
   return places;
 }

@@ -16,7 +16,7 @@ constexpr std::uint32_t kMinCollectives = 3;
 constexpr double kMaxResidual = 1e6;  // ns, median
 constexpr double kMaxRejected = 0.3;  // of a clock's ends
 constexpr Time kCausalSlack = 2'000;  // ns: what time stamps may be off within one collective
-constexpr int kRounds = 2;            // of leaving out what contradicts the fit
+constexpr int kFits = 2;              // of leaving out what contradicts the fit
 
 /// Ends of a kind scatter alike: by exchange, size of the group (powers of 2) and of the message (powers of
 /// 4).
@@ -40,10 +40,10 @@ class Aligner {
   explicit Aligner(Alignment& out) : out_(out), left_out_(out.matches.instances.size()) {}
 
   void run() {
-    for (int round = 0; round < kRounds; ++round) {
+    for (int round = 0; round < kFits; ++round) {
       gather();
       fits_ = fit_clocks(ends_, out_.rows.size());
-      if (round + 1 < kRounds && !leave_out_contradictions()) break;
+      if (round + 1 < kFits && !leave_out_contradictions()) break;
     }
     for (std::size_t q = 0; q < fits_.size(); ++q) out_.clocks.push_back({fits_[q], ClockState::apart, {}});
     bound();

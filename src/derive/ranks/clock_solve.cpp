@@ -23,13 +23,12 @@ double ClockFit::uncertainty_at(Time x) const {
 
 namespace {
 
-constexpr int kRounds = 12;
+constexpr int kReweightings = 12;
 constexpr int kMaxIterations = 300;
-constexpr double kSettled = 50;       // ns: a round that moves no end further is the last
-constexpr double kMinSpread = 300;    // ns: no kind of end is believed to scatter less
-constexpr double kTukey = 4.685;      // 95 % efficiency for normal residuals
-constexpr double kOfNormal = 1.4826;  // standard deviation / median distance
-constexpr std::size_t kSamples = 64;  // of noise, for the uncertainty: known to a tenth
+constexpr double kSettled = 50;        // ns: a round that moves no end further is the last
+constexpr double kMinEndSpread = 300;  // ns: no kind of end is believed to scatter less
+constexpr double kTukey = 4.685;       // 95 % efficiency for normal residuals
+constexpr std::size_t kSamples = 64;   // of noise, for the uncertainty: known to a tenth
 constexpr std::uint32_t kMinOfKind = 10;
 
 /// One number pair per clock: offset, and drift over half the clock's window.
@@ -73,7 +72,7 @@ class Solver {
 
   void solve() {
     Unknowns total(fits_.size());
-    for (int round = 0; round < kRounds; ++round) {
+    for (int round = 0; round < kReweightings; ++round) {
       weigh();
       const Unknowns step = solved(residual_);
       double furthest = 0;
@@ -199,9 +198,9 @@ class Solver {
       for (std::size_t i = from; i < to; ++i)
         of_kind[ends_[i].kind].push_back(unbiased * std::abs(residual_[i]));
     });
-    spread_.assign(kinds_, kMinSpread);
+    spread_.assign(kinds_, kMinEndSpread);
     for (std::uint32_t k = 0; k < kinds_; ++k)
-      spread_[k] = std::max(kMinSpread, followed_ * kOfNormal * median_of(of_kind[k]));
+      spread_[k] = std::max(kMinEndSpread, followed_ * kOfNormal * median_of(of_kind[k]));
     std::vector<double> off;
     for_each_instance([&](std::size_t from, std::size_t to) {
       off.clear();
@@ -211,7 +210,7 @@ class Solver {
       for (std::size_t i = from; i < to; ++i) {
         const double sigma = spread_[ends_[i].kind] * noisy, r = residual_[i] / (kTukey * sigma);
         const double keep = std::abs(r) < 1 ? (1 - r * r) * (1 - r * r) : 0;
-        weight_[i] = to - from < 2 ? 0 : keep * (kMinSpread / sigma) * (kMinSpread / sigma);
+        weight_[i] = to - from < 2 ? 0 : keep * (kMinEndSpread / sigma) * (kMinEndSpread / sigma);
       }
     });
     residual_ = y_;

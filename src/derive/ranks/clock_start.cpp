@@ -6,6 +6,8 @@
 #include <random>
 #include <unordered_map>
 
+#include "base/median.h"
+
 namespace stepscope::derive {
 namespace {
 
@@ -15,9 +17,9 @@ constexpr std::size_t kPairs = 100;  // of which a tenth is good when two thirds
 constexpr double kMaxDrift = 1e-3;   // ten times what a poor quartz does
 constexpr double kMinSpan = 5e8;     // ns: within less, drift and noise cannot be told apart
 constexpr std::size_t kMinForDrift = 3;
-constexpr double kOutlier = 4 * 1.4826;  // times the median distance
+constexpr double kOutlier = 4 * kOfNormal;  // times the median distance
 
-double median(std::vector<double> values) {
+double upper_median(std::vector<double> values) {
   if (values.empty()) return 0;
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
@@ -96,9 +98,9 @@ Line robust_line(const std::vector<double>& x, const std::vector<double>& y) {
   std::vector<double> rest(x.size());
   const auto fitted = [&](double slope) {
     for (std::size_t i = 0; i < x.size(); ++i) rest[i] = y[i] - slope * x[i];
-    const double offset = median(rest);
+    const double offset = upper_median(rest);
     for (double& r : rest) r = std::abs(r - offset);
-    return std::pair(median(rest), Line{offset, slope});
+    return std::pair(upper_median(rest), Line{offset, slope});
   };
   auto best = fitted(0);
   const auto [first, last] = std::minmax_element(x.begin(), x.end());

@@ -16,8 +16,6 @@ namespace {
 using trace::kNoRow;
 using trace::Row;
 
-constexpr std::int64_t kMaxMembers = 1 << 16;
-
 /// Reads what a kernel, or else the op it serves, says of its collective.
 class Reader {
  public:

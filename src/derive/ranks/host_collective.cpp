@@ -9,8 +9,6 @@
 namespace stepscope::derive {
 namespace {
 
-constexpr std::int64_t kMaxMembers = 1 << 16;
-
 /// As collectives of devices call it.
 std::string_view dtype_name(DType type) {
   switch (type) {

@@ -11,6 +11,9 @@
 
 namespace stepscope::derive {
 
+/// Of a process group; more are damage.
+inline constexpr std::int64_t kMaxMembers = 1 << 16;
+
 /// The members of the only process group that the rank had when its recording began, "0, 1"; empty: it had
 /// several, or the file does not say.
 std::string only_group(const trace::Rank& rank);

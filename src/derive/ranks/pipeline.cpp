@@ -34,9 +34,10 @@ std::int64_t count(std::span<const CollectiveRow* const> messages, Number peer, 
   return largest > 0 && all % largest == 0 ? largest : all;
 }
 
-class Finder {
+class StageFinder {
  public:
-  explicit Finder(const Collectives& collectives) : numbers_(collectives.numbers), stages_(numbers_.size()) {
+  explicit StageFinder(const Collectives& collectives)
+      : numbers_(collectives.numbers), stages_(numbers_.size()) {
     for (std::size_t r = 0; r < numbers_.size(); ++r) {
       messages_.push_back(messages_of(collectives.rows[r]));
       vote(r);
@@ -136,7 +137,7 @@ class Finder {
 
 std::vector<Stage> stages_of(const Collectives& collectives) {
   if (collectives.numbers.empty()) return std::vector<Stage>(collectives.rows.size());
-  return Finder(collectives).run();
+  return StageFinder(collectives).run();
 }
 
 double ideal_bubble(std::int64_t stages, const Passes& passes) {

@@ -11,8 +11,7 @@ namespace {
 
 using timeline::Time;
 
-constexpr double kOfNormal = 1.4826;        // standard deviation / median distance
-constexpr double kMinSpread = 0.001;        // of the step
+constexpr double kMinStepSpread = 0.001;    // of the step
 constexpr double kPersistentShare = 0.01;   // of the step
 constexpr double kSure = 4.5, kLikely = 3;  // z
 constexpr double kOftenLargest = 0.8;       // of the steps
@@ -41,9 +40,9 @@ Time own_work(const PartsOfStep& parts) {
   return sum;
 }
 
-class Finder {
+class StragglerFinder {
  public:
-  explicit Finder(const std::vector<std::vector<PartsOfStep>>& parts)
+  explicit StragglerFinder(const std::vector<std::vector<PartsOfStep>>& parts)
       : parts_(parts), ranks_(parts.size()), steps_(parts.front().size()) {
     std::vector<Time> lengths;
     for (const auto& steps : parts)
@@ -112,7 +111,7 @@ class Finder {
     std::vector<Time> typical(ranks_);
     for (std::size_t r = 0; r < ranks_; ++r) typical[r] = median(excess_[r]);
     const Time middle = median(typical);
-    const double spread = std::max(kMinSpread * step_, spread_of(typical));
+    const double spread = std::max(kMinStepSpread * step_, spread_of(typical));
     for (std::size_t r = 0; r < ranks_; ++r) {
       const double z = static_cast<double>(typical[r] - middle) / spread;
       if (static_cast<double>(typical[r]) < kPersistentShare * step_ || z < kLikely) continue;
@@ -143,7 +142,7 @@ class Finder {
   void find_transient(StragglerAnswer& answer) const {
     std::vector<Time> all;
     for (const std::vector<Time>& steps : excess_) all.insert(all.end(), steps.begin(), steps.end());
-    const double spread = std::max(kMinSpread * step_, spread_of(std::move(all)));
+    const double spread = std::max(kMinStepSpread * step_, spread_of(std::move(all)));
     std::vector<bool> known(ranks_);
     for (const Straggler& s : answer.stragglers) known[s.rank] = true;
     for (std::size_t k = 0; k < steps_; ++k) {
@@ -179,7 +178,7 @@ StragglerAnswer find_stragglers(const std::vector<std::vector<PartsOfStep>>& par
   const auto ragged = [&](const auto& steps) { return steps.size() != parts.front().size(); };
   if (parts.size() < kMinRanks || parts.front().empty() || std::any_of(parts.begin(), parts.end(), ragged))
     return {};
-  return Finder(parts).run();
+  return StragglerFinder(parts).run();
 }
 
 }  // namespace stepscope::derive

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <span>
 
+#include "base/text.h"
+
 namespace stepscope::derive {
 namespace {
 
-constexpr std::size_t kMaxName = 4096;
+constexpr std::size_t kMaxKernelName = 4096;
 constexpr double kAboveVector = 1.2;
-
-bool has(std::string_view name, std::string_view part) { return name.find(part) != std::string_view::npos; }
 
 bool has_any(std::string_view name, std::span<const std::string_view> parts) {
   return std::ranges::any_of(parts, [&](std::string_view part) { return has(name, part); });
@@ -206,7 +206,7 @@ MatrixCoreUse triton_rules(std::string_view name, const KernelSetting& setting) 
 }  // namespace
 
 MatrixCoreUse matrix_cores_of(std::string_view kernel_name, const KernelSetting& setting) {
-  const std::string_view name = kernel_name.substr(0, kMaxName);
+  const std::string_view name = kernel_name.substr(0, kMaxKernelName);
   const bool is_template = name.starts_with("triton_tem_");  // its name lists the ops it fuses
   if (!is_template && has_any(name, kNoArithmeticOnTiles))
     return verdict(MatrixCores::no, Confidence::high, 1);
@@ -236,8 +236,8 @@ bool is_plain_matrix_work(const MatrixCoreUse& use) {
 }
 
 bool is_double_precision(std::string_view kernel) {
-  const auto has = [&](std::string_view part) { return kernel.find(part) != std::string_view::npos; };
-  return has("<double") || has("dgemm") || has("d884") || (has("Cijk_") && has("_DB_"));
+  return has(kernel, "<double") || has(kernel, "dgemm") || has(kernel, "d884") ||
+         (has(kernel, "Cijk_") && has(kernel, "_DB_"));
 }
 
 KernelSetting setting_of(const trace::Device& device) {

@@ -12,7 +12,7 @@ constexpr std::int64_t kDepthwiseChannels = 8;  // fewer channels per group leav
 enum class Family { none, product, convolution, attention, recurrent };
 
 Family family_of(std::string_view op_name) {
-  const auto found = std::ranges::find(op_table(), op_name, &OpWork::name);
+  const auto found = std::ranges::find(op_table(), op_name, &OpFormula::name);
   if (found == op_table().end()) return Family::none;
   const WorkFunction work = found->work;
   for (const WorkFunction product : {&mm_work, &mv_work, &linear_work, &matmul_work, &scaled_mm_work,

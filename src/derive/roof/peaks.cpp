@@ -11,7 +11,7 @@ constexpr double kTera = 1e12;
 constexpr double kGiga = 1e9;
 constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
 constexpr double kMemoryTolerance = 0.05;
-constexpr std::size_t kMaxName = 256;
+constexpr std::size_t kMaxDeviceName = 256;
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 bool is_word(char c) { return (c >= '0' && c <= '9') || (lower(c) >= 'a' && lower(c) <= 'z'); }
@@ -142,7 +142,7 @@ void scale(DevicePeaks& peaks, int multiprocessors, double memory) {
 }  // namespace
 
 Vendor vendor_of(std::string_view device_name) {
-  const std::string_view name = device_name.substr(0, kMaxName);
+  const std::string_view name = device_name.substr(0, kMaxDeviceName);
   for (const std::string_view word : {"NVIDIA", "Tesla", "GeForce", "Quadro"})
     if (contains(name, word, true)) return Vendor::nvidia;
   for (const std::string_view word : {"AMD", "Radeon", "Instinct"})
@@ -154,7 +154,7 @@ Vendor vendor_of(std::string_view device_name) {
 
 std::optional<DevicePeaks> peaks_of(std::string_view device_name, int compute_major, int compute_minor,
                                     int multiprocessors, double total_global_mem) {
-  std::string_view name = device_name.substr(0, kMaxName);
+  std::string_view name = device_name.substr(0, kMaxDeviceName);
   const std::size_t past_mig = find_past(name, "MIG", 0, true);
   const bool is_mig = past_mig != std::string_view::npos;
   if (is_mig) name = name.substr(0, past_mig - 3);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+
 namespace stepscope::derive {
 namespace {
 
@@ -9,8 +11,6 @@ constexpr double kLatencySeconds = 2e-6;  // per kernel launched
 constexpr double kRidgeWidth = 1.1;
 constexpr double kAboveRoof = 1.05;
 constexpr double kSparseSpeedup = 2;
-
-bool has(std::string_view name, std::string_view part) { return name.find(part) != std::string_view::npos; }
 
 bool is_matrix_kernel(std::string_view kernel, const KernelSetting& setting) {
   return matrix_cores_of(kernel, setting).cores == MatrixCores::yes;

@@ -13,7 +13,7 @@ enum class Order { heads_first, sequence_first };  // [B, H, S, D], or [B, S, H,
 enum class CausalArg { flag, mask_type };          // a bool, or 0 none, 1 top-left, 2 bottom-right
 
 // Argument positions; -1 where the op has no such argument. Keys and values follow the query.
-struct Layout {
+struct AttentionLayout {
   int query;
   Order order;
   int causal;
@@ -33,7 +33,7 @@ constexpr auto kType = CausalArg::mask_type;
 constexpr auto kTop = Alignment::top_left;
 constexpr auto kBottom = Alignment::bottom_right;
 
-constexpr Layout kLayouts[] = {
+constexpr AttentionLayout kAttentionLayouts[] = {
     {0, kFirst, 4, kFlag, kBottom, -1, -1, -1, -1, false},   // kSdpFlash
     {0, kFirst, 4, kFlag, kTop, 5, -1, -1, -1, false},       // kSdpFlashCpu
     {0, kFirst, 6, kFlag, kTop, 3, -1, -1, -1, false},       // kSdpEfficient
@@ -59,12 +59,12 @@ const Arg& argument(const Call& call, int index) {
   return call.at(index < 0 ? SIZE_MAX : static_cast<std::size_t>(index));
 }
 
-// Sizes of one product. Packed sequences have batch 1 and the sum of the lengths as length.
-struct Sizes {
+// AttentionSizes of one product. Packed sequences have batch 1 and the sum of the lengths as length.
+struct AttentionSizes {
   std::int64_t batch, heads, key_heads, queries, keys, depth, value_depth;
 };
 
-std::optional<Sizes> sizes_of(const Call& call, const Layout& at) {
+std::optional<AttentionSizes> sizes_of(const Call& call, const AttentionLayout& at) {
   const auto& q = argument(call, at.query).shape.dims;
   const auto& k = argument(call, at.query + 1).shape.dims;
   const auto& v = argument(call, at.query + 2).shape.dims;
@@ -75,19 +75,19 @@ std::optional<Sizes> sizes_of(const Call& call, const Layout& at) {
   const std::size_t place = heads_first ? rank - 2 : rank - 3;
   const std::int64_t batch = rank == 4 ? q[0] : 1;
   if (rank == 4 && (k[0] != batch || v[0] != batch)) return std::nullopt;
-  const Sizes s{batch, q[head], k[head], q[place], k[place], q[rank - 1], v[rank - 1]};
+  const AttentionSizes s{batch, q[head], k[head], q[place], k[place], q[rank - 1], v[rank - 1]};
   if (k[rank - 1] != s.depth || v[place] != s.keys || v[head] != s.key_heads) return std::nullopt;
   if (s.key_heads == 0 ? s.heads != 0 : s.heads % s.key_heads != 0) return std::nullopt;
   return s;
 }
 
-struct Mask {
+struct VisibleMask {
   std::int64_t left = -1, right = -1;
   Alignment alignment = Alignment::top_left;
 };
 
-std::optional<Mask> mask_of(const Call& call, const Layout& at) {
-  Mask mask;
+std::optional<VisibleMask> mask_of(const Call& call, const AttentionLayout& at) {
+  VisibleMask mask;
   mask.alignment = at.alignment;
   int causal_index = at.causal;
   if (call.detail == kSdpCudnn && call.at(3).kind == ArgKind::scalar) causal_index = 4;  // torch 2.4
@@ -116,7 +116,7 @@ std::optional<Mask> mask_of(const Call& call, const Layout& at) {
 }
 
 // Visible pairs of one (query length, key length); all of them in torch's convention.
-Amount pairs(const Call& call, const Mask& mask, std::int64_t queries, std::int64_t keys) {
+Amount pairs(const Call& call, const VisibleMask& mask, std::int64_t queries, std::int64_t keys) {
   if (call.convention == Convention::torch) return Amount(queries) * keys;
   return visible_pairs(queries, keys, mask.alignment, mask.left, mask.right);
 }
@@ -127,7 +127,7 @@ struct PairCount {
 };
 
 // `count` sequences as equal as whole lengths allow.
-Amount equal_sequences(const Call& call, const Mask& mask, std::int64_t count, std::int64_t queries,
+Amount equal_sequences(const Call& call, const VisibleMask& mask, std::int64_t count, std::int64_t queries,
                        std::int64_t keys) {
   if (count <= 0) return 0;
   const std::int64_t q = queries / count;
@@ -143,7 +143,8 @@ Amount equal_sequences(const Call& call, const Mask& mask, std::int64_t count, s
 }
 
 // Packed sequences: their lengths lie on the device. Only their number, sum and longest are recorded.
-std::optional<PairCount> packed_pairs(const Call& call, const Layout& at, const Mask& mask, const Sizes& s) {
+std::optional<PairCount> packed_pairs(const Call& call, const AttentionLayout& at, const VisibleMask& mask,
+                                      const AttentionSizes& s) {
   const Arg& offsets = argument(call, at.lengths);
   if (!offsets.is_tensor() || offsets.shape.rank() != 1 || offsets.shape.dims[0] < 2) return std::nullopt;
   const std::int64_t count = offsets.shape.dims[0] - 1;
@@ -169,7 +170,7 @@ std::optional<PairCount> packed_pairs(const Call& call, const Layout& at, const 
   return result;
 }
 
-void count_flops(Tally& tally, const Sizes& s, const PairCount& p, bool backward) {
+void count_flops(Tally& tally, const AttentionSizes& s, const PairCount& p, bool backward) {
   const Amount both_depths = Amount(s.depth) + s.value_depth;
   if (backward) {
     tally.matrix({2, s.batch, s.heads, p.likely, both_depths * 2});
@@ -185,7 +186,8 @@ void count_flops(Tally& tally, const Sizes& s, const PairCount& p, bool backward
   tally.bounds(per_pair * p.low, per_pair * p.high);
 }
 
-void count_bytes(Tally& tally, const Call& call, const Layout& at, const Sizes& s, bool backward) {
+void count_bytes(Tally& tally, const Call& call, const AttentionLayout& at, const AttentionSizes& s,
+                 bool backward) {
   const Arg& query = argument(call, at.query);
   const std::int64_t element = bytes_per_element(query.dtype);
   const Amount queries = Amount(s.batch) * s.heads * s.queries;
@@ -202,7 +204,7 @@ void count_bytes(Tally& tally, const Call& call, const Layout& at, const Sizes& 
   }
 }
 
-Work counted(const Call& call, const Layout& at, bool backward) {
+Work counted(const Call& call, const AttentionLayout& at, bool backward) {
   for (int i = 0; i < 3; ++i)
     if (!argument(call, at.query + i).is_tensor()) return unknown_work(kNoShapes);
   const auto s = sizes_of(call, at);
@@ -231,12 +233,12 @@ Work counted(const Call& call, const Layout& at, bool backward) {
 }  // namespace
 
 Work attention_work(const Call& call) {
-  const Layout& at = kLayouts[call.detail];
+  const AttentionLayout& at = kAttentionLayouts[call.detail];
   return counted(call, at, at.backward);
 }
 
 Work attention_backward_of_forward(const Call& forward) {
-  const Layout& at = kLayouts[forward.detail];
+  const AttentionLayout& at = kAttentionLayouts[forward.detail];
   if (at.backward) return unknown_work(kNotModelled);
   return counted(forward, at, true);
 }

@@ -9,13 +9,13 @@ namespace stepscope::derive {
 namespace {
 
 // Argument positions; -1 where the op has no such argument.
-struct Layout {
+struct ConvLayout {
   int bias, stride, padding, dilation, transposed, output_padding;
   bool is_transposed;  // for ops without a `transposed` argument
   int extra_vector;    // FLOPs per output element besides the bias (relu, added tensor)
 };
 
-constexpr Layout kLayouts[] = {
+constexpr ConvLayout kConvLayouts[] = {
     {2, 3, 4, 5, 6, 7, false, 0},     // kConvGeneral
     {2, 3, 4, 5, -1, -1, false, 0},   // kConvFunctional
     {2, 3, 4, 7, -1, 5, true, 0},     // kConvTransFunctional
@@ -63,14 +63,14 @@ std::optional<Sizes> list_at(const Call& call, int index) {
   return index < 0 ? std::nullopt : integers_of(call.at(static_cast<std::size_t>(index)));
 }
 
-std::optional<bool> transposed(const Call& call, const Layout& at) {
+std::optional<bool> transposed(const Call& call, const ConvLayout& at) {
   if (at.transposed < 0) return at.is_transposed;
   return boolean_of(call.at(static_cast<std::size_t>(at.transposed)));
 }
 
 // Output sizes from stride, padding and dilation; nothing when one of them was not recorded or makes no
 // sense.
-std::optional<Sizes> output_from_arguments(const Call& call, const Layout& at, const Operands& ops,
+std::optional<Sizes> output_from_arguments(const Call& call, const ConvLayout& at, const Operands& ops,
                                            bool is_transposed) {
   const auto stride = list_at(call, at.stride);
   const bool has_dilation =
@@ -117,7 +117,7 @@ std::optional<std::int64_t> groups_of(const Operands& ops, bool is_transposed) {
 }
 
 // Output channels: the weight's first size, or for a transposed one its second × groups.
-Amount output_channels(const Call& call, const Layout& at, const Operands& ops, bool is_transposed) {
+Amount output_channels(const Call& call, const ConvLayout& at, const Operands& ops, bool is_transposed) {
   if (!is_transposed) return ops.weight.shape.dims[0];
   // groups stand right after output_padding, or after the dilation for the leaves.
   const int index = call.detail == kConvGeneral           ? 8
@@ -130,7 +130,7 @@ Amount output_channels(const Call& call, const Layout& at, const Operands& ops, 
 }  // namespace
 
 Work conv_work(const Call& call) {
-  const Layout& at = kLayouts[call.detail];
+  const ConvLayout& at = kConvLayouts[call.detail];
   if (!call.at(0).is_tensor() || !call.at(1).is_tensor()) return unknown_work(kNoShapes);
   const auto ops = operands(call.at(0), call.at(1));
   if (!ops) return unknown_work(kMalformed);
@@ -172,17 +172,18 @@ namespace {
 
 // Which gradients were asked for. Without a record of it all but the bias are assumed and the work is
 // estimated.
-struct Mask {
+struct GradientMask {
   bool input = true, weight = true, bias = false, recorded = false;
 };
 
-Mask mask_of(const Arg& arg) {
+GradientMask mask_of(const Arg& arg) {
   const auto values = booleans_of(arg);
   if (!values || values->size() != 3) return {};
   return {(*values)[0], (*values)[1], (*values)[2], true};
 }
 
-Work gradients(const Call& call, const Arg& grad, const Operands& ops, const Mask& mask, bool is_transposed) {
+Work gradients(const Call& call, const Arg& grad, const Operands& ops, const GradientMask& mask,
+               bool is_transposed) {
   const std::int64_t element = bytes_per_element(ops.input.dtype);
   const Amount forward_outputs = numel(is_transposed ? ops.input.shape : grad.shape);
   const Amount filter = filter_elements(ops.weight.shape);
@@ -231,7 +232,7 @@ Work conv_backward_work(const Call& call) {
 Work conv_old_backward_work(const Call& call) {
   const Arg& grad = call.at(1);
   if (!call.at(0).is_tensor() || !grad.is_tensor() || !call.at(2).is_tensor()) return unknown_work(kNoShapes);
-  const Mask mask = call.args.size() == 0 ? Mask{} : mask_of(call.args.args.back());
+  const GradientMask mask = call.args.size() == 0 ? GradientMask{} : mask_of(call.args.args.back());
   if (!mask.recorded) return unknown_work(kNoConcrete);  // its leaves show which gradients there are
   const auto ops = operands(call.at(0), call.at(2));
   if (!ops || grad.shape.dims.size() != ops->input.shape.dims.size()) return unknown_work(kMalformed);

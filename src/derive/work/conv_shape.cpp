@@ -3,9 +3,9 @@
 namespace stepscope::derive {
 namespace {
 
-constexpr std::int64_t kMax = std::int64_t{1} << 31;
+constexpr std::int64_t kMaxSize = std::int64_t{1} << 31;
 
-bool in_range(std::int64_t value, std::int64_t least) { return value >= least && value <= kMax; }
+bool in_range(std::int64_t value, std::int64_t least) { return value >= least && value <= kMaxSize; }
 
 // Positions of the window's left edge between the first and the last possible one; negative when it does not
 // fit.

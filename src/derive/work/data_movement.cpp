@@ -2,15 +2,6 @@
 #include "derive/work/families.h"
 
 namespace stepscope::derive {
-namespace {
-
-Amount sized(Amount count, DType type) {
-  const std::int64_t bytes = bytes_per_element(type);
-  return bytes == 0 ? Amount::unknown() : count * bytes;
-}
-
-}  // namespace
-
 Work embedding_work(const Call& call) {
   const Arg& weight = call.at(0);
   const Arg& indices = call.at(1);

@@ -67,11 +67,6 @@ DType changed(DType type, int detail) {
   return type;
 }
 
-Amount sized(Amount count, DType type) {
-  const std::int64_t bytes = bytes_per_element(type);
-  return bytes == 0 ? Amount::unknown() : count * bytes;
-}
-
 // A tensor behind the operands is the explicit output.
 const Arg* explicit_output(const Call& call, std::size_t operands) {
   if (call.args.size() <= operands || !call.args.args.back().is_tensor()) return nullptr;

@@ -12,7 +12,7 @@ using WorkFunction = Work (*)(const Call&);
 
 inline std::int64_t dim(const Arg& arg, std::size_t i) { return arg.shape.dims[i]; }
 
-struct OpWork {
+struct OpFormula {
   std::string_view name;
   WorkRole role;
   WorkFunction work;
@@ -20,10 +20,10 @@ struct OpWork {
 };
 
 /// Every op with a known formula or role. A name that ends in "_" and has no row of its own is its base name.
-std::span<const OpWork> op_table();
+std::span<const OpFormula> op_table();
 
 /// The ops that TraceLens models, with its formulas and its defects.
-std::span<const OpWork> tracelens_table();
+std::span<const OpFormula> tracelens_table();
 /// Its backward rows, whose arguments are those of the forward op.
 Work tracelens_backward(std::string_view forward_name, const OpArgs& forward_args);
 

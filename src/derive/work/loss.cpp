@@ -2,15 +2,6 @@
 #include "derive/work/families.h"
 
 namespace stepscope::derive {
-namespace {
-
-Amount sized(Amount count, DType type) {
-  const std::int64_t bytes = bytes_per_element(type);
-  return bytes == 0 ? Amount::unknown() : count * bytes;
-}
-
-}  // namespace
-
 Work softmax_work(const Call& call) {
   const Arg& x = call.at(0);
   if (!x.is_tensor()) return unknown_work(kNoShapes);

@@ -11,11 +11,6 @@ DType result_type(const Arg& operand, const Arg& out_dtype) {
   return bytes_per_element(operand.dtype) == 1 ? DType::bfloat16 : operand.dtype;
 }
 
-Amount result_bytes(Amount count, DType type) {
-  const std::int64_t bytes = bytes_per_element(type);
-  return bytes == 0 ? Amount::unknown() : count * bytes;
-}
-
 }  // namespace
 
 Work scaled_mm_work(const Call& call) {
@@ -32,7 +27,7 @@ Work scaled_mm_work(const Call& call) {
   tally.read(a);
   tally.read(b);
   for (std::size_t i = 2; i <= 5; ++i) tally.read_optional(call.at(i));  // scales, bias, result scale
-  tally.write(result_bytes(Amount(rows) * columns, result_type(a, call.at(6))));
+  tally.write(sized(Amount(rows) * columns, result_type(a, call.at(6))));
   return tally.work();
 }
 
@@ -70,7 +65,7 @@ Work grouped_mm_work(const Call& call) {
     tally.read_optional(call.at(2));
     tally.read_optional(call.at(3));
   }
-  tally.write(result_bytes(outputs, result_type(a, Arg{})));
+  tally.write(sized(outputs, result_type(a, Arg{})));
   return tally.work();
 }
 
@@ -87,7 +82,7 @@ Work packed_weight_mm_work(const Call& call) {
   tally.read(x);
   tally.read(weight);
   tally.read(scales);
-  tally.write(result_bytes(Amount(dim(x, 0)) * columns, x.dtype));
+  tally.write(sized(Amount(dim(x, 0)) * columns, x.dtype));
   return tally.work();
 }
 
@@ -121,7 +116,7 @@ Work sparse_mm_work(const Call& call) {
   tally.read(sparse);
   tally.read(dense);
   if (at.meta >= 0) tally.read_optional(call.at(static_cast<std::size_t>(at.meta)));
-  tally.write(result_bytes(Amount(rows) * columns, result_type(dense, Arg{})));
+  tally.write(sized(Amount(rows) * columns, result_type(dense, Arg{})));
   return tally.work();
 }
 

@@ -7,11 +7,6 @@ namespace {
 // Mean and deviation of a row are kept in 32 bit.
 constexpr std::int64_t kStatBytes = 4;
 
-Amount written(Amount count, const Arg& like) {
-  const std::int64_t bytes = bytes_per_element(like.dtype);
-  return bytes == 0 ? Amount::unknown() : count * bytes;
-}
-
 // The normalised size: the scalar list, or the elements of γ.
 Amount normalised_size(const Arg& shape, const Arg& gamma) {
   if (const auto sizes = integers_of(shape); sizes && !sizes->empty()) return numel(Shape{*sizes, {}});
@@ -43,7 +38,7 @@ Work layer_norm_work(const Call& call) {
   tally.read(x);
   tally.read_optional(call.at(2));
   tally.read_optional(call.at(3));
-  tally.write(written(n, x) + n / size * 2 * kStatBytes);
+  tally.write(sized(n, x.dtype) + n / size * 2 * kStatBytes);
   return tally.work();
 }
 
@@ -60,9 +55,9 @@ Work layer_norm_backward_work(const Call& call) {
   tally.vector({wanted.input ? 9 : 4, n});
   for (std::size_t i = 0; i <= 1; ++i) tally.read(call.at(i));
   for (std::size_t i = 3; i <= 5; ++i) tally.read_optional(call.at(i));
-  if (wanted.input) tally.write(written(n, x));
-  if (wanted.gamma && gamma.is_tensor()) tally.write(written(size, x));
-  if (wanted.beta && call.at(6).is_tensor()) tally.write(written(size, x));
+  if (wanted.input) tally.write(sized(n, x.dtype));
+  if (wanted.gamma && gamma.is_tensor()) tally.write(sized(size, x.dtype));
+  if (wanted.beta && call.at(6).is_tensor()) tally.write(sized(size, x.dtype));
   return tally.work();
 }
 
@@ -78,7 +73,7 @@ Work batch_norm_work(const Call& call) {
   tally.vector({training ? 5 : 2, n});
   tally.vector({6, x.shape.dims[1]});
   tally.read(x);
-  tally.write(written(n, x));
+  tally.write(sized(n, x.dtype));
   for (std::size_t i = 1; i <= 4; ++i) tally.read_optional(call.at(i));
   if (training)
     for (std::size_t i = 3; i <= 4; ++i)
@@ -103,9 +98,9 @@ Work batch_norm_backward_work(const Call& call) {
   tally.read(x);
   tally.read_optional(call.at(2));
   tally.read_optional(call.at(6));  // the saved inverse deviation
-  if (wanted.input) tally.write(written(n, x));
-  if (wanted.gamma) tally.write(written(channels, x));
-  if (wanted.beta) tally.write(written(channels, x));
+  if (wanted.input) tally.write(sized(n, x.dtype));
+  if (wanted.gamma) tally.write(sized(channels, x.dtype));
+  if (wanted.beta) tally.write(sized(channels, x.dtype));
   return tally.work();
 }
 
@@ -121,7 +116,7 @@ Work group_norm_work(const Call& call) {
   tally.read(x);
   tally.read_optional(call.at(1));
   tally.read_optional(call.at(2));
-  tally.write(written(n, x));
+  tally.write(sized(n, x.dtype));
   if (groups) {
     tally.write(Amount(x.shape.dims[0]) * *groups * 2 * kStatBytes);
   } else {
@@ -143,9 +138,9 @@ Work group_norm_backward_work(const Call& call) {
   tally.read(grad);
   tally.read(x);
   for (std::size_t i = 2; i <= 4; ++i) tally.read_optional(call.at(i));
-  if (wanted.input) tally.write(written(n, x));
-  if (wanted.gamma) tally.write(written(x.shape.dims[1], x));
-  if (wanted.beta) tally.write(written(x.shape.dims[1], x));
+  if (wanted.input) tally.write(sized(n, x.dtype));
+  if (wanted.gamma) tally.write(sized(x.shape.dims[1], x.dtype));
+  if (wanted.beta) tally.write(sized(x.shape.dims[1], x.dtype));
   return tally.work();
 }
 
@@ -162,7 +157,7 @@ Work rms_norm_work(const Call& call) {
   tally.vector({2, rows});
   tally.read(x);
   tally.read_optional(gamma);
-  tally.write(written(n, x) + rows * kStatBytes);
+  tally.write(sized(n, x.dtype) + rows * kStatBytes);
   return tally.work();
 }
 
@@ -180,8 +175,8 @@ Work rms_norm_backward_work(const Call& call) {
   tally.read(x);
   tally.read_optional(call.at(3));
   tally.read_optional(gamma);
-  if (wanted.input) tally.write(written(n, x));
-  if (wanted.gamma && gamma.is_tensor()) tally.write(written(numel(gamma.shape), x));
+  if (wanted.input) tally.write(sized(n, x.dtype));
+  if (wanted.gamma && gamma.is_tensor()) tally.write(sized(numel(gamma.shape), x.dtype));
   return tally.work();
 }
 
@@ -202,7 +197,7 @@ Work sync_norm_work(const Call& call) {
   for (std::size_t i = 0; i < static_cast<std::size_t>(form.large_reads); ++i) tally.read(call.at(i));
   for (std::size_t i = static_cast<std::size_t>(form.large_reads); i < form.vectors_end; ++i)
     tally.read_optional(call.at(i));
-  if (form.large_writes > 0) tally.write(written(n, x));
+  if (form.large_writes > 0) tally.write(sized(n, x.dtype));
   tally.write(Amount(form.channel_writes) * x.shape.dims[1] * kStatBytes);
   return tally.work();
 }

@@ -17,8 +17,7 @@ DType list_type(const Call& call, const Arg& list) {
 }
 
 Amount list_bytes(const Call& call, const Arg& list) {
-  const std::int64_t bytes = bytes_per_element(list_type(call, list));
-  return bytes == 0 ? Amount::unknown() : list_elements(list) * bytes;
+  return sized(list_elements(list), list_type(call, list));
 }
 
 bool is_foreach_copy(const Call& call) { return call.name.starts_with("aten::_foreach_copy"); }

@@ -10,11 +10,6 @@ namespace {
 
 using Sizes = std::vector<std::int64_t>;
 
-Amount sized(Amount count, DType type) {
-  const std::int64_t bytes = bytes_per_element(type);
-  return bytes == 0 ? Amount::unknown() : count * bytes;
-}
-
 // Spatial dimensions of pooling: what the op's name says, "…2d".
 std::size_t spatial_dims(std::string_view name) {
   for (std::size_t dims = 1; dims <= 3; ++dims)

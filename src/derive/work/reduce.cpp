@@ -6,11 +6,6 @@
 namespace stepscope::derive {
 namespace {
 
-Amount sized(Amount count, DType type) {
-  const std::int64_t bytes = bytes_per_element(type);
-  return bytes == 0 ? Amount::unknown() : count * bytes;
-}
-
 // Elements that remain after reducing over the recorded dimensions ("" and "[]" are all of them).
 struct Remaining {
   Amount elements = Amount::unknown();

@@ -6,12 +6,12 @@
 namespace stepscope::derive {
 namespace {
 
-struct Layout {
+struct RnnLayout {
   int mode, hidden, projection, layers, bidirectional;  // projection -1: MIOpen has none
   bool backward;
 };
 
-constexpr Layout kLayouts[] = {
+constexpr RnnLayout kRnnLayouts[] = {
     {6, 7, 8, 9, 13, false},     // kCudnnRnn
     {5, 6, -1, 7, 11, false},    // kMiopenRnn
     {10, 11, 12, 13, 17, true},  // kCudnnRnnBackward
@@ -28,7 +28,7 @@ struct Layers {
   Amount hidden, width, count, directions;  // width: of the output per direction
 };
 
-std::optional<Layers> layers_of(const Call& call, const Layout& at) {
+std::optional<Layers> layers_of(const Call& call, const RnnLayout& at) {
   const auto hidden = scalar(call, at.hidden);
   const auto layers = scalar(call, at.layers);
   const auto both = boolean_of(call.at(static_cast<std::size_t>(at.bidirectional)));
@@ -52,7 +52,7 @@ std::optional<Weights> recorded_weights(const Arg& list) {
   return w;
 }
 
-std::optional<Weights> derived_weights(const Call& call, const Layout& at, const Layers& layers,
+std::optional<Weights> derived_weights(const Call& call, const RnnLayout& at, const Layers& layers,
                                        std::int64_t input_size) {
   const auto mode = scalar(call, at.mode);
   if (!mode || *mode < 0 || *mode > 3) return std::nullopt;
@@ -71,7 +71,7 @@ std::optional<Weights> derived_weights(const Call& call, const Layout& at, const
 }  // namespace
 
 Work rnn_work(const Call& call) {
-  const Layout& at = kLayouts[call.detail];
+  const RnnLayout& at = kRnnLayouts[call.detail];
   const Arg& input = call.at(0);
   if (!input.is_tensor()) return unknown_work(kNoShapes);
   if (input.shape.rank() < 2) return unknown_work(kMalformed);

@@ -15,7 +15,7 @@ constexpr int ternary(int flops = 1, int type_change = 0) {
   return elementwise_detail(3, flops, type_change);
 }
 
-constexpr OpWork kTable[] = {
+constexpr OpFormula kOpTable[] = {
     // Matrix products
     {"aten::mm", kCanonical, mm_work, 0},
     {"aten::bmm", kCanonical, mm_work, 0},
@@ -388,6 +388,6 @@ constexpr OpWork kTable[] = {
 
 }  // namespace
 
-std::span<const OpWork> op_table() { return kTable; }
+std::span<const OpFormula> op_table() { return kOpTable; }
 
 }  // namespace stepscope::derive

@@ -280,7 +280,7 @@ Work reduction(const Call& call) {
   return tally.work();
 }
 
-constexpr OpWork kTable[] = {
+constexpr OpFormula kTracelensTable[] = {
     {"aten::mm", kRow, gemm, 0},
     {"aten::bmm", kRow, gemm, 0},
     {"aten::_scaled_mm", kRow, gemm, 0},
@@ -332,12 +332,12 @@ constexpr OpWork kTable[] = {
 
 }  // namespace
 
-std::span<const OpWork> tracelens_table() { return kTable; }
+std::span<const OpFormula> tracelens_table() { return kTracelensTable; }
 
 Work tracelens_backward(std::string_view forward_name, const OpArgs& args) {
   static const WorkHints kNoHints;
-  const auto found = std::ranges::find(kTable, forward_name, &OpWork::name);
-  if (found == std::end(kTable)) return unknown_work(kNotModelled);
+  const auto found = std::ranges::find(kTracelensTable, forward_name, &OpFormula::name);
+  if (found == std::end(kTracelensTable)) return unknown_work(kNotModelled);
   const Call call{forward_name, args, Convention::tracelens, kNoHints, found->detail, nullptr};
   if (found->work == reduction) return reduction(call);
   if (found->work != attention) return unknown_work(kNotModelled);

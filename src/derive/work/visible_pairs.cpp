@@ -5,7 +5,7 @@
 namespace stepscope::derive {
 namespace {
 
-constexpr std::int64_t kMax = std::int64_t{1} << 40;
+constexpr std::int64_t kMaxLength = std::int64_t{1} << 40;
 
 // Pairs (i, j) with j <= i + reach, i below `queries`, j below `keys`: the sum over i of
 // clamp(i + reach + 1, 0, keys), which is 0, then rises by one per query, then stays at `keys`.
@@ -21,10 +21,10 @@ Amount pairs_up_to(std::int64_t queries, std::int64_t keys, std::int64_t reach) 
 
 Amount visible_pairs(std::int64_t queries, std::int64_t keys, Alignment alignment, std::int64_t left,
                      std::int64_t right) {
-  if (queries < 0 || keys < 0 || queries > kMax || keys > kMax) return Amount::unknown();
+  if (queries < 0 || keys < 0 || queries > kMaxLength || keys > kMaxLength) return Amount::unknown();
   const std::int64_t offset = alignment == Alignment::bottom_right ? keys - queries : 0;
   // No window reaches further than every key from every query.
-  const std::int64_t open = 2 * kMax;
+  const std::int64_t open = 2 * kMaxLength;
   const std::int64_t after = right < 0 ? open : std::min(right, open);
   const std::int64_t before = left < 0 ? open : std::min(left, open);
   return pairs_up_to(queries, keys, offset + after) - pairs_up_to(queries, keys, offset - before - 1);

@@ -9,33 +9,33 @@
 namespace stepscope::derive {
 namespace {
 
-using Index = std::unordered_map<std::string_view, const OpWork*>;
+using Index = std::unordered_map<std::string_view, const OpFormula*>;
 
-Index index_of(std::span<const OpWork> table) {
+Index index_of(std::span<const OpFormula> table) {
   Index index;
   index.reserve(table.size());
-  for (const OpWork& op : table) index.emplace(op.name, &op);
+  for (const OpFormula& op : table) index.emplace(op.name, &op);
   return index;
 }
 
-const OpWork* find(const Index& index, std::string_view name, bool in_place_forms) {
+const OpFormula* find(const Index& index, std::string_view name, bool in_place_forms) {
   auto found = index.find(name);
   if (found == index.end() && in_place_forms && name.ends_with('_'))
     found = index.find(name.substr(0, name.size() - 1));
   return found == index.end() ? nullptr : found->second;
 }
 
-const OpWork* find_op(std::string_view name) {
+const OpFormula* find_op(std::string_view name) {
   static const Index kIndex = index_of(op_table());
   return find(kIndex, name, true);
 }
 
-const OpWork* find_tracelens(std::string_view name) {
+const OpFormula* find_tracelens(std::string_view name) {
   static const Index kIndex = index_of(tracelens_table());
   return find(kIndex, name, false);
 }
 
-Work counted(const OpWork& op, std::string_view name, const OpArgs& args, Convention convention,
+Work counted(const OpFormula& op, std::string_view name, const OpArgs& args, Convention convention,
              const WorkHints& hints, std::string* formula) {
   if (!args.has_dims && op.work != no_work) return unknown_work(kNoShapes);
   return op.work(Call{name, args, convention, hints, op.detail, formula});
@@ -78,17 +78,17 @@ Work no_work(const Call& call) {
 }
 
 WorkRole work_role(std::string_view op_name) {
-  const OpWork* op = find_op(op_name);
+  const OpFormula* op = find_op(op_name);
   return op == nullptr ? WorkRole::none : op->role;
 }
 
 bool is_elementwise(std::string_view op_name) {
-  const OpWork* op = find_op(op_name);
+  const OpFormula* op = find_op(op_name);
   return op != nullptr && op->work == elementwise_work;
 }
 
 Work work_of(std::string_view op_name, const OpArgs& args, Convention convention, const WorkHints& hints) {
-  const OpWork* op = convention == Convention::tracelens ? find_tracelens(op_name) : find_op(op_name);
+  const OpFormula* op = convention == Convention::tracelens ? find_tracelens(op_name) : find_op(op_name);
   if (op == nullptr)
     return unknown_work(convention == Convention::tracelens ? "TraceLens has no model for this op"
                                                             : kNotModelled);
@@ -99,7 +99,7 @@ Work work_of(std::string_view op_name, const OpArgs& args, Convention convention
 Work backward_work_of(std::string_view forward_name, const OpArgs& forward_args, Convention convention) {
   static const WorkHints kNoHints;
   if (convention == Convention::tracelens) return tracelens_backward(forward_name, forward_args);
-  const OpWork* op = find_op(forward_name);
+  const OpFormula* op = find_op(forward_name);
   if (op == nullptr || op->work != attention_work) return unknown_work(kNotModelled);
   return attention_backward_of_forward(
       Call{forward_name, forward_args, convention, kNoHints, op->detail, nullptr});
@@ -112,7 +112,7 @@ Work elementwise_kernel_work(const OpArgs& args) {
 }
 
 std::string work_formula(std::string_view op_name, const OpArgs& args, const WorkHints& hints) {
-  const OpWork* op = find_op(op_name);
+  const OpFormula* op = find_op(op_name);
   if (op == nullptr) return {};
   std::string formula;
   const Work work = counted(*op, op_name, args, Convention::exact, hints, &formula);

@@ -15,7 +15,7 @@ namespace {
 
 TEST(WorkTable, NamesAreUniqueAndRolesAsStated) {
   std::set<std::string_view> names;
-  for (const OpWork& op_work : op_table()) EXPECT_TRUE(names.insert(op_work.name).second) << op_work.name;
+  for (const OpFormula& op_work : op_table()) EXPECT_TRUE(names.insert(op_work.name).second) << op_work.name;
   EXPECT_GT(names.size(), 280u);
   EXPECT_EQ(work_role("aten::mul_"), WorkRole::canonical);  // the row of its base name
   EXPECT_EQ(work_role("aten::linear"), WorkRole::composite);
@@ -93,7 +93,7 @@ TEST(WorkConventions, TraceLensDefectsAreOnlyThere) {
 }
 
 TEST(WorkOfOlderFiles, NoShapesNamesTheRecorderOption) {
-  for (const OpWork& op_work : op_table()) {
+  for (const OpFormula& op_work : op_table()) {
     const Work work = work_of(op_work.name, parse_op_args("", "", "", ""));
     if (work.flops_known) {
       EXPECT_EQ(work.flops() + work.bytes(), 0) << op_work.name;
@@ -159,7 +159,7 @@ TEST(WorkOfHostileText, EveryOpSurvivesRandomArguments) {
                                         "inf"};
   std::mt19937 random(7);
   for (int round = 0; round < 60; ++round)
-    for (const OpWork& op_work : op_table()) {
+    for (const OpFormula& op_work : op_table()) {
       const std::size_t args = 1 + random() % 16;
       std::string dims = "[";
       std::string strides = "[";

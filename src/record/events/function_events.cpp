@@ -29,7 +29,7 @@ constexpr std::array<std::string_view, 8> kUnseen = {"[memory]",
 struct Row {
   std::int64_t begin, end;
   std::int64_t order;    // in which it was written: what ends at the same instant ends from the inside out
-  std::uint32_t thread;  // of Reader::threads_
+  std::uint32_t thread;  // of EventReader::threads_
   std::uint32_t name, inputs;
   std::int64_t overload = -1, sequence = -1;
   std::uint64_t forward_thread = 0;
@@ -69,7 +69,7 @@ struct Open {
   }
 };
 
-class Reader {
+class EventReader {
  public:
   void read(const Recording& recording) {
     rows_.clear();
@@ -313,7 +313,7 @@ class Reader {
 }  // namespace
 
 FunctionEvents function_events(std::span<const Recording* const> recordings) {
-  Reader reader;
+  EventReader reader;
   for (const Recording* recording : recordings) reader.read(*recording);
   return reader.take();
 }

@@ -10,7 +10,7 @@ namespace stepscope::record {
 namespace {
 
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
-constexpr std::size_t kNone = ~std::size_t{0};
+constexpr std::size_t kNoPass = ~std::size_t{0};
 
 enum class Place : std::uint8_t { range, op, backward, optimizer, input };
 
@@ -41,12 +41,12 @@ struct Origin {
   Place place = Place::range;
   std::int64_t op_end = -1;         ///< of the outermost op
   std::int64_t optimizer_end = -1;  ///< of the optimizer's step
-  std::size_t pass = kNone;         ///< of `Reader::passes_`
+  std::size_t pass = kNoPass;       ///< of `BlockReader::passes_`
 };
 
-class Reader {
+class BlockReader {
  public:
-  explicit Reader(const Recording& recording) : recording_(recording) {}
+  explicit BlockReader(const Recording& recording) : recording_(recording) {}
 
   MemoryBlocks read() {
     for (const Segment& segment : recording_.segments()) read(segment);
@@ -113,7 +113,7 @@ class Reader {
         out.op_end = around.end;
       out.place = std::max(out.place, around.place);
     }
-    if (out.place == Place::backward) out.pass = passes_.empty() ? kNone : passes_.size() - 1;
+    if (out.place == Place::backward) out.pass = passes_.empty() ? kNoPass : passes_.size() - 1;
     return out;
   }
 
@@ -146,8 +146,8 @@ class Reader {
       case Place::optimizer:
         return origin.optimizer_end >= end ? MemoryUse::temporary : MemoryUse::optimizer_state;
       case Place::backward:
-        return origin.pass != kNone && passes_[origin.pass] >= end ? MemoryUse::autograd_detail
-                                                                   : MemoryUse::gradient;
+        return origin.pass != kNoPass && passes_[origin.pass] >= end ? MemoryUse::autograd_detail
+                                                                     : MemoryUse::gradient;
       case Place::op:
         return steps_within(begin, end) < 2 ? MemoryUse::activation : MemoryUse::unknown;
       case Place::range:
@@ -182,6 +182,6 @@ class Reader {
 
 }  // namespace
 
-MemoryBlocks memory_blocks(const Recording& recording) { return Reader(recording).read(); }
+MemoryBlocks memory_blocks(const Recording& recording) { return BlockReader(recording).read(); }
 
 }  // namespace stepscope::record

@@ -20,7 +20,7 @@ struct Node {
   std::string value, shape = "[]", type, stride = "[]";
 };
 
-class Reader : public SignatureBytes {
+class SignatureReader : public SignatureBytes {
  public:
   using SignatureBytes::SignatureBytes;
 
@@ -120,7 +120,7 @@ class Reader : public SignatureBytes {
 
 std::string node_inputs(std::string_view signature) {
   std::string values, shapes, types, strides;
-  for (Reader reader(without_collective(signature)); !reader.empty();) {
+  for (SignatureReader reader(without_collective(signature)); !reader.empty();) {
     Node node;
     if (!reader.read(node)) break;
     if (!types.empty())

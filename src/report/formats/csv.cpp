@@ -22,7 +22,7 @@ void put_field(std::string& out, std::string_view raw) {
   out += '"';
 }
 
-void put_value(std::string& out, const Column& column, std::size_t row) {
+void put_csv_value(std::string& out, const Column& column, std::size_t row) {
   if (column.missing(row)) return;
   if (const auto* ints = std::get_if<Ints>(&column.values))
     out += fmt::format("{}", (*ints)[row]);
@@ -45,7 +45,7 @@ void put_rows(std::string& out, const Table& table) {
     const std::size_t before = out.size();
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
       if (i != 0) out += ',';
-      put_value(out, table.columns[i], row);
+      put_csv_value(out, table.columns[i], row);
     }
     // A row of one empty field would read as the blank line between tables.
     if (out.size() == before) out += "\"\"";

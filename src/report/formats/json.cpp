@@ -7,7 +7,7 @@
 namespace stepscope::report {
 namespace {
 
-void put_value(std::string& out, const Column& column, std::size_t row) {
+void put_json_value(std::string& out, const Column& column, std::size_t row) {
   if (column.missing(row)) {
     out += "null";
   } else if (const auto* ints = std::get_if<Ints>(&column.values)) {
@@ -29,7 +29,7 @@ void put_row(std::string& out, const Table& table, std::size_t row) {
   out += '[';
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     if (i != 0) out += ',';
-    put_value(out, table.columns[i], row);
+    put_json_value(out, table.columns[i], row);
   }
   out += ']';
 }

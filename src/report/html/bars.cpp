@@ -13,7 +13,7 @@ namespace stepscope::report {
 namespace {
 
 constexpr std::size_t kMaxColumns = 400;
-constexpr double kLeft = 64, kTop = 8, kHigh = 160, kBottom = 26;
+constexpr double kBarsLeft = 64, kBarsTop = 8, kBarsHigh = 160, kBottom = 26;
 
 void put_swatch(std::string& out, std::string_view css, const std::string& words) {
   out += fmt::format(
@@ -40,10 +40,10 @@ double line_distance(double most) {
 void put_axis(std::string& out, double most, Unit unit) {
   const double distance = line_distance(most);
   for (double at = 0; at <= most * 1.0001; at += distance) {
-    const double y = kTop + kHigh * (1 - at / most);
-    out += fmt::format(R"(<line class="grid" x1="{:.1f}" x2="{:.1f}" y1="{:.1f}" y2="{:.1f}"/>)", kLeft,
+    const double y = kBarsTop + kBarsHigh * (1 - at / most);
+    out += fmt::format(R"(<line class="grid" x1="{:.1f}" x2="{:.1f}" y1="{:.1f}" y2="{:.1f}"/>)", kBarsLeft,
                        kChartWidth, y, y);
-    out += fmt::format(R"(<text x="{:.1f}" y="{:.1f}" text-anchor="end">{}</text>)", kLeft - 8, y + 4,
+    out += fmt::format(R"(<text x="{:.1f}" y="{:.1f}" text-anchor="end">{}</text>)", kBarsLeft - 8, y + 4,
                        escaped(at == 0 ? "0" : format_rough(at, unit)));
   }
 }
@@ -52,10 +52,10 @@ void put_column(std::string& out, const Stack& stack, const std::vector<std::str
                 double x, double width, double most) {
   const Unit unit = stack.parts.front()->unit;
   const std::string label = label_of(stack, row);
-  double y = kTop + kHigh;
+  double y = kBarsTop + kBarsHigh;
   for (std::size_t i = 0; i < stack.parts.size(); ++i) {
     const double length = part_length(stack, i, row);
-    const double high = length / most * kHigh;
+    const double high = length / most * kBarsHigh;
     if (!(high > 0)) continue;
     y -= high;
     out += fmt::format(
@@ -70,16 +70,16 @@ void put_column(std::string& out, const Stack& stack, const std::vector<std::str
 void put_rows(std::string& out, const Table& table, const Stack& stack, const std::vector<std::string>& names,
               std::size_t rows, double most) {
   constexpr double kEnd = 72, kLine = 20;
-  const double room = kChartWidth - kLeft - kEnd;
+  const double room = kChartWidth - kBarsLeft - kEnd;
   out += fmt::format(R"(<svg viewBox="0 0 {:.0f} {:.0f}" role="img" aria-label="{}">)", kChartWidth,
                      kLine * static_cast<double>(rows), escaped(table.title));
   for (std::size_t row = 0; row < rows; ++row) {
     const double y = kLine * static_cast<double>(row);
     const std::string label = label_of(stack, row);
     const std::string whole = format_value(bar_length(stack, row), stack.parts.front()->unit);
-    out += fmt::format(R"(<text x="{:.1f}" y="{:.1f}" text-anchor="end">{}</text>)", kLeft - 8, y + 14,
+    out += fmt::format(R"(<text x="{:.1f}" y="{:.1f}" text-anchor="end">{}</text>)", kBarsLeft - 8, y + 14,
                        escaped(label));
-    double x = kLeft;
+    double x = kBarsLeft;
     for (std::size_t i = 0; i < stack.parts.size(); ++i) {
       const double length = part_length(stack, i, row), wide = length / most * room;
       if (!(wide > 0)) continue;
@@ -99,20 +99,20 @@ void put_columns(std::string& out, const Table& table, const Stack& stack,
                  const std::vector<std::string>& names, std::size_t rows, double most) {
   constexpr double kLetter = 6.6, kGapOfLabels = 14;
   out += fmt::format(R"(<svg viewBox="0 0 {:.0f} {:.0f}" role="img" aria-label="{}">)", kChartWidth,
-                     kTop + kHigh + kBottom, escaped(table.title));
+                     kBarsTop + kBarsHigh + kBottom, escaped(table.title));
   put_axis(out, most, stack.parts.front()->unit);
-  const double pitch = (kChartWidth - kLeft) / static_cast<double>(rows);
+  const double pitch = (kChartWidth - kBarsLeft) / static_cast<double>(rows);
   const double width = std::min(pitch * 0.84, 96.0);
   int longest = 0;
   for (std::size_t row = 0; row < rows; ++row) longest = std::max(longest, cells_of(label_of(stack, row)));
   const double label = std::max(80.0, longest * kLetter + kGapOfLabels);
   const auto every = static_cast<std::size_t>(std::max(1.0, std::ceil(label / pitch)));
   for (std::size_t row = 0; row < rows; ++row) {
-    const double middle = kLeft + pitch * (static_cast<double>(row) + 0.5);
+    const double middle = kBarsLeft + pitch * (static_cast<double>(row) + 0.5);
     put_column(out, stack, names, row, middle - width / 2, width, most);
     if (row % every == 0)
       out += fmt::format(R"(<text x="{:.1f}" y="{:.1f}" text-anchor="middle">{}</text>)", middle,
-                         kTop + kHigh + 18, escaped(label_of(stack, row)));
+                         kBarsTop + kBarsHigh + 18, escaped(label_of(stack, row)));
   }
   out += "</svg>\n";
 }

@@ -14,18 +14,18 @@ namespace stepscope::report {
 namespace {
 
 constexpr std::size_t kMaxPlots = 12;
-constexpr double kLeft = 84, kTop = 8, kHigh = 140;
+constexpr double kPlotLeft = 84, kPlotTop = 8, kPlotHigh = 140;
 constexpr int kColumns = 600;
 
 std::string path_of(const std::vector<Span>& spans, Extent y) {
   std::string path;
-  const double pitch = (kChartWidth - kLeft) / static_cast<double>(spans.size() - 1);
+  const double pitch = (kChartWidth - kPlotLeft) / static_cast<double>(spans.size() - 1);
   for (std::size_t i = 0; i < spans.size(); ++i) {
     if (spans[i].low > spans[i].high) continue;
-    const double x = kLeft + pitch * static_cast<double>(i);
+    const double x = kPlotLeft + pitch * static_cast<double>(i);
     for (const double value : {spans[i].low, spans[i].high}) {
       path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? 'M' : 'L', x,
-                          kTop + kHigh * (1 - place_in(y, value)));
+                          kPlotTop + kPlotHigh * (1 - place_in(y, value)));
       if (spans[i].low == spans[i].high) break;
     }
   }
@@ -40,25 +40,25 @@ void put_plot(std::string& out, const Series& series, const Column& x_column, Ex
                      escaped(format_value(most, series.unit)),
                      escaped(format_value(series.y.back(), series.unit)));
   out += fmt::format(R"(<svg viewBox="0 0 {:.0f} {:.0f}" role="img" aria-label="{}">)", kChartWidth,
-                     kTop + kHigh + 24, name);
+                     kPlotTop + kPlotHigh + 24, name);
   for (const double at : {y.low, (y.low + y.high) / 2, y.high}) {
-    const double line = kTop + kHigh * (1 - place_in(y, at));
-    out += fmt::format(R"(<line class="grid" x1="{:.1f}" x2="{:.1f}" y1="{:.1f}" y2="{:.1f}"/>)", kLeft,
+    const double line = kPlotTop + kPlotHigh * (1 - place_in(y, at));
+    out += fmt::format(R"(<line class="grid" x1="{:.1f}" x2="{:.1f}" y1="{:.1f}" y2="{:.1f}"/>)", kPlotLeft,
                        kChartWidth, line, line);
-    out += fmt::format(R"(<text x="{:.1f}" y="{:.1f}" text-anchor="end">{}</text>)", kLeft - 8, line + 4,
+    out += fmt::format(R"(<text x="{:.1f}" y="{:.1f}" text-anchor="end">{}</text>)", kPlotLeft - 8, line + 4,
                        escaped(format_value(at, series.unit)));
   }
   const std::string path = path_of(spans_of(series, x, kColumns), y);
-  const double first = kLeft + (kChartWidth - kLeft) * place_in(x, series.x.front());
-  const double last = kLeft + (kChartWidth - kLeft) * place_in(x, series.x.back());
-  const double base = kTop + kHigh * (1 - place_in(y, 0));
+  const double first = kPlotLeft + (kChartWidth - kPlotLeft) * place_in(x, series.x.front());
+  const double last = kPlotLeft + (kChartWidth - kPlotLeft) * place_in(x, series.x.back());
+  const double base = kPlotTop + kPlotHigh * (1 - place_in(y, 0));
   out += fmt::format(R"(<path class="area" d="{}L{:.1f} {:.1f}L{:.1f} {:.1f}Z"/>)", path, last, base, first,
                      base);
   out += fmt::format(R"(<path class="curve" d="{}"/>)", path);
-  out += fmt::format(R"(<text x="{:.1f}" y="{:.1f}">{}</text>)", kLeft, kTop + kHigh + 18,
+  out += fmt::format(R"(<text x="{:.1f}" y="{:.1f}">{}</text>)", kPlotLeft, kPlotTop + kPlotHigh + 18,
                      escaped(format_value(x.low, x_column.unit)));
   out += fmt::format(R"(<text x="{:.1f}" y="{:.1f}" text-anchor="end">{}</text></svg>)", kChartWidth,
-                     kTop + kHigh + 18, escaped(format_value(x.high, x_column.unit)));
+                     kPlotTop + kPlotHigh + 18, escaped(format_value(x.high, x_column.unit)));
   out += '\n';
 }
 

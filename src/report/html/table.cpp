@@ -18,8 +18,6 @@ constexpr double kDeepestIndent = 24;
 constexpr int kBrief = 30;  // letters of a text that stays on one line
 constexpr int kMax = 80;    // letters shown of any text
 
-bool is_text(const Column& column) { return std::holds_alternative<Texts>(column.values); }
-
 bool blank(const Column& column) {
   for (std::size_t row = 0; row < column.size(); ++row)
     if (!column.missing(row)) return false;

@@ -16,8 +16,6 @@ namespace {
 constexpr int kMinBar = 8, kMaxBar = 24;
 constexpr std::int64_t kDeepest = 16;  // levels of a tree that get guides
 
-bool is_text(const Column& column) { return std::holds_alternative<Texts>(column.values); }
-
 bool only_zeros(const Column& column) {
   for (std::size_t row = 0; row < column.size(); ++row)
     if (is_text(column) || column.missing(row) || number_at(column, row) != 0) return false;
