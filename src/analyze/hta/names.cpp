@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+
 namespace stepscope::analyze::hta {
 
 namespace {

@@ -159,10 +159,10 @@ Copies copies_of(const Derived& derived) {
   Copies of;
   for (const Rank& rank : trace.ranks) {
     const Interval window = window_of(rank, derived.choice());
-    Gatherer gatherer(trace, rank, derived.busy(rank));
+    CopyGatherer gatherer(trace, rank, derived.busy(rank));
     for (const Row row : rank.device_rows())
       if (rank.events.kind[row] == Kind::memcpy && window.contains(rank.events.start[row])) gatherer.add(row);
-    for (Group& group : std::move(gatherer).sorted()) of.copies.push_back(row_of(trace, rank, group));
+    for (CopyGroup& group : std::move(gatherer).sorted()) of.copies.push_back(row_of(trace, rank, group));
   }
   if (of.copies.empty()) of.notes.emplace_back("No copy is recorded.");
   return of;

@@ -204,7 +204,7 @@ Kernels kernels_of(const trace::Trace& trace, const StepChoice& choice, KernelsB
   return of;
 }
 
-constexpr report::ParamSpec kParams[] = {{"group", report::ParamSpec::Type::choice, "name", "name|properties",
+constexpr report::ParamSpec kKernelsParams[] = {{"group", report::ParamSpec::Type::choice, "name", "name|properties",
                                           "one row per kernel name, or per name, op and launch properties"}};
 
 constinit const About kernels_about = {kKernelsParams};

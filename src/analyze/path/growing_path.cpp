@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/text.h"
+
 namespace stepscope::analyze::path {
 namespace {
 

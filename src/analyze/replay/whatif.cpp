@@ -136,7 +136,7 @@ report::Report whatif(const Derived& derived, const report::Params& params) {
   std::vector<RankCheck> checks;
   std::vector<RankChange> changes;
   std::vector<std::string> notes;
-  const auto scales = parse_scales(params.text("scale", kParams[0].fallback));
+  const auto scales = parse_scales(params.text("scale", kWhatifParams[0].fallback));
   if (!scales) notes.push_back("--scale: " + scales.error().message + ".");
   const std::vector<Asked> asked = asked_by(scales ? *scales : std::vector<TypedScale>{});
   const bool together = trace.ranks.size() > 1 && derived.job().usable();
