@@ -11,8 +11,6 @@ namespace {
 
 constexpr std::size_t kMaxParts = 12;  // of a whole; more cannot be told apart in one bar
 
-bool is_text(const Column& column) { return std::holds_alternative<Texts>(column.values); }
-
 const Column* first_where(const Table& table, bool (*fits)(const Column&)) {
   const auto found = std::find_if(table.columns.begin(), table.columns.end(), fits);
   return found == table.columns.end() ? nullptr : &*found;

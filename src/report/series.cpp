@@ -4,12 +4,11 @@
 #include <map>
 #include <numeric>
 
+#include "report/text/layout.h"
 #include "report/units.h"
 
 namespace stepscope::report {
 namespace {
-
-bool is_text(const Column& column) { return std::holds_alternative<Texts>(column.values); }
 
 const Column* x_of(const Table& table) {
   const Column* found = nullptr;

@@ -6,6 +6,7 @@
 
 #include "report/html/parts.h"
 #include "report/names.h"
+#include "report/text/layout.h"
 #include "report/units.h"
 #include "report/utf8.h"
 
@@ -24,7 +25,7 @@ struct Flame {
 Flame columns_of(const Table& table) {
   Flame flame;
   for (const Column& c : table.columns) {
-    const bool text = std::holds_alternative<Texts>(c.values);
+    const bool text = is_text(c);
     if (c.role == Role::depth && !text) flame.depth = &c;
     if (c.role == Role::key && text && flame.name == nullptr) flame.name = &c;
     if (c.role == Role::value && !text && flame.length == nullptr) flame.length = &c;

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 
 #include "report/html/parts.h"
@@ -17,8 +16,6 @@ constexpr std::size_t kMaxRows = 300;
 constexpr double kDeepestIndent = 24;
 constexpr int kBrief = 30;  // letters of a text that stays on one line
 constexpr int kMax = 80;    // letters shown of any text
-
-bool is_text(const Column& column) { return std::holds_alternative<Texts>(column.values); }
 
 bool blank(const Column& column) {
   for (std::size_t row = 0; row < column.size(); ++row)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "report/text/layout.h"
 #include "report/units.h"
 
 namespace stepscope::report {
@@ -24,7 +25,7 @@ std::optional<Heat> heat_of(const Table& table, std::size_t max_lines, std::size
     if (c.role == Role::key) {
       (keys == 0 ? heat.down : heat.across) = &c;
       ++keys;
-    } else if (heat.value == nullptr && !std::holds_alternative<Texts>(c.values)) {
+    } else if (heat.value == nullptr && !is_text(c)) {
       heat.value = &c;
     }
   }
