@@ -10,12 +10,6 @@
 namespace stepscope::merge {
 namespace {
 
-bool same_lane(const LaneText& lane, const EventText& event) {
-  const std::string_view pid = event.pid.text(), tid = event.tid.text();
-  return lane.size() == pid.size() + tid.size() + 1 && lane[pid.size()] == kBetween &&
-         std::string_view(lane).starts_with(pid) && std::string_view(lane).ends_with(tid);
-}
-
 bool add(std::int64_t a, std::int64_t b, std::int64_t& sum) {
   return !__builtin_add_overflow(a, b, &sum) && sum < read::kMaxTime && sum > -read::kMaxTime;
 }

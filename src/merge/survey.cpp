@@ -10,13 +10,6 @@ namespace {
 
 constexpr std::size_t kMaxCategories = 512;
 
-/// The text of a lane without building it.
-bool same_lane(const LaneText& lane, const EventText& event) {
-  const std::string_view pid = event.pid.text(), tid = event.tid.text();
-  return lane.size() == pid.size() + tid.size() + 1 && lane[pid.size()] == kBetween &&
-         std::string_view(lane).starts_with(pid) && std::string_view(lane).ends_with(tid);
-}
-
 void keep_earlier(std::unordered_map<LaneText, std::int64_t>& lanes, const LaneText& lane, std::int64_t at) {
   const auto [found, added] = lanes.try_emplace(lane, at);
   if (!added) found->second = std::min(found->second, at);
@@ -32,6 +25,12 @@ LaneText lane_text(const EventText& event) {
   LaneText lane(event.pid.text());
   lane += kBetween;
   return lane += event.tid.text();
+}
+
+bool same_lane(const LaneText& lane, const EventText& event) {
+  const std::string_view pid = event.pid.text(), tid = event.tid.text();
+  return lane.size() == pid.size() + tid.size() + 1 && lane[pid.size()] == kBetween &&
+         std::string_view(lane).starts_with(pid) && std::string_view(lane).ends_with(tid);
 }
 
 std::string ident_of(std::string_view text) { return text.empty() ? "0" : read::text_of(text); }
