@@ -7,7 +7,6 @@ namespace stepscope::derive {
 namespace {
 
 constexpr std::size_t kMaxName = 4096;
-constexpr double kAboveVector = 1.2;
 
 bool has(std::string_view name, std::string_view part) { return name.find(part) != std::string_view::npos; }
 
@@ -222,12 +221,6 @@ MatrixCoreUse matrix_cores_of(std::string_view kernel_name, const KernelSetting&
   }
   const MatrixCoreUse use = triton_rules(name, setting);
   return use.rule != 0 ? use : verdict(MatrixCores::unknown, Confidence::low, 14);
-}
-
-MatrixCoreUse refined_by_rate(MatrixCoreUse by_name, double flops_per_second, double vector_peak) {
-  if (vector_peak > 0 && flops_per_second > kAboveVector * vector_peak)
-    return verdict(MatrixCores::yes, Confidence::high, 15);
-  return by_name;
 }
 
 // Rules that recognise products and convolutions on plain cores.

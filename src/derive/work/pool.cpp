@@ -10,11 +10,6 @@ namespace {
 
 using Sizes = std::vector<std::int64_t>;
 
-Amount sized(Amount count, DType type) {
-  const std::int64_t bytes = bytes_per_element(type);
-  return bytes == 0 ? Amount::unknown() : count * bytes;
-}
-
 // Spatial dimensions of pooling: what the op's name says, "…2d".
 std::size_t spatial_dims(std::string_view name) {
   for (std::size_t dims = 1; dims <= 3; ++dims)
@@ -71,7 +66,7 @@ Work max_pool_work(const Call& call) {
   Tally tally(call, x.dtype);
   tally.vector({out->outputs, out->window});
   tally.read(x);
-  tally.write(sized(out->outputs, x.dtype) + out->outputs * 8);
+  tally.write(bytes_of(out->outputs, x.dtype) + out->outputs * 8);
   return tally.work();
 }
 
@@ -84,7 +79,7 @@ Work max_pool_backward_work(const Call& call) {
   tally.vector({outputs});
   tally.read(grad);
   tally.read(outputs * 8);
-  tally.write(sized(numel(x.shape), x.dtype));
+  tally.write(bytes_of(numel(x.shape), x.dtype));
   return tally.work();
 }
 
@@ -100,7 +95,7 @@ Work average_pool_work(const Call& call) {
     tally.vector({numel(x.shape)});
   }
   tally.read(x);
-  tally.write(sized(out->outputs, x.dtype));
+  tally.write(bytes_of(out->outputs, x.dtype));
   return tally.work();
 }
 
@@ -121,7 +116,7 @@ Work adaptive_pool_work(const Call& call) {
     outputs *= size ? Amount(*size) : Amount::unknown();
   }
   if (outputs.known()) {
-    tally.write(sized(outputs, x.dtype));
+    tally.write(bytes_of(outputs, x.dtype));
   } else {
     tally.bytes_unknown(kNoConcrete);
   }
@@ -152,7 +147,7 @@ Work upsample_work(const Call& call) {
   Tally tally(call, x.dtype);
   tally.vector({call.detail, outputs});
   tally.read(x);
-  tally.write(sized(outputs, x.dtype));
+  tally.write(bytes_of(outputs, x.dtype));
   return tally.work();
 }
 
@@ -166,7 +161,7 @@ Work grid_sampler_work(const Call& call) {
   tally.vector({7, outputs});
   tally.read(x);
   tally.read(grid);
-  tally.write(sized(outputs, x.dtype));
+  tally.write(bytes_of(outputs, x.dtype));
   return tally.work();
 }
 
