@@ -4,9 +4,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-
-#include "cli/compared.h"
 #include "cli/exit.h"
 #include "cli/present.h"
 #include "compare/analysis_difference.h"

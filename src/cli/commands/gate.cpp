@@ -4,15 +4,84 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
 
-#include "cli/commands/gate_formats.h"
-#include "cli/compared.h"
 #include "cli/exit.h"
 #include "cli/present.h"
 #include "read/files.h"
+#include "report/html/html.h"
+#include "report/page.h"
+#include "report/table.h"
+#include "report/utf8.h"
 
 namespace stepscope::cli {
 namespace {
+
+using report::field;
+using report::Table;
+
+/// A text from a file inside a Markdown table: on one line, with nothing that Markdown or HTML would act on.
+std::string markdown_text(const std::string& text) {
+  constexpr std::string_view kActive = "\\`*_{}[]<>#|~&@";
+  std::string out;
+  for (const char c : report::one_line(text)) {
+    if (kActive.find(c) != std::string_view::npos) out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+std::size_t count_of(const Table& checks, std::string_view outcome) {
+  std::size_t count = 0;
+  for (std::size_t row = 0; row < checks.rows(); ++row) count += field(checks, "outcome", row) == outcome;
+  return count;
+}
+
+/// For a pull request's comment or a job's summary.
+std::string to_markdown(const report::Report& gate) {
+  const Table &verdict = gate.tables[0], &checks = gate.tables[1];
+  const std::string outcome = field(verdict, "outcome", 0);
+  const std::string_view mark = outcome == "pass" ? "✅" : outcome == "regression" ? "❌" : "❔";
+  std::string out = fmt::format("### {} stepscope gate: {}\n\n{}\n\n", mark, outcome,
+                                markdown_text(field(verdict, "headline", 0)));
+  out += "| metric | limit | BASE | NEW | change | outcome | why |\n|---|---|--:|--:|--:|---|---|\n";
+  for (std::size_t row = 0; row < checks.rows(); ++row) {
+    out += '|';
+    for (const char* column : {"metric", "limit", "base", "new", "change", "outcome", "reason"})
+      out += ' ' + markdown_text(field(checks, column, row)) + " |";
+    out += '\n';
+  }
+  if (!gate.notes.empty()) out += '\n';
+  for (const std::string& note : gate.notes) out += "- " + markdown_text(note) + '\n';
+  return out;
+}
+
+/// One test suite, one test case per limit; inconclusive is an error, a regression a failure.
+std::string to_junit(const report::Report& gate) {
+  const Table &verdict = gate.tables[0], &checks = gate.tables[1];
+  std::string out = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
+  out += fmt::format("<testsuite name=\"stepscope gate\" tests=\"{}\" failures=\"{}\" errors=\"{}\">\n",
+                     checks.rows(), count_of(checks, "regression"), count_of(checks, "inconclusive"));
+  std::string doubts;
+  for (const std::string& note : gate.notes) doubts += report::one_line(note) + '\n';
+  for (std::size_t row = 0; row < checks.rows(); ++row) {
+    const std::string outcome = field(checks, "outcome", row), reason = field(checks, "reason", row);
+    out += fmt::format("  <testcase classname=\"stepscope.gate\" name=\"{} {}\"",
+                       report::escaped(field(checks, "metric", row)),
+                       report::escaped(field(checks, "limit", row)));
+    if (outcome == "pass") {
+      out += fmt::format(">\n    <system-out>{}</system-out>\n  </testcase>\n", report::escaped(reason));
+      continue;
+    }
+    const std::string_view tag = outcome == "regression" ? "failure" : "error";
+    out += fmt::format(">\n    <{0} type=\"{1}\" message=\"{2}\">BASE {3}, NEW {4}</{0}>\n  </testcase>\n",
+                       tag, outcome, report::escaped(reason), report::escaped(field(checks, "base", row)),
+                       report::escaped(field(checks, "new", row)));
+  }
+  out += fmt::format("  <system-out>{}\n{}</system-out>\n</testsuite>\n",
+                     report::escaped(field(verdict, "headline", 0)), report::escaped(doubts));
+  return out;
+}
 
 /// The values of a flag that may be given several times, those that are empty too.
 std::vector<std::string> values_of(std::string_view joined) {
