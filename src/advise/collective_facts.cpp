@@ -98,24 +98,20 @@ std::optional<LateReduction> late_reduction(const Evidence& e) {
 }
 
 std::string_view work_of(StepPart part) {
-  switch (part) {
-    case StepPart::input:
-      return "loading data";
-    case StepPart::compute:
-      return "compute kernels";
-    case StepPart::copy:
-      return "copies";
-    case StepPart::alloc:
-      return "allocating device memory";
-    case StepPart::sync:
-      return "blocking calls";
-    case StepPart::host:
-      return "operators and launches on the host";
-    case StepPart::python:
-      return "Python or work that is not recorded";
-    default:
-      return "work that was launched and had not started";
-  }
+  constexpr std::string_view kPending = "work that was launched and had not started";
+  constexpr std::string_view kWork[derive::kStepParts] = {
+      "compute kernels",
+      kPending,
+      kPending,
+      "copies",
+      "loading data",
+      "allocating device memory",
+      "blocking calls",
+      "operators and launches on the host",
+      "Python or work that is not recorded",
+      kPending,
+  };
+  return kWork[static_cast<std::size_t>(part)];
 }
 
 std::int64_t open_ranks(const Evidence& e) {

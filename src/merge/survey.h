@@ -60,9 +60,4 @@ struct Survey {
   std::string last_category_;
 };
 
-struct Surveyed {
-  Survey found;
-  Walked walked;
-};
-
 }  // namespace stepscope::merge

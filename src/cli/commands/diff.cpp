@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "cli/compared.h"
 #include "cli/exit.h"
 #include "cli/present.h"
 #include "compare/analysis_difference.h"

@@ -16,18 +16,14 @@
 #include "cli/terminal.h"
 #include "report/judgement.h"
 #include "report/suggest.h"
+#include "report/text/layout.h"
 #include "report/utf8.h"
 
 namespace stepscope::cli {
 namespace {
 
 std::string paragraph(std::string_view first, std::string_view text, int columns) {
-  std::string out;
-  const int indent = report::cells_of(first);
-  for (const std::string& line : report::wrapped(report::one_line(text), columns - indent))
-    out +=
-        (out.empty() ? std::string(first) : std::string(static_cast<std::size_t>(indent), ' ')) + line + '\n';
-  return out;
+  return report::hung(first, report::one_line(text), columns);
 }
 
 /// Ranks of which the same is said, numbers aside, and what of the first.

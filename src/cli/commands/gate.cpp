@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "cli/commands/gate_formats.h"
-#include "cli/compared.h"
 #include "cli/exit.h"
 #include "cli/present.h"
 #include "read/files.h"

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "report/html/html.h"
 #include "report/units.h"
 #include "report/utf8.h"
 
@@ -17,29 +18,6 @@ std::string markdown_text(const std::string& text) {
   for (const char c : report::one_line(text)) {
     if (kActive.find(c) != std::string_view::npos) out += '\\';
     out += c;
-  }
-  return out;
-}
-
-std::string xml_text(const std::string& text) {
-  std::string out;
-  for (const char c : report::one_line(text)) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
   }
   return out;
 }
@@ -75,19 +53,19 @@ std::string to_junit(const compare::Gate& gate) {
   std::string doubts;
   for (const std::string& note : gate.notes) doubts += report::one_line(note) + '\n';
   for (const compare::Check& c : gate.checks) {
-    out += fmt::format("  <testcase classname=\"stepscope.gate\" name=\"{} {}\"", xml_text(c.limit.metric()),
-                       xml_text(c.limit_text()));
+    out += fmt::format("  <testcase classname=\"stepscope.gate\" name=\"{} {}\"", report::escaped(c.limit.metric()),
+                       report::escaped(c.limit_text()));
     if (c.outcome == Outcome::pass) {
-      out += fmt::format(">\n    <system-out>{}</system-out>\n  </testcase>\n", xml_text(c.reason));
+      out += fmt::format(">\n    <system-out>{}</system-out>\n  </testcase>\n", report::escaped(c.reason));
       continue;
     }
     const std::string_view tag = c.outcome == Outcome::regression ? "failure" : "error";
     out +=
         fmt::format(">\n    <{0} type=\"{1}\" message=\"{2}\">BASE {3}, NEW {4}</{0}>\n  </testcase>\n", tag,
-                    name_of(c.outcome), xml_text(c.reason), xml_text(c.base_text()), xml_text(c.now_text()));
+                    name_of(c.outcome), report::escaped(c.reason), report::escaped(c.base_text()), report::escaped(c.now_text()));
   }
-  out += fmt::format("  <system-out>{}\n{}</system-out>\n</testsuite>\n", xml_text(compare::headline(gate)),
-                     xml_text(doubts));
+  out += fmt::format("  <system-out>{}\n{}</system-out>\n</testsuite>\n", report::escaped(compare::headline(gate)),
+                     report::escaped(doubts));
   return out;
 }
 

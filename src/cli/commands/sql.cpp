@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -137,7 +136,7 @@ int run_sql(const Call& call) {
   }
   auto database = write::Database::in_memory();
   if (!database) return fail(database.error());
-  Progress progress(is_terminal(STDERR_FILENO) && !call.environment.dumb);
+  Progress progress(shows_progress(call));
   database->on_progress([&] { progress.tell("asking SQLite"); });
   if (const auto error = fill(*database, *trace, lower(query))) return fail(*error);
   auto answer = database->ask(query, limits_of(call));

@@ -92,8 +92,7 @@ std::string title_of(std::size_t damaged_files, std::size_t files, bool absurd_t
 }  // namespace
 
 int run_validate(const Call& call) {
-  if (call.words.empty())
-    return misuse(call, "validate needs a trace: a file, a directory, or - for standard input");
+  if (call.words.empty()) return no_trace(call);
   auto trace = open_trace(call, call.words);
   if (!trace) return fail(trace.error());
   const std::vector<ReadFile> files = files_of(*trace);

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <map>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
 
 #include "derive/kernel_class.h"
-#include "derive/ranks/host_collective.h"
+#include "derive/work/op_args.h"
 
 namespace stepscope::derive {
 namespace {

@@ -224,12 +224,6 @@ MatrixCoreUse matrix_cores_of(std::string_view kernel_name, const KernelSetting&
   return use.rule != 0 ? use : verdict(MatrixCores::unknown, Confidence::low, 14);
 }
 
-MatrixCoreUse refined_by_rate(MatrixCoreUse by_name, double flops_per_second, double vector_peak) {
-  if (vector_peak > 0 && flops_per_second > kAboveVector * vector_peak)
-    return verdict(MatrixCores::yes, Confidence::high, 15);
-  return by_name;
-}
-
 // Rules that recognise products and convolutions on plain cores.
 bool is_plain_matrix_work(const MatrixCoreUse& use) {
   return use.cores == MatrixCores::no && (use.rule == 7 || use.rule == 9 || use.rule == 11);

@@ -72,7 +72,7 @@ Work grouped_mm_work(const Call& call) {
 Work packed_weight_mm_work(const Call& call) {
   const Arg& x = call.at(0);
   const Arg& weight = call.at(1);
-  const Arg& scales = call.at(static_cast<std::size_t>(call.detail));
+  const Arg& scales = call.at(call.detail);
   if (!x.is_tensor() || !weight.is_tensor() || !scales.is_tensor()) return unknown_work(kNoShapes);
   if (x.shape.rank() != 2 || scales.shape.dims.empty()) return unknown_work(kMalformed);
   // int4: scales and zeros are [K / group, N, 2]; int8: scales are [N].
@@ -88,7 +88,7 @@ Work packed_weight_mm_work(const Call& call) {
 
 Work sparse_mm_work(const Call& call) {
   struct Positions {
-    std::size_t sparse, dense;
+    int sparse, dense;
     int meta;  // -1: none of its own
     int bias;  // -1: none
   };
@@ -109,9 +109,9 @@ Work sparse_mm_work(const Call& call) {
   Tally tally(call, dense.dtype);
   tally.sparse();
   tally.matrix({2, rows, columns, inner});
-  if (at.bias >= 0 && call.at(static_cast<std::size_t>(at.bias)).is_tensor()) {
+  if (const Arg& bias = call.at(at.bias); bias.is_tensor()) {
     tally.vector({rows, columns});
-    tally.read(call.at(static_cast<std::size_t>(at.bias)));
+    tally.read(bias);
   }
   tally.read(sparse);
   tally.read(dense);

@@ -76,13 +76,13 @@ Work batch_norm_work(const Call& call) {
   tally.write(sized(n, x.dtype));
   for (std::size_t i = 1; i <= 4; ++i) tally.read_optional(call.at(i));
   if (training)
-    for (std::size_t i = 3; i <= 4; ++i)
+    for (int i = 3; i <= 4; ++i)
       if (call.at(i).is_tensor()) tally.write(touched_bytes(call.at(i)));
   return tally.work();
 }
 
 Work batch_norm_backward_work(const Call& call) {
-  const auto x_index = static_cast<std::size_t>(call.detail);
+  const std::int64_t x_index = call.detail;
   const Arg& x = call.at(x_index);
   const Arg& grad = call.at(1 - x_index);
   if (!grad.is_tensor() || !x.is_tensor()) return unknown_work(kNoShapes);
@@ -183,12 +183,12 @@ Work rms_norm_backward_work(const Call& call) {
 Work sync_norm_work(const Call& call) {
   struct Form {
     int flops, large_reads, large_writes;
-    std::size_t vectors_end;  // per-channel arguments stand behind the large ones, up to here
+    int vectors_end;  // per-channel arguments stand behind the large ones, up to here
     int channel_writes;
   };
   static constexpr Form kForms[] = {{3, 1, 0, 1, 2}, {2, 1, 1, 5, 0}, {4, 2, 0, 5, 4}, {5, 2, 1, 7, 0}};
   const Form& form = kForms[call.detail];
-  const Arg& x = call.at(static_cast<std::size_t>(form.large_reads) - 1);
+  const Arg& x = call.at(form.large_reads - 1);
   if (!call.at(0).is_tensor() || !x.is_tensor()) return unknown_work(kNoShapes);
   if (x.shape.rank() < 2) return unknown_work(kMalformed);
   const Amount n = numel(x.shape);

@@ -1,7 +1,5 @@
 #include "derive/work/work.h"
 
-#include <algorithm>
-#include <cstdio>
 #include <unordered_map>
 
 #include "derive/work/families.h"
@@ -38,34 +36,15 @@ const OpFormula* find_tracelens(std::string_view name) {
 Work counted(const OpFormula& op, std::string_view name, const OpArgs& args, Convention convention,
              const WorkHints& hints, std::string* formula) {
   if (!args.has_dims && op.work != no_work) return unknown_work(kNoShapes);
-  return op.work(Call{name, args, convention, hints, op.detail, formula});
+  return op.work(Call{name, args, convention, hints, op.detail});
 }
 
 // FlopCounterMode counts contractions only; every other op is 0 for it.
 Work without_flops(Work work) {
-  work.matrix_flops = work.vector_flops = work.model_flops = 0;
-  work.matrix_flops_low = work.matrix_flops_high = 0;
+  work.matrix_flops = work.vector_flops = 0;
   work.flops_known = true;
   if (work.bytes_known) work.unknown_reason = {};
   return work;
-}
-
-struct Scale {
-  double unit;
-  const char* name;
-};
-
-std::string with_unit(double flops) {
-  static constexpr Scale kScales[] = {
-      {1e15, "PFLOP"}, {1e12, "TFLOP"}, {1e9, "GFLOP"}, {1e6, "MFLOP"}, {1e3, "kFLOP"}};
-  char text[64];
-  for (const Scale& scale : kScales) {
-    if (flops < scale.unit) continue;
-    std::snprintf(text, sizeof text, "%.2f %s", flops / scale.unit, scale.name);
-    return text;
-  }
-  std::snprintf(text, sizeof text, "%.0f FLOP", flops);
-  return text;
 }
 
 }  // namespace

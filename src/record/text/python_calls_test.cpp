@@ -2,12 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <random>
 #include <set>
 #include <string>
 
-#include "record/format.h"
+#include "record/recording_for_test.h"
 #include "record/text/kineto_text.h"
 #include "support/open_text.h"
 
@@ -102,38 +101,8 @@ TEST(SampledCalls, TheSameNameBelowAnotherIsAnotherCall) {
   expect(calls[2], "f", 2, 110, 120, 1);
 }
 
-template <class T>
-void put_bytes(std::string& out, const T& value) {
-  out.append(reinterpret_cast<const char*>(&value), sizeof value);
-}
-
-/// A text of at most 12 bytes.
-void put_text(std::string& out, std::uint32_t id, std::string_view bytes) {
-  Record head{Type::text, 3, id};
-  put_bytes(out, head);
-  put_bytes(out, static_cast<std::uint32_t>(bytes.size()));
-  out += bytes;
-  out.append(12 - bytes.size(), '\0');
-}
-
 std::string text_of(const std::string& records) {
-  std::string file(kHeaderBytes, '\0');
-  Header header{};
-  std::memcpy(header.magic, kMagic, sizeof kMagic);
-  header.version = kVersion;
-  header.header_bytes = kHeaderBytes;
-  header.segment_bytes = kSegmentBytes;
-  header.segment_limit = 4;
-  header.claimed = 1;
-  header.pid = 7;
-  header.begin = {1000, 1000, 1'700'000'000'000'001'000};
-  header.end = {90'000'000, 90'000'000, 1'700'000'000'090'000'000};
-  std::memcpy(file.data(), static_cast<const void*>(&header), sizeof header);
-  SegmentHeader segment{};
-  segment.committed = static_cast<std::uint32_t>(sizeof segment + records.size());
-  segment.thread = 9;
-  file.append(reinterpret_cast<const char*>(&segment), sizeof segment);
-  file += records;
+  const std::string file = recording_for_test(records);
   const auto recording = Recording::open(file);
   std::string text;
   if (recording.ok())

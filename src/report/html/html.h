@@ -19,4 +19,7 @@ std::string to_html(const Report& report, const Verdict* verdict = nullptr, cons
 std::string to_html_fragment(const Page& page);
 std::string to_html_fragment(const Report& report);
 
+/// For element content and attribute values: control characters made visible, & < > " ' escaped.
+std::string escaped(std::string_view text);
+
 }  // namespace stepscope::report

@@ -1,18 +1,15 @@
 // The pieces of the HTML page; html.cpp puts them in order. Each appends to `out`.
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <string_view>
 
+#include "report/html/html.h"
 #include "report/judgement.h"
 #include "report/page.h"
 #include "report/palette.h"
 
 namespace stepscope::report {
-
-/// For element content and attribute values: control characters made visible, & < > " ' escaped.
-std::string escaped(std::string_view text);
 
 /// The style sheet, with the palette as variables for light and dark.
 std::string style_sheet();

@@ -6,7 +6,6 @@
 
 #include "report/html/parts.h"
 #include "report/text/layout.h"
-#include "report/units.h"
 #include "report/utf8.h"
 
 namespace stepscope::report {

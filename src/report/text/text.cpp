@@ -1,11 +1,8 @@
 #include "report/text/text.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "report/text/parts.h"
-#include "report/units.h"
 #include "report/utf8.h"
 
 namespace stepscope::report {
