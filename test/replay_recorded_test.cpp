@@ -88,21 +88,21 @@ TEST(RecordedReplay, AHostThatNeverWaitsGainsNothingFromAFasterDevice) {
 
 TEST(RecordedLedger, Bounds) {
   if (test::recorded_traces().empty()) GTEST_SKIP() << "no recorded traces: ../shared/traces is absent";
-  struct Known {
+  struct KnownBounds {
     const char* part;
     const char* bound;
     double step;  // ms
   };
-  const Known known[] = {{"tb_samples/resnet50_num_workers_0", "host-bound", 175.2},
-                         {"tb_samples/resnet50_num_workers_4", "mixed", 126.2},
-                         {"v100_ns_resolution", "device-bound", 95.7},
-                         {"v100_memory_events", "host-bound", 345.5},
-                         {"a100_nccl", "host-bound", 221.9},
-                         {"diff_pair/a100", "communication-bound", 76.7},
-                         {"diff_pair/v100", "device-bound", 116.7},
-                         {"h100_vit", "host-bound", 7.8},
-                         {"mi300_resnet_checkpointing", "communication-bound", 19.0}};
-  for (const Known& k : known) {
+  const KnownBounds known[] = {{"tb_samples/resnet50_num_workers_0", "host-bound", 175.2},
+                               {"tb_samples/resnet50_num_workers_4", "mixed", 126.2},
+                               {"v100_ns_resolution", "device-bound", 95.7},
+                               {"v100_memory_events", "host-bound", 345.5},
+                               {"a100_nccl", "host-bound", 221.9},
+                               {"diff_pair/a100", "communication-bound", 76.7},
+                               {"diff_pair/v100", "device-bound", 116.7},
+                               {"h100_vit", "host-bound", 7.8},
+                               {"mi300_resnet_checkpointing", "communication-bound", 19.0}};
+  for (const KnownBounds& k : known) {
     const auto trace = recorded(k.part);
     ASSERT_TRUE(trace) << k.part;
     const report::Report report = test::answer("ledger", *trace);

@@ -2,13 +2,13 @@
 # Builds the Python package, installs it into build/python-venv and runs its tests and the example notebook; then the profiler's
 # tests once more under two PyTorches: Debian's, and the one of tools/pypi-torch.txt.
 #   tools/python-tests.sh [PYTEST OPTIONS]
-# The build is the debug build, with checks on: it takes its objects from ccache when `make test` ran with CCACHE_NOHASHDIR=1,
-# as .ci/run does, since compiler and flags are the same and only the build folder's name differs.
+# The build is the debug build, with checks on: it takes its objects from ccache when `make test` ran with CCACHE_NOHASHDIR=1 and
+# CCACHE_BASEDIR, as .ci/run does, since compiler and flags are the same and only the build folder's name differs.
 set -eu
 cd "$(dirname "$0")/.."
 tools/install-deps.sh test torch
 venv=build/python-venv
-export PIP_DISABLE_PIP_VERSION_CHECK=1 CCACHE_NOHASHDIR=1 CXX="${CXX:-c++}"
+export PIP_DISABLE_PIP_VERSION_CHECK=1 CCACHE_NOHASHDIR=1 CCACHE_BASEDIR="$PWD" CXX="${CXX:-c++}"
 
 [ -x $venv/bin/python ] || python3 -m venv $venv
 if ! cmp -s python/requirements-test.txt $venv/installed.txt; then

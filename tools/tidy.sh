@@ -11,7 +11,7 @@ if ! "$tidy" --version 2>/dev/null | grep -q -F "$version"; then
   python3 -m venv build/tidy-venv
   build/tidy-venv/bin/python -m pip --disable-pip-version-check install --quiet "clang-tidy==$version"
 fi
-cmake --preset clang -B build/tidy -DSTEPSCOPE_TESTS=OFF -DSTEPSCOPE_BENCH=OFF -DCMAKE_UNITY_BUILD=OFF >/dev/null
+cmake --preset clang -B build/tidy -DSTEPSCOPE_TESTS=OFF -DSTEPSCOPE_BENCH=OFF -DSTEPSCOPE_UNITY=OFF >/dev/null
 cmake --build build/tidy --target generated/analyze/texts.h >/dev/null
 [ $# -gt 0 ] || set -- $(sed -n 's|^ *"file": "'"$PWD"'/\(src/[^"]*\)".*|\1|p' build/tidy/compile_commands.json)
 quick=--checks=-clang-analyzer-*

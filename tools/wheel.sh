@@ -6,7 +6,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 tools/install-deps.sh test
-export PIP_DISABLE_PIP_VERSION_CHECK=1 CCACHE_NOHASHDIR=1 CXX="${CXX:-c++}" CMAKE_BUILD_PARALLEL_LEVEL="${JOBS:-$(nproc)}"
+export PIP_DISABLE_PIP_VERSION_CHECK=1 CCACHE_NOHASHDIR=1 CCACHE_BASEDIR="$PWD" CXX="${CXX:-c++}" CMAKE_BUILD_PARALLEL_LEVEL="${JOBS:-$(nproc)}"
 type=${BUILD_TYPE:-Release}
 
 # Prints cp313 and the like; nothing where the wheel cannot be built: older than 3.9, free-threaded, not CPython, without headers.

@@ -99,7 +99,7 @@ RankFacts facts_of(const Derived& derived, const Rank& rank) {
 }
 
 report::Table configuration(const std::vector<RankFacts>& ranks, bool several) {
-  struct Row {
+  struct RankLine {
     std::int64_t rank;
     std::string_view what, value;
   };
@@ -109,12 +109,12 @@ report::Table configuration(const std::vector<RankFacts>& ranks, bool several) {
       {"rank", &RankFacts::place},
       {"distributed backend", &RankFacts::backend},
       {"steps", &RankFacts::steps}};
-  static const report::Sheet<Row> kSheet{"Configuration",
-                                         Shape::table,
-                                         {report::rank_field<Row>(&Row::rank),
-                                          {"what", &Row::what},
-                                          {"value", &Row::value, report::Role::value}}};
-  std::vector<Row> rows;
+  static const report::Sheet<RankLine> kSheet{"Configuration",
+                                              Shape::table,
+                                              {report::rank_field<RankLine>(&RankLine::rank),
+                                               {"what", &RankLine::what},
+                                               {"value", &RankLine::value, report::Role::value}}};
+  std::vector<RankLine> rows;
   for (const RankFacts& facts : ranks)
     for (const auto& [what, line] : kLines)
       if (!(facts.*line).empty()) rows.push_back({facts.rank, what, facts.*line});

@@ -26,7 +26,6 @@ using timeline::Interval;
 using trace::Kind;
 using trace::kNoRow;
 using trace::Rank;
-using trace::Row;
 using trace::Work;
 
 constexpr int kHostClass = 1000;
@@ -35,7 +34,7 @@ constexpr const char* kSlowest = "the slowest rank, beyond the mean";
 
 /// Of two things at one instant the one with the higher number has it: device work as the analysis `steps`
 /// orders it, then the threads of the program, then the others.
-int priority_of(const Rank& rank, Row row, const std::vector<derive::ThreadRole>& roles) {
+int priority_of(const Rank& rank, trace::Row row, const std::vector<derive::ThreadRole>& roles) {
   const trace::EventTable& e = rank.events;
   switch (e.work[row]) {
     case Work::compute:
@@ -53,7 +52,7 @@ int priority_of(const Rank& rank, Row row, const std::vector<derive::ThreadRole>
   return role == derive::ThreadRole::main || role == derive::ThreadRole::backward ? 3 : 1;
 }
 
-int class_of(const trace::Trace& trace, const Rank& rank, Row row) {
+int class_of(const trace::Trace& trace, const Rank& rank, trace::Row row) {
   const Work work = rank.events.work[row];
   if (work == Work::compute) return static_cast<int>(derive::kernel_kind(trace.name(rank, row)));
   return work == Work::none ? kHostClass : kHostClass - 1 - static_cast<int>(work);
@@ -106,7 +105,7 @@ class RankLeaves {
 
   void add(std::size_t rank, const CountedSteps& counted, const StepSamples& samples) {
     const auto ranks = static_cast<double>(counted.steps.front().spans.size());
-    std::vector<Row> rows;
+    std::vector<trace::Row> rows;
     std::vector<Claim> claims;
     Interval hull = counted.steps.front().spans[rank].span;
     for (const CountedStep& step : counted.steps)
@@ -139,11 +138,11 @@ class RankLeaves {
   }
 
  private:
-  void collect(Interval hull, std::vector<Row>& rows, std::vector<Claim>& claims) {
+  void collect(Interval hull, std::vector<trace::Row>& rows, std::vector<Claim>& claims) {
     const trace::EventTable& e = rank_.events;
     const std::vector<derive::ThreadRole> roles = derive::thread_roles(trace_, rank_);
     trace::AskedOnce is_mark(trace_.strings, derive::is_step_mark);
-    for (Row row = 0; row < e.size(); ++row) {
+    for (trace::Row row = 0; row < e.size(); ++row) {
       if (!is_device_work(e.kind[row]) && (!is_host_range(e.kind[row]) || is_mark(e.name[row]))) continue;
       const Interval span{e.start[row], e.end[row]};
       if (timeline::overlap(span, hull) == 0) continue;
@@ -158,7 +157,7 @@ class RankLeaves {
     const double weight = 1 / static_cast<double>(counted.steps.size() * counted.steps.front().spans.size());
     std::vector<Interval> steps;
     for (const CountedStep& step : counted.steps) steps.push_back(step.spans[rank].span);
-    for (const Row row : rank_.device_rows()) {
+    for (const trace::Row row : rank_.device_rows()) {
       if (!is_device_work(e.kind[row])) continue;
       const auto after = std::upper_bound(steps.begin(), steps.end(), e.start[row],
                                           [](std::int64_t t, const Interval& s) { return t < s.begin; });
@@ -169,10 +168,10 @@ class RankLeaves {
     }
   }
 
-  Leaf& leaf_of(Row row) {
+  Leaf& leaf_of(trace::Row row) {
     const trace::EventTable& e = rank_.events;
     const bool device = is_device_work(e.kind[row]);
-    const Row from = device ? derive::launched_from(e, row) : row;
+    const trace::Row from = device ? derive::launched_from(e, row) : row;
     const bool named = device || e.kind[row] == Kind::runtime;
     const trace::StringId name = named ? e.name[row] : e.kind[row] == Kind::python ? kPython : kHostCode;
     const Key key{places_.module(from), places_.op(from), name};

@@ -16,7 +16,6 @@ using derive::kNoPath;
 using derive::PathId;
 using trace::Kind;
 using trace::kNoRow;
-using trace::Row;
 
 namespace {
 
@@ -61,7 +60,7 @@ Places::Places(const trace::Trace& trace, const trace::Rank& rank)
   trace::AskedOnce is_mark(trace.strings, derive::is_step_mark);
   const auto paths_below = [&](auto root_of) {
     return derive::host_paths(rank, paths_,
-                              [&](Row row, PathId above) {
+                              [&](trace::Row row, PathId above) {
                                 const bool op = e.kind[row] == Kind::op;
                                 if ((!op && e.kind[row] != Kind::annotation) || is_mark(e.name[row]))
                                   return kNoPath;
@@ -74,16 +73,16 @@ Places::Places(const trace::Trace& trace, const trace::Rank& rank)
                               })
         .path;
   };
-  path_ = paths_below([](Row) { return kNoPath; });
+  path_ = paths_below([](trace::Row) { return kNoPath; });
   // What autograd's threads do belongs to the range of the program that waits for it on the main thread.
   const std::vector<derive::ThreadRole> roles = derive::thread_roles(trace, rank);
   const auto main = std::find(roles.begin(), roles.end(), derive::ThreadRole::main);
   if (main != roles.end() &&
       std::find(roles.begin(), roles.end(), derive::ThreadRole::backward) != roles.end()) {
     const trace::Track& track = rank.tracks[static_cast<std::size_t>(main - roles.begin())];
-    path_ = paths_below([&, of_main = std::move(path_)](Row row) {
+    path_ = paths_below([&, of_main = std::move(path_)](trace::Row row) {
       if (roles[e.track[row]] != derive::ThreadRole::backward) return kNoPath;
-      const Row open = derive::innermost_at(rank, track, e.start[row]);
+      const trace::Row open = derive::innermost_at(rank, track, e.start[row]);
       return open == kNoRow ? kNoPath : of_main[open];
     });
   }
@@ -91,9 +90,9 @@ Places::Places(const trace::Trace& trace, const trace::Rank& rank)
   module_names_ = stable_module_names(modules_.paths);
 }
 
-PathId Places::op(Row host_row) const { return host_row == kNoRow ? kNoPath : path_[host_row]; }
+PathId Places::op(trace::Row host_row) const { return host_row == kNoRow ? kNoPath : path_[host_row]; }
 
-PathId Places::module(Row host_row) const {
+PathId Places::module(trace::Row host_row) const {
   if (host_row == kNoRow) return kNoPath;
   const PathId own = modules_.host.path[host_row];
   return own != kNoPath ? own : modules_.backward[host_row];

@@ -18,7 +18,7 @@ Time& at(PartsOfStep& step, StepPart part) { return step[static_cast<std::size_t
 
 /// Steps of about 100 ms: compute 70 (rank to rank 0.5 %, step to step 0.6 %), host 12 (6 %), input 3 (30 %),
 /// copy 2, pending 1. Ranks wait for the slowest, so that all steps of a number are equally long.
-struct Job {
+struct SlowJob {
   std::size_t ranks = 64, steps = 10;
   std::uint64_t seed = 1;
   std::size_t slow = SIZE_MAX;  ///< rank
@@ -27,7 +27,7 @@ struct Job {
   std::size_t only = SIZE_MAX;
 };
 
-Parts simulate(const Job& job) {
+Parts simulate_slow(const SlowJob& job) {
   std::mt19937_64 random(job.seed);
   const auto around = [&](double ms, double share) {
     return static_cast<Time>(1e6 * std::max(0.0, std::normal_distribution<double>(ms, share * ms)(random)));
@@ -63,7 +63,7 @@ TEST(Stragglers, EveryPartOfFiftySeeds) {
                                 StepPart::sync, StepPart::host, StepPart::python}) {
       const std::size_t slow = seed % 64;
       const auto answer =
-          find_stragglers(simulate({.seed = seed, .slow = slow, .part = part, .more = 10'000'000}));
+          find_stragglers(simulate_slow({.seed = seed, .slow = slow, .part = part, .more = 10'000'000}));
       ASSERT_FALSE(answer.stragglers.empty()) << "seed " << seed << " " << name_of(part);
       others += answer.stragglers.size() - 1;
       EXPECT_EQ(answer.stragglers[0].rank, slow);
@@ -76,12 +76,12 @@ TEST(Stragglers, EveryPartOfFiftySeeds) {
 
 TEST(Stragglers, EqualRanksGiveNoName) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed)
-    EXPECT_TRUE(find_stragglers(simulate({.seed = seed})).stragglers.empty()) << "seed " << seed;
+    EXPECT_TRUE(find_stragglers(simulate_slow({.seed = seed})).stragglers.empty()) << "seed " << seed;
 }
 
 TEST(Stragglers, OneStep) {
   const auto answer =
-      find_stragglers(simulate({.slow = 7, .part = StepPart::python, .more = 30'000'000, .only = 4}));
+      find_stragglers(simulate_slow({.slow = 7, .part = StepPart::python, .more = 30'000'000, .only = 4}));
   ASSERT_EQ(answer.stragglers.size(), 1u);
   EXPECT_FALSE(answer.stragglers[0].persistent);
   EXPECT_EQ(answer.stragglers[0].rank, 7u);
