@@ -53,19 +53,19 @@ std::string to_junit(const compare::Gate& gate) {
   std::string doubts;
   for (const std::string& note : gate.notes) doubts += report::one_line(note) + '\n';
   for (const compare::Check& c : gate.checks) {
-    out += fmt::format("  <testcase classname=\"stepscope.gate\" name=\"{} {}\"", report::escaped(c.limit.metric()),
-                       report::escaped(c.limit_text()));
+    out += fmt::format("  <testcase classname=\"stepscope.gate\" name=\"{} {}\"",
+                       report::escaped(c.limit.metric()), report::escaped(c.limit_text()));
     if (c.outcome == Outcome::pass) {
       out += fmt::format(">\n    <system-out>{}</system-out>\n  </testcase>\n", report::escaped(c.reason));
       continue;
     }
     const std::string_view tag = c.outcome == Outcome::regression ? "failure" : "error";
-    out +=
-        fmt::format(">\n    <{0} type=\"{1}\" message=\"{2}\">BASE {3}, NEW {4}</{0}>\n  </testcase>\n", tag,
-                    name_of(c.outcome), report::escaped(c.reason), report::escaped(c.base_text()), report::escaped(c.now_text()));
+    out += fmt::format(">\n    <{0} type=\"{1}\" message=\"{2}\">BASE {3}, NEW {4}</{0}>\n  </testcase>\n",
+                       tag, name_of(c.outcome), report::escaped(c.reason), report::escaped(c.base_text()),
+                       report::escaped(c.now_text()));
   }
-  out += fmt::format("  <system-out>{}\n{}</system-out>\n</testsuite>\n", report::escaped(compare::headline(gate)),
-                     report::escaped(doubts));
+  out += fmt::format("  <system-out>{}\n{}</system-out>\n</testsuite>\n",
+                     report::escaped(compare::headline(gate)), report::escaped(doubts));
   return out;
 }
 
