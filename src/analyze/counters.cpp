@@ -13,7 +13,7 @@ namespace {
 template <class Value>
 struct Counter {
   trace::Row row = trace::kNoRow;
-  std::vector<Change<Value>> changes;
+  std::vector<CounterChange<Value>> changes;
 };
 
 }  // namespace
@@ -24,14 +24,14 @@ std::string copy_kind(std::string_view name) {
   return name.starts_with("Memcpy") ? std::string(name.substr(0, kKind)) : "Memcpy Unknown";
 }
 
-void draw_queue(Sketch& sketch, std::int64_t stream, const std::vector<Change<std::int64_t>>& lengths,
+void draw_queue(Sketch& sketch, std::int64_t stream, const std::vector<CounterChange<std::int64_t>>& lengths,
                 trace::Row row) {
   const auto counter = sketch.counter(fmt::format("Queue Length (stream {})", stream), "Queue Length", row);
   for (const auto& [time, length] : lengths)
     sketch.drawing().points.push_back({time, static_cast<double>(length), counter});
 }
 
-void draw_rate(Sketch& sketch, const std::string& kind, const std::vector<Change<double>>& rates,
+void draw_rate(Sketch& sketch, const std::string& kind, const std::vector<CounterChange<double>>& rates,
                trace::Row row) {
   constexpr double kGiga = 1e9;
   const auto counter = sketch.counter(kind, "Memcpy BW", row);

@@ -14,34 +14,35 @@ namespace stepscope::analyze {
 
 /// A change of a number, and after running_sums() the number from then on.
 template <class Value>
-struct Change {
+struct CounterChange {
   timeline::Time time;
   Value value;
 };
 
 /// In the order of time; at one time in the order of `before`.
 template <class Value, class Before>
-void running_sums(std::vector<Change<Value>>& changes, Before before) {
-  std::stable_sort(changes.begin(), changes.end(), [&](const Change<Value>& a, const Change<Value>& b) {
-    return a.time != b.time ? a.time < b.time : before(a.value, b.value);
-  });
+void running_sums(std::vector<CounterChange<Value>>& changes, Before before) {
+  std::stable_sort(changes.begin(), changes.end(),
+                   [&](const CounterChange<Value>& a, const CounterChange<Value>& b) {
+                     return a.time != b.time ? a.time < b.time : before(a.value, b.value);
+                   });
   Value sum = 0;
-  for (Change<Value>& change : changes) change.value = sum += change.value;
+  for (CounterChange<Value>& change : changes) change.value = sum += change.value;
 }
 /// Launches of one time come before starts.
-inline void queue_lengths(std::vector<Change<std::int64_t>>& changes) {
+inline void queue_lengths(std::vector<CounterChange<std::int64_t>>& changes) {
   running_sums(changes, [](std::int64_t a, std::int64_t b) { return a > b; });
 }
-inline void running_rates(std::vector<Change<double>>& changes) {
+inline void running_rates(std::vector<CounterChange<double>>& changes) {
   running_sums(changes, [](double, double) { return false; });
 }
 
 class Sketch;
 /// One counter: of a stream, of a kind of copy; times of the file. `row`: an event of the process that has
 /// it.
-void draw_queue(Sketch& sketch, std::int64_t stream, const std::vector<Change<std::int64_t>>& lengths,
+void draw_queue(Sketch& sketch, std::int64_t stream, const std::vector<CounterChange<std::int64_t>>& lengths,
                 trace::Row row);
-void draw_rate(Sketch& sketch, const std::string& kind, const std::vector<Change<double>>& rates,
+void draw_rate(Sketch& sketch, const std::string& kind, const std::vector<CounterChange<double>>& rates,
                trace::Row row);
 
 inline constexpr const char* kNoLaunchNote =

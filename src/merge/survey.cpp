@@ -33,12 +33,6 @@ LaneText lane_text(const EventText& event) {
   return lane += event.tid.text();
 }
 
-bool same_lane(const LaneText& lane, const EventText& event) {
-  const std::string_view pid = event.pid.text(), tid = event.tid.text();
-  return lane.size() == pid.size() + tid.size() + 1 && lane[pid.size()] == kBetween &&
-         std::string_view(lane).starts_with(pid) && std::string_view(lane).ends_with(tid);
-}
-
 std::string ident_of(std::string_view text) { return text.empty() ? "0" : read::text_of(text); }
 
 void Survey::take(const EventText& event, std::int64_t at) {

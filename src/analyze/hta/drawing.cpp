@@ -10,10 +10,10 @@ namespace {
 
 /// What `series` makes of the sketch's rank, with the times of the file.
 template <class Key, class Value>
-std::map<Key, std::vector<Change<Value>>> in_file(const DeviceSpans& of,
-                                                  std::map<Key, std::vector<Change<Value>>> series) {
+std::map<Key, std::vector<CounterChange<Value>>> in_file(
+    const DeviceSpans& of, std::map<Key, std::vector<CounterChange<Value>>> series) {
   for (auto& [key, changes] : series)
-    for (Change<Value>& change : changes) change.time += of.earliest;
+    for (CounterChange<Value>& change : changes) change.time += of.earliest;
   return series;
 }
 

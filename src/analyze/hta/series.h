@@ -10,8 +10,8 @@
 
 namespace stepscope::analyze::hta {
 
-using Lengths = std::vector<Change<std::int64_t>>;  ///< launched work that has not begun
-using Rates = std::vector<Change<double>>;          ///< bytes/s
+using Lengths = std::vector<CounterChange<std::int64_t>>;  ///< launched work that has not begun
+using Rates = std::vector<CounterChange<double>>;          ///< bytes/s
 
 /// By stream, in the order of their ids.
 std::map<std::int64_t, Lengths> queues_of(const trace::Trace& trace, const DeviceSpans& of);

@@ -136,7 +136,6 @@ void sort_by_total(std::vector<KernelSum>& sums, const trace::Trace& trace) {
 
 namespace {
 
-using report::Role;
 using report::Unit;
 
 /// The columns that only the grouping by properties has.
@@ -145,9 +144,9 @@ struct PropertyColumns {
       : op(table.texts("op")),
         grid(table.texts("grid")),
         block(table.texts("block")),
-        registers(table.ints("registers", Unit::count, Role::key)),
-        shared(table.ints("shared_memory", Unit::bytes, Role::key)),
-        eligible(table.texts("op_tc_eligible", Role::detail)) {}
+        registers(table.ints("registers", Unit::count, report::Role::key)),
+        shared(table.ints("shared_memory", Unit::bytes, report::Role::key)),
+        eligible(table.texts("op_tc_eligible", report::Role::detail)) {}
   void add(const KernelSum& sum, const trace::Trace& trace) {
     op.emplace_back(sum.key.op);
     grid.emplace_back(trace.text(sum.key.grid));
@@ -179,7 +178,7 @@ report::Report kernels(const Derived& derived, const report::Params& params) {
   report::Ints& max = table.ints("max", Unit::ns);
   report::Reals& blocks = table.reals("blocks_per_sm", Unit::none);
   report::Reals& occupancy = table.reals("occupancy", Unit::share);
-  report::Texts& tensor_cores = table.texts("tensor_cores", Role::detail);
+  report::Texts& tensor_cores = table.texts("tensor_cores", report::Role::detail);
   for (const trace::Rank& rank : trace.ranks) {
     const Events events(trace, rank);
     KernelSums kernels = by_properties ? kernel_sums(events, kernels_of_nodes(Forest(events)), true)

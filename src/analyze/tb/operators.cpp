@@ -73,7 +73,6 @@ void sort_by_device(std::vector<OperatorSum>& sums, const trace::Trace& trace) {
 
 namespace {
 
-using report::Role;
 using report::Unit;
 
 Group group_of(const report::Params& params) {
@@ -97,9 +96,9 @@ report::Report operators(const Derived& derived, const report::Params& params) {
   report::Ints& host_self = table.ints("host_self", Unit::ns);
   report::Ints& device_total = table.ints("device_total", Unit::ns);
   report::Ints& device_self = table.ints("device_self", Unit::ns);
-  report::Texts& eligible = table.texts("tc_eligible", Role::detail);
-  report::Reals& self_ratio = table.reals("tc_self_ratio", Unit::share, Role::detail);
-  report::Reals& total_ratio = table.reals("tc_total_ratio", Unit::share, Role::detail);
+  report::Texts& eligible = table.texts("tc_eligible", report::Role::detail);
+  report::Reals& self_ratio = table.reals("tc_self_ratio", Unit::share, report::Role::detail);
+  report::Reals& total_ratio = table.reals("tc_total_ratio", Unit::share, report::Role::detail);
   for (const trace::Rank& rank : trace.ranks) {
     const Events events(trace, rank);
     const Forest forest(events);

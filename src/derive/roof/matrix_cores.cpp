@@ -9,7 +9,6 @@ namespace stepscope::derive {
 namespace {
 
 constexpr std::size_t kMaxKernelName = 4096;
-constexpr double kAboveVector = 1.2;
 
 bool has_any(std::string_view name, std::span<const std::string_view> parts) {
   return std::ranges::any_of(parts, [&](std::string_view part) { return has(name, part); });
@@ -230,8 +229,8 @@ bool is_plain_matrix_work(const MatrixCoreUse& use) {
 }
 
 bool is_double_precision(std::string_view kernel) {
-  return has(kernel, "<double") || has(kernel, "dgemm") || has(kernel, "d884") ||
-         (has(kernel, "Cijk_") && has(kernel, "_DB_"));
+  const auto has = [&](std::string_view part) { return kernel.find(part) != std::string_view::npos; };
+  return has("<double") || has("dgemm") || has("d884") || (has("Cijk_") && has("_DB_"));
 }
 
 KernelSetting setting_of(const trace::Device& device) {

@@ -81,19 +81,15 @@ constexpr AttentionLayout kAttentionLayouts[] = {
     {0, kFirst, 5, kFlag, kTop, 3, -1, -1, -1, false},       // kSdpComposite
 };
 
-const Arg& argument(const Call& call, int index) {
-  return call.at(index < 0 ? SIZE_MAX : static_cast<std::size_t>(index));
-}
-
 // AttentionSizes of one product. Packed sequences have batch 1 and the sum of the lengths as length.
 struct AttentionSizes {
   std::int64_t batch, heads, key_heads, queries, keys, depth, value_depth;
 };
 
 std::optional<AttentionSizes> sizes_of(const Call& call, const AttentionLayout& at) {
-  const auto& q = argument(call, at.query).shape.dims;
-  const auto& k = argument(call, at.query + 1).shape.dims;
-  const auto& v = argument(call, at.query + 2).shape.dims;
+  const auto& q = call.at(at.query).shape.dims;
+  const auto& k = call.at(at.query + 1).shape.dims;
+  const auto& v = call.at(at.query + 2).shape.dims;
   const std::size_t rank = q.size();
   if (rank < 3 || rank > 4 || k.size() != rank || v.size() != rank) return std::nullopt;
   const bool heads_first = at.order == Order::heads_first;
@@ -171,7 +167,7 @@ Amount equal_sequences(const Call& call, const VisibleMask& mask, std::int64_t c
 // Packed sequences: their lengths lie on the device. Only their number, sum and longest are recorded.
 std::optional<PairCount> packed_pairs(const Call& call, const AttentionLayout& at, const VisibleMask& mask,
                                       const AttentionSizes& s) {
-  const Arg& offsets = argument(call, at.lengths);
+  const Arg& offsets = call.at(at.lengths);
   if (!offsets.is_tensor() || offsets.shape.rank() != 1 || offsets.shape.dims[0] < 2) return std::nullopt;
   const std::int64_t count = offsets.shape.dims[0] - 1;
   const auto recorded_q = integer_of(call.at(at.longest));
@@ -186,24 +182,15 @@ std::optional<PairCount> packed_pairs(const Call& call, const AttentionLayout& a
 }
 
 void count_flops(Tally& tally, const AttentionSizes& s, const PairCount& p, bool backward) {
-  const Amount both_depths = Amount(s.depth) + s.value_depth;
-  if (backward) {
-    tally.matrix({2, s.batch, s.heads, p.likely, both_depths * 2});
-    tally.recomputed({2, s.batch, s.heads, p.likely, s.depth});
-    tally.vector({4, s.batch, s.heads, p.likely});
-  } else {
-    tally.matrix({2, s.batch, s.heads, p.likely, both_depths});
-    tally.vector({5, s.batch, s.heads, p.likely});
-  }
-  if (p.exact) return;
-  const Amount per_pair =
-      Amount(2) * s.batch * s.heads * (backward ? both_depths * 2 + s.depth : both_depths);
-  tally.bounds(per_pair * p.low, per_pair * p.high);
+  const Amount depths = Amount(s.depth) + s.value_depth;
+  tally.matrix({2, s.batch, s.heads, p.count, backward ? depths * 2 + s.depth : depths});
+  tally.vector({backward ? 4 : 5, s.batch, s.heads, p.count});
+  if (!p.exact) tally.estimated();
 }
 
 void count_bytes(Tally& tally, const Call& call, const AttentionLayout& at, const AttentionSizes& s,
                  bool backward) {
-  const Arg& query = argument(call, at.query);
+  const Arg& query = call.at(at.query);
   const std::int64_t element = bytes_per_element(query.dtype);
   const Amount queries = Amount(s.batch) * s.heads * s.queries;
   const Amount keys = Amount(s.batch) * s.key_heads * s.keys;
@@ -219,7 +206,10 @@ void count_bytes(Tally& tally, const Call& call, const AttentionLayout& at, cons
   }
 }
 
-Work counted(const Call& call, const AttentionLayout& at, bool backward) {
+}  // namespace
+
+Work attention_work(const Call& call) {
+  const AttentionLayout& at = kAttentionLayouts[call.detail];
   for (int i = 0; i < 3; ++i)
     if (!call.at(at.query + i).is_tensor()) return unknown_work(kNoShapes);
   const auto s = sizes_of(call, at);
@@ -242,19 +232,6 @@ Work counted(const Call& call, const AttentionLayout& at, bool backward) {
   count_flops(tally, *s, *p, at.backward);
   count_bytes(tally, call, at, *s, at.backward);
   return tally.work();
-}
-
-}  // namespace
-
-Work attention_work(const Call& call) {
-  const AttentionLayout& at = kAttentionLayouts[call.detail];
-  return counted(call, at, at.backward);
-}
-
-Work attention_backward_of_forward(const Call& forward) {
-  const AttentionLayout& at = kAttentionLayouts[forward.detail];
-  if (at.backward) return unknown_work(kNotModelled);
-  return counted(forward, at, true);
 }
 
 }  // namespace stepscope::derive

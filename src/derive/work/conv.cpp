@@ -59,10 +59,6 @@ Amount filter_elements(const Shape& weight) {
   return product;
 }
 
-std::optional<Sizes> list_at(const Call& call, int index) {
-  return index < 0 ? std::nullopt : integers_of(call.at(static_cast<std::size_t>(index)));
-}
-
 std::optional<bool> transposed(const Call& call, const ConvLayout& at) {
   if (at.transposed < 0) return at.is_transposed;
   return boolean_of(call.at(at.transposed));
@@ -179,7 +175,6 @@ GradientMask mask_of(const Arg& arg) {
 
 Work gradients(const Call& call, const Arg& grad, const Operands& ops, const GradientMask& mask,
                bool is_transposed) {
-  const std::int64_t element = bytes_per_element(ops.input.dtype);
   const Amount forward_outputs = numel(is_transposed ? ops.input.shape : grad.shape);
   const Amount filter = filter_elements(ops.weight.shape);
   Tally tally(call, ops.input.dtype);

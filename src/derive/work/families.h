@@ -29,11 +29,6 @@ struct OpFormula {
 /// Every op with a known formula or role. A name that ends in "_" and has no row of its own is its base name.
 std::span<const OpFormula> op_table();
 
-/// The ops that TraceLens models, with its formulas and its defects.
-std::span<const OpFormula> tracelens_table();
-/// Its backward rows, whose arguments are those of the forward op.
-Work tracelens_backward(std::string_view forward_name, const OpArgs& forward_args);
-
 /// Whether torch's FlopCounterMode has a formula for the op.
 bool torch_counts(std::string_view op_name);
 

@@ -26,8 +26,8 @@ Work scaled_mm_work(const Call& call) {
   if (call.at(4).is_tensor()) tally.vector({rows, columns});
   tally.read(a);
   tally.read(b);
-  for (std::size_t i = 2; i <= 5; ++i) tally.read_optional(call.at(i));  // scales, bias, result scale
-  tally.write(sized(Amount(rows) * columns, result_type(a, call.at(6))));
+  for (int i = 2; i <= 5; ++i) tally.read_optional(call.at(i));  // scales, bias, result scale
+  tally.write(bytes_of(Amount(rows) * columns, result_type(a, call.at(6))));
   return tally.work();
 }
 
@@ -65,7 +65,7 @@ Work grouped_mm_work(const Call& call) {
     tally.read_optional(call.at(2));
     tally.read_optional(call.at(3));
   }
-  tally.write(sized(outputs, result_type(a, Arg{})));
+  tally.write(bytes_of(outputs, result_type(a, Arg{})));
   return tally.work();
 }
 
@@ -82,7 +82,7 @@ Work packed_weight_mm_work(const Call& call) {
   tally.read(x);
   tally.read(weight);
   tally.read(scales);
-  tally.write(sized(Amount(dim(x, 0)) * columns, x.dtype));
+  tally.write(bytes_of(Amount(dim(x, 0)) * columns, x.dtype));
   return tally.work();
 }
 
@@ -115,8 +115,8 @@ Work sparse_mm_work(const Call& call) {
   }
   tally.read(sparse);
   tally.read(dense);
-  if (at.meta >= 0) tally.read_optional(call.at(static_cast<std::size_t>(at.meta)));
-  tally.write(sized(Amount(rows) * columns, result_type(dense, Arg{})));
+  tally.read_optional(call.at(at.meta));
+  tally.write(bytes_of(Amount(rows) * columns, result_type(dense, Arg{})));
   return tally.work();
 }
 

@@ -25,9 +25,9 @@ struct Layers {
 };
 
 std::optional<Layers> layers_of(const Call& call, const RnnLayout& at) {
-  const auto hidden = scalar(call, at.hidden);
-  const auto layers = scalar(call, at.layers);
-  const auto both = boolean_of(call.at(static_cast<std::size_t>(at.bidirectional)));
+  const auto hidden = integer_of(call.at(at.hidden));
+  const auto layers = integer_of(call.at(at.layers));
+  const auto both = boolean_of(call.at(at.bidirectional));
   if (!hidden || !layers || !both || *hidden < 0 || *layers < 1 || *layers > 1000) return std::nullopt;
   const std::int64_t projection = integer_of(call.at(at.projection)).value_or(0);
   return Layers{*hidden, projection > 0 ? projection : *hidden, *layers, *both ? 2 : 1};

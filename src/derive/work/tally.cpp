@@ -8,11 +8,6 @@ Work unknown_work(std::string_view reason) {
   return work;
 }
 
-Amount sized(Amount count, DType type) {
-  const std::int64_t bytes = bytes_per_element(type);
-  return bytes == 0 ? Amount::unknown() : count * bytes;
-}
-
 Amount Tally::product(std::initializer_list<Amount> factors) {
   Amount result = 1;
   for (const Amount factor : factors) {

@@ -34,9 +34,6 @@ inline constexpr std::string_view kNotModelled = "no formula for this op";
 /// Work with nothing known and the reason. `reason` is static text.
 Work unknown_work(std::string_view reason);
 
-/// Bytes of so many elements.
-Amount sized(Amount count, DType type);
-
 class Tally {
  public:
   Tally(const Call& call, DType compute) : call_(call) { work_.compute = compute; }

@@ -31,8 +31,6 @@ struct Layout {
 
 inline constexpr int kGap = 2;
 
-inline bool is_text(const Column& column) { return std::holds_alternative<Texts>(column.values); }
-
 /// Fits `strips` into `width` terminal cells. In this order: long texts give way down to a comfortable
 /// length, detail columns go (the last first), the bar goes, texts give way further, then the last value
 /// columns go. The first key column always stays.
