@@ -138,11 +138,9 @@ std::vector<std::string> overlay(const Trace& trace, std::size_t rank, const std
     throw Refusal("Error", absent);
   auto file = write::Output::open(output);
   if (!file) throw Refusal("Error", file.error().text());
-  const auto overlaid = merge::write_overlay(
-      path, sketch.drawing(), {trace.threads, output.ends_with(".gz"), {}}, [&](std::string_view bytes) {
-        file->write(bytes);
-        return !file->closed_early();
-      });
+  const auto overlaid =
+      merge::write_overlay(path, sketch.drawing(), {trace.threads, output.ends_with(".gz"), {}},
+                           [&](std::string_view bytes) { return file->write(bytes); });
   if (!overlaid) throw Refusal("Error", overlaid.error().text());
   if (const auto error = file->finish()) throw Refusal("Error", error->text());
   if (!overlaid->damage.empty())

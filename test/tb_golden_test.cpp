@@ -8,9 +8,9 @@
 #include <filesystem>
 #include <map>
 
-#include "analyze/tb/gpu.h"
 #include "analyze/derived.h"
 #include "analyze/list.h"
+#include "analyze/tb/gpu.h"
 #include "read/open.h"
 
 namespace stepscope {

@@ -58,8 +58,8 @@ TEST(Breakdowns, OfKernelsByType) {
   EXPECT_EQ(hta_column(trace, "kernels", 0, "std"), (Cells{"0", "0", "0"}));
 }
 
-// Stream 7: 30–60, the copy was launched at 9, before the gap, and 30 µs are too long for the device's own; 70–70.
-// HTA has a row of other gaps for each stream.
+// Stream 7: 30–60, the copy was launched at 9, before the gap, and 30 µs are too long for the device's own;
+// 70–70. HTA has a row of other gaps for each stream.
 TEST(Breakdowns, OfGaps) {
   const trace::Trace trace = four_events();
   EXPECT_EQ(hta_column(trace, "idle", 0, "stream"), (Cells{"7", "7", "8"}));

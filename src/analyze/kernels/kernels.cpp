@@ -204,8 +204,9 @@ Kernels kernels_of(const trace::Trace& trace, const StepChoice& choice, KernelsB
   return of;
 }
 
-constexpr report::ParamSpec kKernelsParams[] = {{"group", report::ParamSpec::Type::choice, "name", "name|properties",
-                                          "one row per kernel name, or per name, op and launch properties"}};
+constexpr report::ParamSpec kKernelsParams[] = {
+    {"group", report::ParamSpec::Type::choice, "name", "name|properties",
+     "one row per kernel name, or per name, op and launch properties"}};
 
 constinit const About kernels_about = {kKernelsParams};
 

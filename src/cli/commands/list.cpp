@@ -34,7 +34,7 @@ struct ListLine {
 };
 
 std::vector<ListLine> lines_of(analyze::Topic topic, std::string_view question, int question_columns,
-                           int answer_columns) {
+                               int answer_columns) {
   std::vector<ListLine> lines;
   for (const analyze::Analysis* analysis : advise::analyses_of(topic)) {
     const std::size_t first = lines.size();

@@ -1,4 +1,5 @@
-// TraceLens's numbers for every row of its model sheets, under its convention and against ours; and torch's.
+// Our FLOPs and bytes against TraceLens's for every row of its model sheets, each difference stated; and
+// torch's.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -108,7 +109,8 @@ void check_norm(const Row&, const Work&, const Ratios& r) {
 
 double touched(const Arg& arg) { return static_cast<double>(touched_elements(arg.shape).value()); }
 
-// It reads an expanded tensor in full, and a number among tensors as one element of its type.
+// It reads an expanded tensor in full, and a number among tensors as one element: of 4 bytes where it is no
+// tensor.
 void check_binary(const Row& row, const Work& work, const Ratios& r) {
   EXPECT_NEAR(r.flops, 1.0, 1e-9);
   const OpArgs args = args_of(row);
@@ -116,7 +118,8 @@ void check_binary(const Row& row, const Work& work, const Ratios& r) {
   for (std::size_t i = 0; i < 2; ++i) {
     const Arg& arg = args.at(i);
     const bool number = arg.shape.dims.empty() && !args.at(1 - i).shape.dims.empty();
-    more += (number ? 1 : count(arg) - touched(arg)) * size(arg);
+    const double element = arg.kind == ArgKind::scalar ? 4 : size(arg);
+    more += (number ? 1 : count(arg) - touched(arg)) * element;
   }
   EXPECT_NEAR(static_cast<double>(work.bytes()), bytes_of(row) - more, 1.0) << row.at("Input type_first");
 }
