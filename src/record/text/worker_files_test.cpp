@@ -10,6 +10,7 @@
 
 #include "read/files.h"
 #include "record/text/kineto_text.h"
+#include "support/put_bytes.h"
 
 namespace stepscope::record {
 namespace {
@@ -17,11 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t kEpoch = 1'700'000'000'000'000'000;
-
-template <class T>
-void put_bytes(std::string& out, const T& value) {
-  out.append(reinterpret_cast<const char*>(&value), sizeof value);
-}
 
 struct Made {
   std::uint32_t pid, parent, worker;
@@ -52,8 +48,8 @@ std::string file_of(const Made& made) {
   records.append(reinterpret_cast<const char*>(&text), kTextBytes);
   records += std::string("fetch") + std::string(7, '\0');
   for (const auto& [begin, end] : made.ops)
-    put_bytes(records, Op{{Type::op, 4, 1}, begin, end, 0, kUserScope, 0, 0});
-  for (const Flow& flow : made.flows) put_bytes(records, flow);
+    test::put_bytes(records, Op{{Type::op, 4, 1}, begin, end, 0, kUserScope, 0, 0});
+  for (const Flow& flow : made.flows) test::put_bytes(records, flow);
   SegmentHeader segment{};
   segment.committed = static_cast<std::uint32_t>(sizeof segment + records.size());
   segment.thread = 9;
