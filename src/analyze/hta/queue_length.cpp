@@ -5,6 +5,7 @@
 #include "analyze/hta/series.h"
 #include "analyze/list.h"
 #include "report/statistics.h"
+#include "trace/asked_once.h"
 
 namespace stepscope::analyze::hta {
 namespace {
@@ -51,8 +52,9 @@ constexpr report::ParamSpec kQueueLengthParams[] = {
 
 std::map<std::int64_t, Lengths> queues_of(const trace::Trace& trace, const DeviceSpans& of) {
   std::map<std::int64_t, Lengths> queues;
+  trace::AskedOnce is_queued(trace.strings, is_queued_launch);
   for (const DeviceSpan& span : of.spans) {
-    if (span.call == trace::kNoRow || !is_queued_launch(trace.name(*of.rank, span.call))) continue;
+    if (span.call == trace::kNoRow || !is_queued(of.rank->events.name[span.call])) continue;
     Lengths& changes = queues[span.stream];
     changes.push_back({span.launched, 1});
     changes.push_back({span.start, -1});

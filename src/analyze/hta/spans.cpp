@@ -23,6 +23,7 @@ DeviceSpans spans_of(const trace::Trace& trace, const Table& table) {
   DeviceSpans of{table.rank, table.earliest, 0, {}};
   const auto& e = table.rank->events;
   trace::AskedOnce is_work(trace.strings, is_work_category);
+  trace::AskedOnce type_of(trace.strings, kernel_type);
   std::unordered_map<std::int64_t, const Event*> by_index;
   Time first = std::numeric_limits<Time>::max(), last = 0;
   for (const Event& event : table.events) {
@@ -43,7 +44,7 @@ DeviceSpans spans_of(const trace::Trace& trace, const Table& table) {
       span.call_end = call->second->end();
       span.call = call->second->row;
     }
-    span.type = kernel_type(trace.text(e.name[event.row]));
+    span.type = type_of(e.name[event.row]);
     span.works = is_work(e.category[event.row]);
     of.spans.push_back(span);
   }
