@@ -60,8 +60,9 @@ docs: dev  ## write docs/analyses.md, advice.md and commands.md from the program
 	@for page in analyses advice commands; do build/dev/stepscope docs $$page > docs/$$page.md || exit 1; done
 	@python3 tools/copy_figures.py
 
-goldens: dev  ## write test/golden from the program's answers; read the difference
+goldens: dev  ## write test/golden and test/wording from what the program says; read the difference
 	@python3 test/golden/goldens.py build/dev/stepscope --write
+	@python3 test/wording/wording.py build/dev/stepscope --write
 
 dev:
 	@tools/install-deps.sh test

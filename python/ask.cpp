@@ -65,14 +65,22 @@ std::shared_ptr<Trace> open(std::vector<std::string> paths, std::int64_t threads
   throw Refusal(absent ? "MissingFileError" : "Error", error.text());
 }
 
+namespace {
+
+std::vector<ParamSpec> with_common(std::span<const ParamSpec> own) {
+  const std::span<const ParamSpec> common = report::common_params();
+  std::vector<ParamSpec> specs(common.begin(), common.end());
+  specs.insert(specs.end(), own.begin(), own.end());
+  return specs;
+}
+
+}  // namespace
+
 Report analyze(const Trace& trace, const std::string& name, const Given& given) {
   const auto analysis = advise::analysis_named(name);
   if (!analysis) throw Refusal("UsageError", analysis.error().message);
   const analyze::Analysis& asked = **analysis;
-  const std::span<const ParamSpec> common = report::common_params();
-  std::vector<ParamSpec> specs(common.begin(), common.end());
-  specs.insert(specs.end(), asked.params.begin(), asked.params.end());
-  report::Params params = params_of(given, specs);
+  report::Params params = params_of(given, with_common(asked.params));
   refuse(advise::lacking(asked, params));
   refuse_absent_step(trace, params);
   params.set("threads", std::to_string(trace.threads));
@@ -85,6 +93,14 @@ Report analyze(const Trace& trace, const std::string& name, const Given& given) 
   return report;
 }
 
+Report as_hta(const Trace& trace, const std::string& form, const Given& given) {
+  const auto found = advise::form_named(analyze::Tool::hta, form);
+  if (!found) throw Refusal("UsageError", "Holistic Trace Analysis has no '" + form + "'");
+  const report::Params params = params_of(given, with_common(found->question->params));
+  return {std::make_shared<const report::Report>(
+      analyze::run(*found->question, *found->form, *trace.derived(params), params))};
+}
+
 Report diff(const Trace& a, const Trace& b, const Given& given) {
   std::vector<ParamSpec> specs = {{"skip", ParamSpec::Type::integer, "", "", ""}};
   for (const ParamSpec& spec : report::common_params())
@@ -93,7 +109,9 @@ Report diff(const Trace& a, const Trace& b, const Given& given) {
   refuse_absent_step(a, params);
   refuse_absent_step(b, params);
   compare::Pair pair = compare::recordings_of(a.trace, b.trace, params);
-  return {std::make_shared<const report::Report>(compare::diff(a.trace, b.trace, pair))};
+  const compare::StepDifference difference = compare::diff(a.trace, b.trace, pair);
+  return {std::make_shared<const report::Report>(compare::as_report(difference)), nullptr,
+          compare::headline(difference)};
 }
 
 std::vector<std::string> overlay(const Trace& trace, std::size_t rank, const std::vector<std::string>& what,
@@ -120,11 +138,9 @@ std::vector<std::string> overlay(const Trace& trace, std::size_t rank, const std
     throw Refusal("Error", absent);
   auto file = write::Output::open(output);
   if (!file) throw Refusal("Error", file.error().text());
-  const auto overlaid = merge::write_overlay(
-      path, sketch.drawing(), {trace.threads, output.ends_with(".gz"), {}}, [&](std::string_view bytes) {
-        file->write(bytes);
-        return !file->closed_early();
-      });
+  const auto overlaid =
+      merge::write_overlay(path, sketch.drawing(), {trace.threads, output.ends_with(".gz"), {}},
+                           [&](std::string_view bytes) { return file->write(bytes); });
   if (!overlaid) throw Refusal("Error", overlaid.error().text());
   if (const auto error = file->finish()) throw Refusal("Error", error->text());
   if (!overlaid->damage.empty())

@@ -67,14 +67,16 @@ void bind_report(nb::module_& module) {
       .def(
           "csv", [](const Report& r) { return report::to_csv(*r.report); }, Unlocked())
       .def(
-          "html", [](const Report& r) { return report::to_html(*r.report, r.verdict.get()); }, Unlocked())
+          "html", [](const Report& r) { return report::to_html(*r.report, r.verdict.get(), r.headline); },
+          Unlocked())
       .def(
           "fragment", [](const Report& r) { return report::to_html_fragment(*r.report); }, Unlocked())
       .def(
           "text",
           [](const Report& r, int width, std::size_t rows) {
             const report::TextStyle style{.width = width, .max_rows = rows};
-            return r.verdict ? report::to_text(*r.verdict, style) : report::to_text(*r.report, style);
+            return r.verdict ? report::to_text(*r.verdict, style)
+                             : report::to_text(*r.report, style, r.headline);
           },
           nb::arg("width"), nb::arg("rows"), Unlocked());
 }
@@ -113,6 +115,7 @@ NB_MODULE(_core, module) {
       .def("notes", [](const Trace& t) { return texts(t.trace.notes); })
       .def("unread", [](const Trace& t) { return texts(t.trace.unread); })
       .def("analyze", analyze, nb::arg("name"), nb::arg("params"), Unlocked())
+      .def("as_hta", as_hta, nb::arg("form"), nb::arg("params"), Unlocked())
       .def("diff", diff, nb::arg("other"), nb::arg("params"), Unlocked())
       .def(
           "overlay",

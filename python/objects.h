@@ -48,6 +48,7 @@ using Given = std::vector<std::pair<std::string, std::string>>;  ///< params by 
 struct Report {
   std::shared_ptr<const report::Report> report;
   std::shared_ptr<const report::Verdict> verdict = nullptr;  ///< what it prints, where it is of findings
+  std::string headline = {};  ///< of a comparison, which its first table prints
 };
 
 struct Page {

@@ -7,6 +7,7 @@
 #include "report/formats/json.h"
 #include "support/events_in.h"
 #include "support/open_text.h"
+#include "support/traces.h"
 
 namespace stepscope {
 namespace {
@@ -15,10 +16,7 @@ using test::Cells;
 
 std::vector<std::string> all_traces() {
   std::vector<std::string> paths = test::recorded_traces();
-  for (const auto& entry :
-       std::filesystem::recursive_directory_iterator(std::string(STEPSCOPE_ROOT) + "/examples/samples"))
-    if (entry.path().string().ends_with(".json.gz")) paths.push_back(entry.path().string());
-  std::sort(paths.begin(), paths.end());
+  for (const std::string& path : test::shipped_traces()) paths.push_back(path);
   return paths;
 }
 

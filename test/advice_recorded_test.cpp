@@ -1,23 +1,14 @@
 // What the advice says of recorded traces: the word, what to change first, and which rules stay silent.
-#include "advise/verdict.h"
-#include "make_rank.h"
+#include "advice_checks.h"
 #include "report/formats/json.h"
 
 namespace stepscope {
 namespace {
 
+using test::advice;
 using test::Cells;
-
-report::Report advice(const std::string& path, unsigned threads = 0) {
-  const std::string one[] = {path};
-  const Result<trace::Trace> trace = read::open(one);
-  if (!trace.ok()) {
-    ADD_FAILURE() << path;
-    return {};
-  }
-  const analyze::Derived derived(*trace, {});
-  return as_report(advise::verdict(derived, advise::gather(derived, threads), threads));
-}
+using test::ms;
+using test::saving;
 
 std::string path_of(std::string_view part) {
   for (const std::string& path : test::recorded_traces())
@@ -25,11 +16,7 @@ std::string path_of(std::string_view part) {
   return "";
 }
 
-struct Known {
-  const char *part, *word, *first;
-  Cells listed, quiet;
-};
-const Known kKnown[] = {
+const test::KnownAdvice kKnown[] = {
     {"tb_samples/resnet50_num_workers_0/", "host-bound", "I01", {"H03", "H04", "P01"}, {"H01", "S01", "I02"}},
     // C01 was judged first, worth 2.8 to 7.8 ms a step: a replay without these copies saves 36.5 ms in the
     // first recorded step and 0.17 to 0.34 ms in each of the other five.
@@ -71,17 +58,7 @@ const Known kKnown[] = {
 
 TEST(RecordedAdvice, WordFindingsAndSilence) {
   if (test::recorded_traces().empty()) GTEST_SKIP() << "no recorded traces: ../shared/traces is absent";
-  for (const Known& k : kKnown) {
-    const report::Report report = advice(path_of(k.part));
-    ASSERT_EQ(report.tables.size(), 3u) << k.part;
-    EXPECT_EQ(test::cells(report.tables[0], "bound"), Cells{k.word}) << k.part;
-    const Cells ids = test::cells(report.tables[1], "id");
-    EXPECT_EQ(ids.empty() ? "" : ids[0], k.first) << k.part;
-    for (const std::string& id : k.listed)
-      EXPECT_EQ(std::count(ids.begin(), ids.end(), id), 1) << k.part << " " << id;
-    for (const std::string& id : k.quiet)
-      EXPECT_EQ(std::count(ids.begin(), ids.end(), id), 0) << k.part << " " << id;
-  }
+  for (const test::KnownAdvice& k : kKnown) test::expect_advice(path_of(k.part), k);
 }
 
 // Section by section what the families of input, host, waits and graphs say of every recording, and what the
@@ -123,11 +100,7 @@ TEST(RecordedAdvice, InputHostWaitsAndGraphs) {
     if (*k.outcome != '\0') {
       EXPECT_EQ(test::cells(report.tables[0], "outcome"), Cells{k.outcome}) << k.part;
     }
-    Cells ids = test::cells(report.tables[1], "id");
-    std::erase_if(
-        ids, [](const std::string& id) { return std::string_view("IHSG").find(id[0]) == std::string::npos; });
-    std::sort(ids.begin(), ids.end());
-    EXPECT_EQ(ids, k.ids) << k.part;
+    EXPECT_EQ(test::ids_of(report, "IHSG"), k.ids) << k.part;
   }
 }
 
@@ -145,14 +118,6 @@ TEST(RecordedAdvice, OneStepSharesItsCpu) {
         test::cells(findings, "evidence")[static_cast<std::size_t>(shared - ids.begin())];
     EXPECT_NE(evidence.find("H09: Step 9 took 164 ms against 126 ms"), std::string::npos) << evidence;
   }
-}
-
-/// A column in ms; -1 where it is empty.
-std::vector<double> ms(const report::Table& table, std::string_view column) {
-  std::vector<double> out;
-  for (const std::string& cell : test::cells(table, column))
-    out.push_back(cell == "-" ? -1 : std::stod(cell) / 1e6);
-  return out;
 }
 
 // The same program with workers measured 36.5 ms less by the mean of its steps, 49.0 ms by their median.
@@ -173,14 +138,6 @@ TEST(RecordedAdvice, TheLoaderIsWorthWhatItsRepairGave) {
   EXPECT_NEAR(ms(findings, "saving_high")[2], 2.65, 0.2);
   EXPECT_GE(ms(findings, "after_high")[2], 12.4);
   EXPECT_GE(ms(findings, "after_high")[3], 6);
-}
-
-/// What a finding saves alone, ms per step; {-1, -1} when it is not there.
-std::pair<double, double> saving(const report::Report& report, const std::string& id) {
-  const Cells ids = test::cells(report.tables[1], "id");
-  const auto at = static_cast<std::size_t>(std::find(ids.begin(), ids.end(), id) - ids.begin());
-  if (at == ids.size()) return {-1, -1};
-  return {ms(report.tables[1], "saving_low")[at], ms(report.tables[1], "saving_high")[at]};
 }
 
 TEST(RecordedAdvice, SavingsAreOfTheSizeThatTheStepAllows) {
@@ -329,19 +286,6 @@ TEST(RecordedAdvice, ThreadsChangeNothing) {
   const std::string path = path_of("tb_samples/resnet50_num_workers_0/");
   if (path.empty()) GTEST_SKIP() << "no recorded traces: ../shared/traces is absent";
   EXPECT_EQ(report::to_json(advice(path, 1)), report::to_json(advice(path, 3)));
-}
-
-TEST(GeneratedAdvice, NamesWhatWasPlanted) {
-  const std::string samples = std::string(STEPSCOPE_ROOT) + "/examples/samples/generated_";
-  const report::Report input = advice(samples + "slow_input.json.gz");
-  EXPECT_EQ(test::cells(input.tables[0], "bound"), Cells{"host-bound"});
-  EXPECT_EQ(test::cells(input.tables[1], "id")[0], "I01");
-  EXPECT_EQ(test::cells(advice(samples + "item_sync.json.gz").tables[1], "id"), Cells{"S01"});
-  // The tiny kernels come from one loop; what else launches one by one is left to H01.
-  const report::Table tiny = advice(samples + "tiny_kernels.json.gz").tables[1];
-  EXPECT_EQ(test::cells(tiny, "id"), (Cells{"H05", "H01"}));
-  EXPECT_NE(test::cells(tiny, "title")[0].find("300 × aten::mul at train.py:36"), std::string::npos);
-  EXPECT_EQ(advice(samples + "healthy.json.gz").tables[1].rows(), 0u);
 }
 
 }  // namespace

@@ -106,16 +106,4 @@ inline std::vector<std::string> cells(const report::Table& table, std::string_vi
 
 using Cells = std::vector<std::string>;
 
-/// Trace files recorded on real devices; empty where they are absent.
-inline std::vector<std::string> recorded_traces() {
-  const std::filesystem::path root = std::filesystem::path(STEPSCOPE_ROOT) / "../shared/traces";
-  std::vector<std::string> paths;
-  std::error_code error;
-  for (std::filesystem::recursive_directory_iterator it(root, error), end; it != end && !error;
-       it.increment(error))
-    if (it->path().string().ends_with(".json.gz")) paths.push_back(it->path().string());
-  std::sort(paths.begin(), paths.end());
-  return paths;
-}
-
 }  // namespace stepscope::test

@@ -1,5 +1,6 @@
-// Every analysis on every recorded trace: it ends, its columns are of one length, shares are shares.
+// Every analysis on every trace: it ends, its columns are of one length, shares are shares.
 #include "make_rank.h"
+#include "support/traces.h"
 
 namespace stepscope {
 namespace {
@@ -19,9 +20,7 @@ void check_table(const report::Table& table, const std::string& where) {
   }
 }
 
-TEST(Recorded, EveryAnalysisAnswers) {
-  const std::vector<std::string> paths = test::recorded_traces();
-  if (paths.empty()) GTEST_SKIP() << "no recorded traces: ../shared/traces is absent";
+void check_answers(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     const std::string one[] = {path};
     const Result<trace::Trace> trace = read::open(one);
@@ -33,6 +32,13 @@ TEST(Recorded, EveryAnalysisAnswers) {
       for (const report::Table& table : report.tables) check_table(table, where + ", " + table.title);
     }
   }
+}
+
+TEST(Shipped, EveryAnalysisAnswers) { check_answers(test::shipped_traces()); }
+
+TEST(Recorded, EveryAnalysisAnswers) {
+  if (test::recorded_traces().empty()) GTEST_SKIP() << "no recorded traces: ../shared/traces is absent";
+  check_answers(test::recorded_traces());
 }
 
 }  // namespace

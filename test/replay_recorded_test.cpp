@@ -5,6 +5,7 @@
 
 #include "analyze/idle/bound_numbers.h"
 #include "make_rank.h"
+#include "support/traces.h"
 
 namespace stepscope {
 namespace {
@@ -112,6 +113,61 @@ TEST(RecordedLedger, Bounds) {
 
 std::string sample(const std::string& name) {
   return std::string(STEPSCOPE_ROOT) + "/examples/samples/generated_" + name;
+}
+
+std::optional<trace::Trace> shipped(const std::string& path) {
+  const std::string one[] = {std::string(STEPSCOPE_ROOT "/") + path};
+  Result<trace::Trace> trace = read::open(one);
+  EXPECT_TRUE(trace.ok()) << path;
+  return trace.ok() ? std::optional(std::move(trace).value()) : std::nullopt;
+}
+
+// Without device events there is nothing to replay; where nine of ten are lost, the step loses 0.3 %.
+TEST(GeneratedReplay, ReproducesTheRecordedLength) {
+  for (const std::string& path : test::shipped_traces()) {
+    if (path.find("/generated_") == std::string::npos) continue;
+    const std::string one[] = {path};
+    const Result<trace::Trace> trace = read::open(one);
+    ASSERT_TRUE(trace.ok()) << path;
+    const bool lost = path.find("lost_records") != std::string::npos;
+    const bool cold = path.find("cold_start") != std::string::npos;
+    const report::Report report = test::answer("whatif", *trace);
+    EXPECT_LE(number(report.tables[0], "error", 0), lost ? 0.003 : 1e-9) << path;
+    EXPECT_EQ(report.notes.size(), lost || cold ? 1u : 0u) << path;
+  }
+}
+
+TEST(GeneratedReplay, AHostThatNeverWaitsGainsNothingFromAFasterDevice) {
+  const auto trace = shipped("test/data/generated_xpu_optimizer.json.gz");
+  ASSERT_TRUE(trace);
+  for (const double saved : savings(*trace, "comm=0; kernel:/gemm/=0.5; compute=0.5"))
+    EXPECT_NEAR(saved, 0.0, 1e-3);
+}
+
+TEST(GeneratedLedger, Bounds) {
+  struct Known {
+    const char *path, *bound;
+    double step;  // ms, the median
+  };
+  const Known known[] = {
+      {"examples/samples/generated_slow_input.json.gz", "host-bound", 21.97},
+      {"examples/samples/generated_item_sync.json.gz", "mixed", 9.37},
+      {"examples/samples/generated_tiny_kernels.json.gz", "host-bound", 8.12},
+      {"examples/samples/generated_healthy.json.gz", "device-bound", 7.79},
+      {"examples/samples/generated_exposed_comm/rank0.pt.trace.json.gz", "communication-bound", 4.20},
+      {"test/data/generated_fp32.json.gz", "device-bound", 6.72},
+      {"test/data/generated_rocm_checkpointing.json.gz", "device-bound", 3.08},
+      {"test/data/generated_xpu_optimizer.json.gz", "host-bound", 2.26},
+      {"test/data/generated_tensor_parallel/rank0.pt.trace.json.gz", "communication-bound", 0.71},
+      {"test/data/generated_straggler/rank0.pt.trace.json.gz", "communication-bound", 3.49},
+      {"test/data/generated_straggler/rank2.pt.trace.json.gz", "device-bound", 3.50}};
+  for (const Known& k : known) {
+    const auto trace = shipped(k.path);
+    ASSERT_TRUE(trace) << k.path;
+    const report::Report report = test::answer("ledger", *trace);
+    EXPECT_EQ(test::cells(report.tables[0], "bound"), test::Cells{k.bound}) << k.path;
+    EXPECT_NEAR(number(report.tables[2], "per_step", 0) / 1e6, k.step, 0.01) << k.path;
+  }
 }
 
 /// Step length without a planted problem, as its generator measured it by leaving the problem out.

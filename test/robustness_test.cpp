@@ -1,4 +1,4 @@
-// Recorded traces of many versions and vendors, cut and damaged at many places: never a crash, never an empty
+// Traces of many versions and vendors, cut and damaged at many places: never a crash, never an empty
 // success, and every complete event before the damage is kept. And: neither the order of the events in a file
 // nor the number of threads changes an answer. Large files are tested in excerpts, and whole a few times
 // (STEPSCOPE_WHOLE).
@@ -14,6 +14,7 @@
 #include "support/check_trace.h"
 #include "support/events_in.h"
 #include "support/open_text.h"
+#include "support/traces.h"
 
 namespace stepscope {
 namespace {
@@ -24,25 +25,19 @@ using test::events_in;
 using test::Span;
 using test::text_of;
 
-const fs::path kTraces = fs::path(STEPSCOPE_ROOT) / ".." / "shared" / "traces";
-
 /// How many times a sweep runs: from the environment, or `usual`.
 std::size_t times(const char* variable, std::size_t usual) {
   const char* text = std::getenv(variable);
   return text != nullptr ? std::strtoul(text, nullptr, 10) : usual;
 }
 
-/// Paths of all Kineto files, below the folder of recorded traces; one empty path when it is absent.
+/// All recorded files, and the shipped ones that are small enough for many sweeps, of a job one rank.
 std::vector<std::string> trace_files() {
-  std::vector<std::string> files;
-  std::error_code error;
-  for (fs::recursive_directory_iterator it(kTraces, error), end; it != end; it.increment(error)) {
-    const std::string name = it->path().filename().string();
-    if (name.ends_with(".json") || name.ends_with(".json.gz"))
-      files.push_back(fs::relative(it->path(), kTraces).string());
-  }
-  std::sort(files.begin(), files.end());
-  if (files.empty()) files.emplace_back();
+  std::vector<std::string> files = test::recorded_traces();
+  for (const std::string& path : test::shipped_traces())
+    if (fs::file_size(path) < 45'000 && path.find("/rank1") == std::string::npos &&
+        path.find("/rank2") == std::string::npos)
+      files.push_back(path);
   return files;
 }
 
@@ -98,8 +93,7 @@ constexpr test::ReadAs kSmall = {1, {16'384, std::size_t{1} << 26}};
 class Robustness : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    if (GetParam().empty()) GTEST_SKIP() << "no recorded traces in " << kTraces;
-    stored_ = test::bytes_of((kTraces / GetParam()).string());
+    stored_ = test::bytes_of(GetParam());
     recorded_.text = text_of(stored_);
     recorded_.events = events_in(recorded_.text);
     ASSERT_GT(recorded_.events.size(), 0u);
@@ -247,7 +241,8 @@ TEST_P(Robustness, TheNumberOfThreadsChangesNothing) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Traces, Robustness, testing::ValuesIn(trace_files()), [](const auto& param) {
-  std::string name = param.param.empty() ? "absent" : param.param;
+  const fs::path file = param.param;
+  std::string name = file.parent_path().filename().string() + "_" + file.filename().string();
   for (char& c : name)
     if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
   return name;

@@ -8,12 +8,12 @@
 #include <memory>
 #include <vector>
 
-#include "make_trace/job.h"
+#include "make_trace/file/trace_file.h"
+#include "make_trace/model/training_step.h"
 #include "make_trace/options.h"
-#include "make_trace/planted.h"
-#include "make_trace/trace_file.h"
-#include "make_trace/training_step.h"
-#include "make_trace/truth.h"
+#include "make_trace/plant/planted.h"
+#include "make_trace/plant/truth.h"
+#include "make_trace/run/job.h"
 
 namespace stepscope::make_trace {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstdio>
 
 #include "make_trace/option_groups.h"
-#include "make_trace/planted.h"
+#include "make_trace/plant/planted.h"
 
 namespace stepscope::make_trace {
 namespace {

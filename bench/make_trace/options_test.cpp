@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "make_trace/clock.h"
-#include "make_trace/shapes.h"
+#include "make_trace/model/shapes.h"
+#include "make_trace/run/clock.h"
 
 namespace stepscope::make_trace {
 namespace {

@@ -201,7 +201,7 @@ class TraceAnalysis(Devices):
     def get_call_graph(self, rank: int = 0) -> pd.DataFrame:
         """The columns HTA's CallGraph adds to a trace, by event index: parent, depth, height, num_kernels, kernel_dur_sum,
         first_kernel_start, last_kernel_end, kernel_span (us)."""
-        frame = self._tables("hta_trace", calls=True)[1]
+        frame = self._tables("events", calls=True)[1]
         frame = frame[frame["rank"] == rank].drop(columns="rank").set_index("index")
         for column in ("kernel_dur_sum", "first_kernel_start", "last_kernel_end"):
             frame[column] = frame[column] / 1000

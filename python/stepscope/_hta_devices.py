@@ -29,7 +29,7 @@ class Devices(Frames):
                                  include_memory_kernels: bool = True,
                                  image_renderer: Optional[str] = None) -> Tuple[pd.DataFrame, pd.DataFrame]:
         """Time by kernel type and by kernel name. Beyond `num_kernels` names the rest is "others", and then mean, max and
-        min are those of sums by name; `Trace.analyze("kernel_breakdown")` gives those of calls."""
+        min are those of sums by name; `Trace.analyze("kernels")` gives those of calls."""
         types = self._tables("temporal_breakdown", no_memory=not include_memory_kernels)[1]
         by_type = pd.DataFrame({"kernel_type": types["type"], "sum": _us(types["time"]),
                                 "percentage": round(100 * types["share"], 1)})
@@ -103,7 +103,7 @@ class Devices(Frames):
                                      launch_delay_cutoff: int = 100, include_memory_events: bool = True,
                                      visualize: bool = True) -> Dict[int, pd.DataFrame]:
         """By rank: correlation, cpu_duration, gpu_duration and launch_delay (us) of each launch. The cut-offs only choose
-        what HTA's charts show; `Trace.analyze("launch_stats")` counts what is beyond them."""
+        what HTA's charts show; `Trace.analyze("launches", hta_compat=True)` counts what is beyond them."""
         frame = self._of(self._tables("launch_stats", no_memory=not include_memory_events)[1], ranks)
         out = pd.DataFrame({"correlation": frame["correlation"], "cpu_duration": _us(frame["call"]),
                             "gpu_duration": _us(frame["device_time"]), "launch_delay": _us(frame["delay"])})

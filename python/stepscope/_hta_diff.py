@@ -28,7 +28,7 @@ class LabeledTrace:
                  trace_files: TraceFiles = None) -> None:
         self.label = label
         self.t = t if t is not None else TraceAnalysis(trace_files, trace_dir or "/tmp/trace")
-        events = self.t._tables("hta_trace", everything=True)[1]
+        events = self.t._tables("events", everything=True)[1]
         events["dur"] = events["dur"] // 1000
         self._events = events
 

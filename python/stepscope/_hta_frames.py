@@ -49,11 +49,9 @@ class Frames:
         path = os.path.expanduser(name)
         return path if os.path.isabs(path) or os.path.exists(path) else os.path.join(folder, path)
 
-    def _tables(self, analysis: str, **params: Any) -> List[pd.DataFrame]:
-        """The tables of an analysis with --hta-compat, each with a column `rank`."""
-        if analysis != "hta_trace":
-            params["hta_compat"] = True
-        return self._frames(self.trace.analyze(analysis, top=0, hta_last_step=self.include_last_profiler_step, **params))
+    def _tables(self, form: str, **params: Any) -> List[pd.DataFrame]:
+        """The tables of one of HTA's answers, each with a column `rank`."""
+        return self._frames(self.trace._as_hta(form, top=0, hta_last_step=self.include_last_profiler_step, **params))
 
     def _frames(self, report: Report) -> List[pd.DataFrame]:
         frames = []
@@ -110,7 +108,7 @@ class Frames:
     def _events(self) -> pd.DataFrame:
         """HTA's rows of all ranks, made when they are first asked for."""
         if not hasattr(self, "_hta_events"):
-            report = self._tables("hta_trace")
+            report = self._tables("events")
             self._hta_facts, events = report
             for column in ("ts", "dur"):
                 events[column] = events[column] // 1000

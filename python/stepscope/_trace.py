@@ -48,6 +48,9 @@ class Rank:
     """Whether all of the file could be read."""
 
 
+_HTA_FLAGS = frozenset(("hta_last_step", "no_memory", "calls", "everything"))
+
+
 class Trace:
     """The ranks that were opened together. It never changes, so threads may ask it at the same time."""
 
@@ -106,6 +109,10 @@ class Trace:
         """
         return Report(self._opened().analyze(name, given(params, flags_of(name))))
 
+    def _as_hta(self, form: str, **params: Any) -> Report:
+        """Holistic Trace Analysis' answer of that name."""
+        return Report(self._opened().as_hta(form, given(params, _HTA_FLAGS)))
+
     def overlay(
         self,
         output: Path,
@@ -135,8 +142,7 @@ class Trace:
         return self._overlay(at, output, what, **params)
 
     def _overlay(self, at: int, output: Path, what: Iterable[str], **params: Any) -> list[str]:
-        flags = frozenset(("all_edges", "only_critical", "hta_compat", "hta_last_step"))
-        asked = given(params, flags)
+        asked = given(params, _HTA_FLAGS | {"all_edges", "only_critical", "hta_compat"})
         return self._opened().overlay(at, [what] if isinstance(what, str) else list(what), asked, path_bytes(output))
 
     def report(self, *, step: int | str | range | None = None, top: int | None = None) -> Page:

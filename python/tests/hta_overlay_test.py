@@ -66,7 +66,7 @@ def test_all_events_and_edges_are_drawn(analysis, folder):
     types = {e["args"]["type"] for e in events if e["ph"] == "s"}
     assert {"critical_path_operator", "critical_path_kernel_launch_delay"} <= types
     with stepscope.open(folder / "rank0.json.gz") as before, stepscope.open(output) as after:
-        for name in ("kernels", "critical_path", "overview", "hta_trace"):
+        for name in ("kernels", "critical_path", "overview"):
             tables = [[t.to_csv() for t in trace.analyze(name).tables] for trace in (before, after)]
             assert tables[0] == [t.replace(os.path.basename(output), "rank0.json.gz") for t in tables[1]]
 

@@ -8,8 +8,11 @@ import conftest
 import pytest
 
 TRACES = conftest.ROOT.parent / "shared" / "traces"
+DATA = conftest.ROOT / "test" / "data"
 SOURCES = {
     "samples": [conftest.SAMPLES / "generated_exposed_comm"],
+    "two ranks on CPUs": [DATA / "gloo_ranks"],
+    "torch and reads": [conftest.SAMPLES / "cnn.pt.trace.json.gz", DATA / "reads.pfw"],
     "two recorded ranks": [TRACES / "two_ranks"],
     "torch and DFTracer": [TRACES / "h100_vit" / "trace.json.gz", TRACES / "pfw" / "test.pfw"],
 }

@@ -7,7 +7,6 @@
 #include "advise/caveats.h"
 #include "advise/verdict.h"
 #include "analyze/list.h"
-#include "analyze/tb/tb.h"
 #include "analyze/texts.h"
 
 namespace stepscope::advise {
@@ -15,13 +14,6 @@ namespace {
 
 using report::ParamSpec;
 using report::Report;
-
-constexpr ParamSpec kParams[] = {
-    {"all", ParamSpec::Type::flag, "", "", "with findings that save under 1 % of a step or 50 µs"},
-    analyze::kTbCompat,
-};
-
-constexpr analyze::About kAbout = {kParams};
 
 /// Findings alone; without any what is said of each rank, else what stops conclusions.
 report::Verdict alone(report::Verdict verdict) {
@@ -48,23 +40,43 @@ report::Verdict judged(const analyze::Derived& derived, const report::Params& pa
 }
 
 Report findings(const analyze::Derived& derived, const report::Params& params) {
-  if (params.flag("tb-compat")) return analyze::tb_recommendations(derived.trace(), params);
   return printed(alone(judged(derived, params)));
 }
 
+/// Of other tools it has the plugin's recommendations.
+const analyze::Analysis& findings_analysis() {
+  static const ParamSpec params[] = {
+      {"all", ParamSpec::Type::flag, "", "", "with findings that save under 1 % of a step or 50 µs"},
+      analyze::flag_of(analyze::Tool::tensorboard_plugin)};
+  static constexpr analyze::About kAbout = {};
+  static const analyze::Analysis kAnalysis = [] {
+    analyze::Analysis analysis = {{params},
+                                  &kAbout,
+                                  analyze::Topic::change,
+                                  "findings",
+                                  "what to change, ranked by what it saves",
+                                  texts::findings,
+                                  findings,
+                                  {}};
+    for (const analyze::Form& form : analyze::analysis_of(analyze::overview_about).forms)
+      if (form.tool == analyze::Tool::tensorboard_plugin) analysis.forms.push_back(form);
+    return analysis;
+  }();
+  return kAnalysis;
+}
+
 /// An analysis that says what the recording cannot carry as well.
-template <const char* name>
+template <const analyze::About* about>
 Report with_caveats(const analyze::Derived& derived, const report::Params& params) {
-  Report report = analyze::find(name)->run(derived, params);
+  Report report = analyze::analysis_of(*about).run(derived, params);
   for (std::string& said : caveats(derived)) report.notes.push_back(std::move(said));
   return report;
 }
-constexpr char kLedger[] = "ledger", kWhatif[] = "whatif";
 
 }  // namespace
 
 bool asks_findings(const analyze::Analysis& analysis, const report::Params& params) {
-  return analysis.run == findings && !params.flag("tb-compat");
+  return analysis.run == findings && !analyze::tool_asked(analysis, params);
 }
 
 Answer findings_of(report::Verdict verdict, const analyze::Analysis& analysis, const trace::Trace& trace,
@@ -89,13 +101,11 @@ Answer answer(const analyze::Analysis& analysis, const analyze::Derived& derived
 
 std::span<const analyze::Analysis> all_analyses() {
   static const std::vector<analyze::Analysis> all = [] {
-    std::vector<analyze::Analysis> out = {{kAbout, analyze::Topic::change, "findings",
-                                           "what to change, ranked by what it saves", texts::findings,
-                                           findings}};
+    std::vector<analyze::Analysis> out = {findings_analysis()};
     out.insert(out.end(), analyze::all().begin(), analyze::all().end());
     for (analyze::Analysis& analysis : out) {
-      if (analysis.name == kLedger) analysis.run = with_caveats<kLedger>;
-      if (analysis.name == kWhatif) analysis.run = with_caveats<kWhatif>;
+      if (analysis.about == &analyze::ledger_about) analysis.run = with_caveats<&analyze::ledger_about>;
+      if (analysis.about == &analyze::whatif_about) analysis.run = with_caveats<&analyze::whatif_about>;
     }
     return out;
   }();

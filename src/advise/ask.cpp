@@ -9,9 +9,22 @@ namespace stepscope::advise {
 
 Result<const analyze::Analysis*> analysis_named(std::string_view name) {
   if (const analyze::Analysis* analysis = find_analysis(name)) return analysis;
+  for (const analyze::Tool tool : {analyze::Tool::tensorboard_plugin, analyze::Tool::hta})
+    if (const auto found = form_named(tool, name))
+      return Error{
+          fmt::format("'{}' is asked as '{}' with the option --{}: it is another tool's answer to that.",
+                      name, found->question->name, analyze::flag_of(tool).name),
+          ""};
   std::vector<std::string> names;
   for (const analyze::Analysis& known : all_analyses()) names.emplace_back(known.name);
   return Error{fmt::format("there is no analysis '{}'.{}", name, report::did_you_mean(name, names)), ""};
+}
+
+std::optional<FormNamed> form_named(analyze::Tool tool, std::string_view name) {
+  for (const analyze::Analysis& analysis : analyze::all())
+    for (const analyze::Form& form : analysis.forms)
+      if (form.tool == tool && form.name == name) return FormNamed{&analysis, &form};
+  return std::nullopt;
 }
 
 std::string no_such_option(std::string_view typed, const std::vector<std::string>& known) {
@@ -39,8 +52,8 @@ std::string sort_misfit(const report::Params& params, const report::Report& repo
 
 std::string not_found(const analyze::Analysis& analysis, const report::Params& params,
                       const report::Report& report) {
-  const bool a_range =
-      (params.has("annotation") || params.has("instance")) && !params.flag("hta-compat");  // HTA goes on
+  const bool a_range = (params.has("annotation") || params.has("instance")) &&
+                       !analyze::tool_asked(analysis, params);  // HTA goes on
   const bool told = a_range || !analyze::answers_alone(analysis);
   return told && report.tables.front().rows() == 0 && !report.notes.empty() ? report.notes.front() : "";
 }

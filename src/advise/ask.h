@@ -2,6 +2,7 @@
 // everywhere.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,7 +14,15 @@
 
 namespace stepscope::advise {
 
+/// Or a sentence; of another tool's form it names the question to ask.
 Result<const analyze::Analysis*> analysis_named(std::string_view name);
+
+/// One of another tool's answers, by its name there.
+struct FormNamed {
+  const analyze::Analysis* question;
+  const analyze::Form* form;
+};
+std::optional<FormNamed> form_named(analyze::Tool tool, std::string_view name);
 
 /// Of an option that is none of `known`, all with their dashes.
 std::string no_such_option(std::string_view typed, const std::vector<std::string>& known);

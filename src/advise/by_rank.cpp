@@ -43,8 +43,8 @@ Result<RankAnswers> ask(RankByRank ranks, std::span<const analyze::Analysis* con
   const analyze::Derived job(ranks.heads, params, std::move(ranks.digests));
   const std::size_t count = ranks.heads.ranks.size();
   RankAnswers answers;
-  const analyze::Stragglers stragglers = judged ? analyze::stragglers_of(job) : analyze::Stragglers{};
-  const analyze::Pipeline pipeline = judged ? analyze::pipeline_of(job) : analyze::Pipeline{};
+  const auto of_job = std::make_shared<JobReports>();
+  if (judged) *of_job = {analyze::stragglers_of(job), analyze::pipeline_of(job)};
   std::vector<std::vector<Report>> of_ranks(analyses.size(), std::vector<Report>(count));
   std::vector<std::vector<analyze::StepTime>> steps(judged ? count : 0);
   std::vector<Report> overviews(steps.size());
@@ -53,8 +53,7 @@ Result<RankAnswers> ask(RankByRank ranks, std::span<const analyze::Analysis* con
     const analyze::Derived derived(one, params);
     if (judged) {
       Reports reports = gather(derived, 1);
-      reports.stragglers = stragglers;
-      reports.pipeline = pipeline;
+      reports.job = of_job;
       verdicts[rank] = judged_rank(derived, reports, one.ranks.front(), 1, all);
       steps[rank] = std::move(reports.steps.steps);
       overviews[rank].notes = std::move(reports.overview.notes);

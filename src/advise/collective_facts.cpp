@@ -98,38 +98,34 @@ std::optional<LateReduction> late_reduction(const Evidence& e) {
 }
 
 std::string_view work_of(StepPart part) {
-  switch (part) {
-    case StepPart::input:
-      return "loading data";
-    case StepPart::compute:
-      return "compute kernels";
-    case StepPart::copy:
-      return "copies";
-    case StepPart::alloc:
-      return "allocating device memory";
-    case StepPart::sync:
-      return "blocking calls";
-    case StepPart::host:
-      return "operators and launches on the host";
-    case StepPart::python:
-      return "Python or work that is not recorded";
-    default:
-      return "work that was launched and had not started";
-  }
+  constexpr std::string_view kPending = "work that was launched and had not started";
+  constexpr std::string_view kWork[derive::kStepParts] = {
+      "compute kernels",
+      kPending,
+      kPending,
+      "copies",
+      "loading data",
+      "allocating device memory",
+      "blocking calls",
+      "operators and launches on the host",
+      "Python or work that is not recorded",
+      kPending,
+  };
+  return kWork[static_cast<std::size_t>(part)];
 }
 
 std::int64_t open_ranks(const Evidence& e) {
-  return std::max<std::int64_t>(1, std::ssize(e.reports().stragglers.waits));
+  return std::max<std::int64_t>(1, std::ssize(e.reports().job->stragglers.waits));
 }
 
 std::optional<double> waiting_share(const Evidence& e) {
-  for (const analyze::RankWaits* own : e.mine(e.reports().stragglers.waits, "Waiting in collectives"))
+  for (const analyze::RankWaits* own : e.mine(e.reports().job->stragglers.waits, "Waiting in collectives"))
     if (own->total > 0) return own->wait_share;
   return std::nullopt;
 }
 
 std::optional<TransferSavings> transfer_savings(const Evidence& e) {
-  const std::vector<analyze::ShorterTransfers>& tried = e.reports().stragglers.shorter_transfers;
+  const std::vector<analyze::ShorterTransfers>& tried = e.reports().job->stragglers.shorter_transfers;
   if (tried.empty()) return std::nullopt;
   const auto saving_at = [&](double shortened) {
     const auto off = [&](const analyze::ShorterTransfers& t) { return std::abs(1 - t.factor - shortened); };
@@ -142,7 +138,7 @@ std::optional<TransferSavings> transfer_savings(const Evidence& e) {
 
 const analyze::SlowRank* slowest_rank(const Evidence& e) {
   const analyze::SlowRank* found = nullptr;
-  for (const analyze::SlowRank& slow : e.reports().stragglers.slow)
+  for (const analyze::SlowRank& slow : e.reports().job->stragglers.slow)
     if (slow.always() && slow.cost > 0 && (found == nullptr || slow.cost > found->cost)) found = &slow;
   return found;
 }
@@ -153,19 +149,19 @@ const analyze::SlowRank* slow_rank(const Evidence& e) {
 }
 
 const analyze::SlowKernels* slow_kernels(const Evidence& e, const analyze::SlowRank& slow) {
-  for (const analyze::SlowKernels& kernels : e.reports().stragglers.kernels)
+  for (const analyze::SlowKernels& kernels : e.reports().job->stragglers.kernels)
     if (kernels.rank == slow.rank) return &kernels;
   return nullptr;
 }
 
 const analyze::PipelineStage* pipeline_stage(const Evidence& e) {
-  const auto stages = e.mine(e.reports().pipeline.stages, "Stages");
+  const auto stages = e.mine(e.reports().job->pipeline.stages, "Stages");
   return stages.empty() ? nullptr : stages.front();
 }
 
 std::pair<double, double> bubble_shares(const Evidence& e, std::int64_t pipeline) {
   std::pair<double, double> range{1, 0};
-  for (const analyze::PipelineStage& stage : e.reports().pipeline.stages)
+  for (const analyze::PipelineStage& stage : e.reports().job->pipeline.stages)
     if (stage.pipeline == pipeline)
       range = {std::min(range.first, stage.bubble_share), std::max(range.second, stage.bubble_share)};
   return range;

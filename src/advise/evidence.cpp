@@ -60,8 +60,8 @@ std::int64_t value_of(const Answer* answer, std::int64_t Answer::* member) {
 std::int64_t Evidence::fact(std::int64_t Facts::* fact) const {
   const Facts* facts = element_of(reports_.overview.ranks, rank_);
   if (log_ != nullptr) {
-    const std::string_view count = analyze::recorded_counts().name_of(fact);
-    note(std::string(count.empty() ? analyze::window_times().name_of(fact) : count), "overview",
+    const std::string_view count = analyze::kRecordedCounts.name_of(fact);
+    note(std::string(count.empty() ? analyze::kWindowTimes.name_of(fact) : count), "overview",
          facts == nullptr ? report::kNoReal : real(facts->*fact),
          count.empty() ? report::Unit::ns : report::Unit::count);
   }
@@ -71,7 +71,7 @@ std::int64_t Evidence::fact(std::int64_t Facts::* fact) const {
 std::int64_t Evidence::idle_total(std::int64_t analyze::IdleTotals::* total) const {
   const analyze::IdleTotals* totals = element_of(reports_.idle.totals, rank_);
   if (log_ != nullptr)
-    note(std::string(analyze::idle_totals().name_of(total)), "idle",
+    note(std::string(analyze::kIdleTotals.name_of(total)), "idle",
          totals == nullptr ? report::kNoReal : real(totals->*total), report::Unit::ns);
   return value_of(totals, total);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -33,6 +34,12 @@ namespace stepscope::advise {
 using Facts = analyze::RankFacts;
 using derive::IdleCause;
 
+/// Of several ranks together; empty of one.
+struct JobReports {
+  analyze::Stragglers stragglers;
+  analyze::Pipeline pipeline;
+};
+
 /// The answers that rules read. All of them hold every rank; a rule asks for its own.
 struct Reports {
   analyze::Overview overview;
@@ -48,10 +55,9 @@ struct Reports {
   analyze::Products products;
   analyze::Copies copies;
   analyze::MemoryEvents memory_events;
-  analyze::HostTime host_time;                           ///< only where some rank has no device
-  analyze::Operators operators;                          ///< likewise
-  analyze::Stragglers stragglers;                        ///< only of several ranks
-  analyze::Pipeline pipeline;                            ///< likewise
+  analyze::HostTime host_time;   ///< only where some rank has no device
+  analyze::Operators operators;  ///< likewise
+  std::shared_ptr<JobReports> job = std::make_shared<JobReports>();
   std::vector<std::vector<analyze::Launched>> launched;  ///< by rank's place in the trace and kAskedRanges
 };
 

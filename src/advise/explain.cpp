@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <set>
 
-#include "advise/rules/constants.h"
 #include "advise/rules/rules.h"
 #include "advise/say.h"
 #include "analyze/replay/replayed_rank.h"
@@ -142,18 +142,25 @@ std::string last_read(const std::vector<Asked>& inputs) {
 }
 
 /// `text` with the value of each constant behind its name.
-std::string with_values(std::string text) {
-  for (const Constant& constant : kConstants) {
-    const std::string_view name = constant.name;
-    for (std::size_t at = 0; (at = text.find(name, at)) != std::string::npos;) {
-      const std::size_t end = at + name.size();
-      const bool whole = end == text.size() || std::isalnum(static_cast<unsigned char>(text[end])) == 0;
-      const std::string value = fmt::format(" ({})", constant.value);
-      if (whole) text.insert(end, value);
-      at = end + (whole ? value.size() : 0);
-    }
-  }
-  return text;
+std::string with_values(std::string_view text) {
+  std::string out;
+  std::size_t told = 0;
+  visit_constants(text, [&](const Constant* constant, std::size_t end) {
+    out += text.substr(told, end - told);
+    if (constant != nullptr) out += fmt::format(" ({})", constant->value);
+    told = end;
+  });
+  return out += text.substr(told);
+}
+
+/// Those that `text` names, in the order of kConstants.
+std::vector<Constant> constants_in(std::string_view text) {
+  std::set<const Constant*> named;
+  visit_constants(text, [&](const Constant* constant, std::size_t) { named.insert(constant); });
+  named.erase(nullptr);
+  std::vector<Constant> constants;
+  for (const Constant* constant : named) constants.push_back(*constant);
+  return constants;
 }
 
 /// The sentence of a rule's text that says when it fires, "" when none does.
@@ -165,7 +172,7 @@ std::string when_it_fires(std::string_view doc) {
   std::erase_if(sentence, [](char c) { return c == '`' || c == '*'; });
   sentence.front() = 'f';
   while (sentence.ends_with('.') || sentence.ends_with('\n')) sentence.pop_back();
-  return " It " + with_values(std::move(sentence)) + ".";
+  return " It " + with_values(sentence) + ".";
 }
 
 /// Other verdicts under which the rule would have spoken: "'host-bound' or 'mixed'".
@@ -181,7 +188,7 @@ std::string why_silent(const Rule& rule, const Evidence& evidence, Bound bound,
                        const std::vector<Asked>& inputs) {
   if (const std::string needed = verdicts_it_needs(rule, evidence, bound); !needed.empty())
     return fmt::format("Silent because the verdict is '{}': it needs {}.", name_of(bound), needed);
-  return "Silent." + last_read(inputs) + when_it_fires(rule.doc);
+  return "Silent." + last_read(inputs) + when_it_fires(rule.doc.text);
 }
 
 void fires(Explained& out, const Claim& raw, const Ranked& f, const Range& together, const Evidence& evidence,
@@ -266,9 +273,10 @@ std::optional<ExplainedId> id_of(std::string_view typed) {
 }
 
 Entry entry_of(const ExplainedId& id) {
-  if (const auto* health = std::get_if<HealthId>(&id)) return {"health", rule_of(*health).one_line, ""};
+  if (const auto* health = std::get_if<HealthId>(&id))
+    return {id, "health", rule_of(*health).one_line, "", {}};
   const Rule& rule = rule_of(std::get<RuleId>(id));
-  return {name_of(category_of(rule.id)), rule.one_line, rule.doc};
+  return {id, name_of(category_of(rule.id)), rule.one_line, rule.doc.text, constants_in(rule.doc.text)};
 }
 
 std::vector<Explained> explain(const ExplainedId& id, const analyze::Derived& derived, const Reports& reports,

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "advise/rules/constants.h"
 #include "advise/verdict.h"
 #include "analyze/derived.h"
 #include "report/table.h"
@@ -26,7 +27,9 @@ std::optional<ExplainedId> id_of(std::string_view typed);
 
 /// What is known of an id without a recording.
 struct Entry {
+  ExplainedId id;
   std::string_view category, one_line, doc;
+  std::vector<Constant> constants;  ///< that `doc` names
 };
 Entry entry_of(const ExplainedId& id);
 
@@ -43,8 +46,9 @@ struct Explained {
 std::vector<Explained> explain(const ExplainedId& id, const analyze::Derived& derived, const Reports& reports,
                                unsigned threads = 0);
 
-/// Tables "Rule", "Constants" (those that the rule's text names) and, of `explained`, "Outcome", "Inputs",
-/// "Numbers" and "Confidence".
-report::Report explanation(const ExplainedId& id, const std::vector<Explained>& explained);
+/// The rule, its constants and, of `explained`, outcome, inputs, numbers and confidence.
+report::Report explanation(const Entry& entry, const std::vector<Explained>& explained);
+/// What stands below the sentences: inputs, numbers and constants, as texts.
+report::Report numbers_for_people(const Entry& entry, const std::vector<Explained>& explained);
 
 }  // namespace stepscope::advise

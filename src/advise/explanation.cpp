@@ -1,113 +1,112 @@
 // An explanation as tables.
+#include <fmt/format.h>
+
 #include "advise/explain.h"
-#include "advise/rules/constants.h"
+#include "report/sheet.h"
 
 namespace stepscope::advise {
 namespace {
 
+using report::Field;
 using report::Role;
 using report::Shape;
+using report::Sheet;
 using report::Table;
 using report::Unit;
 
-Table rule_table(const ExplainedId& id, const Entry& entry) {
-  Table table{"Rule", Shape::table, {}};
-  table.texts("id") = {std::string(name_of(id))};
-  table.texts("category", Role::value) = {std::string(entry.category)};
-  table.texts("one_line", Role::value) = {std::string(entry.one_line)};
-  table.texts("doc", Role::detail) = {std::string(entry.doc)};
-  return table;
+Table rule_table(const Entry& entry) {
+  static const Sheet<Entry> kSheet{"Rule",
+                                   Shape::table,
+                                   {{"id", +[](const Entry& e) { return std::string(name_of(e.id)); }},
+                                    {"category", &Entry::category, Role::value},
+                                    {"one_line", &Entry::one_line, Role::value},
+                                    {"doc", &Entry::doc, Role::detail}}};
+  return tabulate(kSheet, {entry}, false);
 }
 
-Table constants_table(const Entry& entry) {
-  Table table{"Constants", Shape::table, {}};
-  auto& name = table.texts("name");
-  auto& value = table.reals("value", Unit::none);
-  auto& meaning = table.texts("meaning", Role::value);
-  auto& source = table.texts("source", Role::detail);
-  for (const Constant& constant : kConstants) {
-    if (entry.doc.find(constant.name) == std::string_view::npos) continue;
-    name.emplace_back(constant.name);
-    value.push_back(constant.value);
-    meaning.emplace_back(constant.meaning);
-    source.emplace_back(constant.source);
-  }
-  return table;
+Table constants_table(const Entry& entry, bool for_people) {
+  using C = Constant;
+  // Constants differ in kind: for people each keeps its own digits.
+  const Field<C> value =
+      for_people ? Field<C>{"value", +[](const C& c) { return fmt::format("{}", c.value); }, Role::value}
+                 : Field<C>{"value", &C::value, Unit::none};
+  const Sheet<C> sheet{"Constants",
+                       Shape::table,
+                       {{"name", &C::name},
+                        value,
+                        {"meaning", &C::meaning, Role::value},
+                        {"source", &C::source, Role::detail}}};
+  return tabulate(sheet, entry.constants, false);
 }
-
-/// A column `rank` when there are several.
-class RankColumn {
- public:
-  RankColumn(Table& table, bool several)
-      : values_(several ? &table.ints("rank", Unit::none, Role::key) : nullptr) {}
-  void add(const Explained& e) {
-    if (values_ != nullptr) values_->push_back(e.rank);
-  }
-
- private:
-  report::Ints* values_;
-};
 
 Table outcome_table(const std::vector<Explained>& explained) {
-  Table table{"Outcome", Shape::table, {}};
-  RankColumn rank(table, explained.size() > 1);
-  auto& outcome = table.texts("outcome", Role::value);
-  auto& sentence = table.texts("sentence", Role::value);
-  for (const Explained& e : explained) {
-    rank.add(e);
-    outcome.push_back(e.outcome);
-    sentence.push_back(e.sentence);
-  }
-  return table;
+  using E = Explained;
+  static const Sheet<E> kSheet{"Outcome",
+                               Shape::table,
+                               {report::rank_field<E>(&E::rank),
+                                {"outcome", &E::outcome, Role::value},
+                                {"sentence", &E::sentence, Role::value}}};
+  return tabulate(kSheet, explained, explained.size() > 1);
 }
 
-Table asked_table(const char* title, const char* what, const std::vector<Explained>& explained,
-                  std::vector<Asked> Explained::* rows, bool sourced) {
-  Table table{title, Shape::table, {}};
-  RankColumn rank(table, explained.size() > 1);
-  auto& name = table.texts(what);
-  auto& value = table.texts("value", Role::value);
-  report::Texts* from = sourced ? &table.texts("from", Role::value) : nullptr;
-  auto& number = table.reals("number", Unit::none, Role::detail);
-  auto& unit = table.texts("unit", Role::detail);
-  for (const Explained& e : explained) {
-    for (const Asked& asked : e.*rows) {
-      rank.add(e);
-      name.push_back(asked.what);
-      value.push_back(asked.value);
-      if (from != nullptr) from->push_back(asked.from);
-      number.push_back(asked.number);
-      unit.emplace_back(name_of(asked.unit));
-    }
-  }
-  return table;
+struct AskedOf : Asked {
+  std::int64_t rank;
+};
+std::string unit_of(const AskedOf& asked) { return std::string(name_of(asked.unit)); }
+
+Table asked_table(std::string_view title, const Field<AskedOf>& what, const std::vector<Explained>& explained,
+                  std::vector<Asked> Explained::* rows, const std::vector<Field<AskedOf>>& more) {
+  using A = AskedOf;
+  Sheet<A> sheet{
+      title, Shape::table, {report::rank_field<A>(&A::rank), what, {"value", &A::value, Role::value}}};
+  sheet.fields.insert(sheet.fields.end(), more.begin(), more.end());
+  std::vector<A> all;
+  for (const Explained& e : explained)
+    for (const Asked& asked : e.*rows) all.push_back({asked, e.rank});
+  return tabulate(sheet, all, explained.size() > 1);
+}
+
+/// What was read, and every number. The fields are for programs.
+std::vector<Table> asked_tables(const std::vector<Explained>& explained, std::vector<Field<AskedOf>> more) {
+  const Table numbers =
+      asked_table("Numbers", {"number_of", &AskedOf::what}, explained, &Explained::numbers, more);
+  more.insert(more.begin(), {"from", &AskedOf::from, Role::value});
+  return {asked_table("Inputs", {"asked", &AskedOf::what}, explained, &Explained::inputs, more), numbers};
 }
 
 Table confidence_table(const std::vector<Explained>& explained) {
-  Table table{"Confidence", Shape::table, {}};
-  RankColumn rank(table, explained.size() > 1);
-  auto& confidence = table.texts("confidence", Role::value);
-  auto& because = table.texts("because", Role::value);
-  for (const Explained& e : explained) {
-    for (const std::string& reason : e.because) {
-      rank.add(e);
-      confidence.push_back(e.confidence);
-      because.push_back(reason);
-    }
-  }
-  return table;
+  struct Reason {
+    std::int64_t rank;
+    std::string_view confidence, because;
+  };
+  static const Sheet<Reason> kSheet{"Confidence",
+                                    Shape::table,
+                                    {report::rank_field<Reason>(&Reason::rank),
+                                     {"confidence", &Reason::confidence, Role::value},
+                                     {"because", &Reason::because, Role::value}}};
+  std::vector<Reason> reasons;
+  for (const Explained& e : explained)
+    for (const std::string& reason : e.because) reasons.push_back({e.rank, e.confidence, reason});
+  return tabulate(kSheet, reasons, explained.size() > 1);
 }
 
 }  // namespace
 
-report::Report explanation(const ExplainedId& id, const std::vector<Explained>& explained) {
-  const Entry entry = entry_of(id);
-  report::Report report{"explain", {rule_table(id, entry), constants_table(entry)}, {}};
+report::Report explanation(const Entry& entry, const std::vector<Explained>& explained) {
+  report::Report report{"explain", {rule_table(entry), constants_table(entry, false)}, {}};
   if (explained.empty()) return report;
   report.tables.push_back(outcome_table(explained));
-  report.tables.push_back(asked_table("Inputs", "asked", explained, &Explained::inputs, true));
-  report.tables.push_back(asked_table("Numbers", "number_of", explained, &Explained::numbers, false));
+  for (Table& table : asked_tables(explained, {{"number", &AskedOf::number, Unit::none, Role::detail},
+                                               {"unit", &unit_of, Role::detail}}))
+    report.tables.push_back(std::move(table));
   report.tables.push_back(confidence_table(explained));
+  return report;
+}
+
+report::Report numbers_for_people(const Entry& entry, const std::vector<Explained>& explained) {
+  report::Report report{"explain", asked_tables(explained, {}), {}};
+  report.tables.push_back(constants_table(entry, true));
+  std::erase_if(report.tables, [](const Table& table) { return table.rows() == 0; });
   return report;
 }
 

@@ -61,8 +61,8 @@ Reports gather(const analyze::Derived& derived, unsigned threads) {
     answer(reports.host_time, analyze::host_time_of);
   }
   if (ranks.size() > 1) {
-    answer(reports.stragglers, analyze::stragglers_of);
-    answer(reports.pipeline, analyze::pipeline_of);
+    answer(reports.job->stragglers, analyze::stragglers_of);
+    answer(reports.job->pipeline, analyze::pipeline_of);
   }
   parallel_for(tasks.size(), thread_count(threads), [&](std::size_t i) { tasks[i](); });
   return reports;

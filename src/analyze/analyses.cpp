@@ -1,6 +1,13 @@
 #include "analyze/analyses.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <iterator>
 #include <set>
+#include <string>
+#include <utility>
 
 #include "analyze/derived.h"
 #include "analyze/list.h"
@@ -20,14 +27,96 @@ report::Report answered(const Derived& derived, const report::Params& params) {
   return answer(derived.trace(), params);
 }
 
+struct FormOf {
+  const About* question;
+  Form form;
+};
+
+/// In the order in which they are told.
+const std::vector<FormOf>& all_forms() {
+#define STEPSCOPE_TB_FORM(question, name) \
+  {&question##_about, {Tool::tensorboard_plugin, #name, {}, tb::name}},
+#define STEPSCOPE_HTA_FORM(question, name) \
+  {&question##_about, {Tool::hta, #name, hta::name##_params, hta::name}},
+  static const std::vector<FormOf> kForms = {STEPSCOPE_TB_FORMS(STEPSCOPE_TB_FORM)
+                                                 STEPSCOPE_HTA_FORMS(STEPSCOPE_HTA_FORM)};
+#undef STEPSCOPE_TB_FORM
+#undef STEPSCOPE_HTA_FORM
+  return kForms;
+}
+
+constexpr report::ParamSpec kHtaLastStep = {"hta-last-step", report::ParamSpec::Type::flag, "", "",
+                                            "with --hta-compat: keep the last step, which HTA drops"};
+
+/// The flags of the tools that answer it, and the params of their forms.
+std::vector<report::ParamSpec> params_with(const Analysis& analysis) {
+  static std::deque<std::string> texts;  // of the help; all() makes each once
+  std::vector<report::ParamSpec> params(analysis.params.begin(), analysis.params.end());
+  std::optional<Tool> last;
+  for (const Form& form : analysis.forms) {
+    if (form.tool != last) params.push_back(flag_of(form.tool));
+    if (form.tool == Tool::hta && form.tool != last) params.push_back(kHtaLastStep);
+    last = form.tool;
+    for (report::ParamSpec spec : form.params) {
+      spec.help = texts.emplace_back(fmt::format("with --{}: {}", flag_of(form.tool).name, spec.help));
+      params.push_back(spec);
+    }
+  }
+  return params;
+}
+
+Analysis with_forms(Analysis analysis) {
+  static std::deque<std::vector<report::ParamSpec>> params;
+  for (const FormOf& of : all_forms())
+    if (of.question == analysis.about) analysis.forms.push_back(of.form);
+  if (!analysis.forms.empty()) analysis.params = params.emplace_back(params_with(analysis));
+  return analysis;
+}
+
+/// The forms of one tool, one behind the other.
+report::Report answer_as(Tool tool, const Analysis& analysis, const Derived& derived,
+                         const report::Params& params) {
+  report::Report report{std::string(analysis.name), {}, {}};
+  for (const Form& form : analysis.forms) {
+    if (form.tool != tool) continue;
+    report::Report part = form.run(derived, params);
+    std::move(part.tables.begin(), part.tables.end(), std::back_inserter(report.tables));
+    for (std::string& note : part.notes)
+      if (std::find(report.notes.begin(), report.notes.end(), note) == report.notes.end())
+        report.notes.push_back(std::move(note));
+  }
+  return report;
+}
+
 }  // namespace
 
 std::span<const Analysis> all() {
 #define STEPSCOPE_ENTRY(topic, name, one_line) \
-  {name##_about, Topic::topic, #name, one_line, texts::name, answered<name>},
+  with_forms({name##_about, &name##_about, Topic::topic, #name, one_line, texts::name, answered<name>, {}}),
   static const Analysis kAll[] = {STEPSCOPE_ANALYSES(STEPSCOPE_ENTRY, STEPSCOPE_ENTRY)};
 #undef STEPSCOPE_ENTRY
   return kAll;
+}
+
+const Analysis& analysis_of(const About& about) {
+  return *std::find_if(all().begin(), all().end(),
+                       [&](const Analysis& analysis) { return analysis.about == &about; });
+}
+
+const report::ParamSpec& flag_of(Tool tool) {
+  using Type = report::ParamSpec::Type;
+  static constexpr report::ParamSpec kFlags[] = {
+      {"tb-compat", Type::flag, "", "", "the TensorBoard plugin's own numbers, its defects included"},
+      {"hta-compat", Type::flag, "", "",
+       "Holistic Trace Analysis' own numbers: whole microseconds, classes by its name patterns, its defects "
+       "included"}};
+  return kFlags[static_cast<std::size_t>(tool)];
+}
+
+std::optional<Tool> tool_asked(const Analysis& analysis, const report::Params& params) {
+  for (const Form& form : analysis.forms)
+    if (params.flag(flag_of(form.tool).name)) return form.tool;
+  return std::nullopt;
 }
 
 bool answers_alone(const Analysis& analysis) {
@@ -77,7 +166,15 @@ report::Report run(const Analysis& analysis, const trace::Trace& trace, const re
 }
 
 report::Report run(const Analysis& analysis, const Derived& derived, const report::Params& params) {
-  report::Report report = analysis.run(derived, params);
+  const std::optional<Tool> tool = tool_asked(analysis, params);
+  report::Report report = tool ? answer_as(*tool, analysis, derived, params) : analysis.run(derived, params);
+  finish(analysis, derived.trace(), params, report);
+  return report;
+}
+
+report::Report run(const Analysis& analysis, const Form& form, const Derived& derived,
+                   const report::Params& params) {
+  report::Report report = form.run(derived, params);
   finish(analysis, derived.trace(), params, report);
   return report;
 }

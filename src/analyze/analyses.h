@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "report/params.h"
 #include "report/table.h"
@@ -47,16 +49,34 @@ struct About {
   void (*join)(report::Report&) = nullptr;
 };
 
+enum class Tool : std::uint8_t { tensorboard_plugin, hta };
+/// The flag that asks for a tool's numbers.
+const report::ParamSpec& flag_of(Tool tool);
+
+/// How another tool answers a question, its defects included.
+struct Form {
+  Tool tool;
+  std::string_view name;
+  std::span<const report::ParamSpec> params;  ///< its own
+  report::Report (*run)(const Derived&, const report::Params&);
+};
+
 struct Analysis : About {
+  const About* about;  ///< its own, which tells it from others
   Topic topic;
   std::string_view name;      ///< as typed by people, snake_case
   std::string_view one_line;  ///< what it answers
   std::string_view
       doc;  ///< NAME.md beside its code: each column's unit, numerator, denominator, what is excluded
   report::Report (*run)(const Derived&, const report::Params&);
+  std::vector<Form> forms;  ///< `params` hold their flags, and their params too
 };
 
 std::span<const Analysis> all();
+const Analysis& analysis_of(const About& about);
+
+/// The tool whose numbers `params` ask for, of those that `analysis` has.
+std::optional<Tool> tool_asked(const Analysis& analysis, const report::Params& params);
 
 /// False for an analysis that must be told what to look at (a param named "id").
 bool answers_alone(const Analysis& analysis);
@@ -72,9 +92,12 @@ std::string absent_step(const trace::Trace& trace, const report::Params& params)
 void finish(const Analysis& analysis, const trace::Trace& trace, const report::Params& params,
             report::Report& report);
 
-/// Runs and finishes.
+/// Runs and finishes; the forms of a tool whose flag is set, else our own.
 report::Report run(const Analysis& analysis, const trace::Trace& trace, const report::Params& params);
 /// The same; what other analyses that were asked with `derived` have derived is not derived again.
 report::Report run(const Analysis& analysis, const Derived& derived, const report::Params& params);
+/// One form of it alone.
+report::Report run(const Analysis& analysis, const Form& form, const Derived& derived,
+                   const report::Params& params);
 
 }  // namespace stepscope::analyze

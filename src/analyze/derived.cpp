@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <array>
-#include <mutex>
+#include <map>
 
-#include "analyze/hta/rows.h"
 #include "analyze/replay/replayed_job.h"
 #include "analyze/replay/replayed_rank.h"
 #include "report/statistics.h"
@@ -43,7 +41,8 @@ struct Derived::OfAll {
   Once<derive::Collectives> collectives;
   Once<derive::Alignment> alignment;
   Once<std::unique_ptr<ReplayedJob>> job;
-  std::array<Once<std::vector<hta::Table>>, hta::kKeeps> hta;
+  std::mutex mutex;  // of `kept`; its values are made outside of it
+  std::map<std::pair<std::type_index, int>, Kept> kept;
 };
 
 Derived::Derived(const trace::Trace& trace, const report::Params& params)
@@ -112,8 +111,9 @@ const ReplayedJob& Derived::job() const {
   return *all_->job.get([&] { return std::make_unique<ReplayedJob>(*this); });
 }
 
-const std::vector<hta::Table>& Derived::hta(hta::Keep keep) const {
-  return all_->hta[static_cast<std::size_t>(keep)].get([&] { return hta::tables_of(trace_, keep); });
+Derived::Kept& Derived::kept_at(std::pair<std::type_index, int> key) const {
+  const std::lock_guard lock(all_->mutex);
+  return all_->kept[key];
 }
 
 void note_whole_gaps(std::vector<std::string>& notes, const Derived& derived, const Rank& rank) {

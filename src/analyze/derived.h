@@ -2,6 +2,9 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
+#include <typeindex>
+#include <utility>
 #include <vector>
 
 #include "analyze/question.h"
@@ -16,11 +19,6 @@
 #include "trace/trace.h"
 
 namespace stepscope::analyze {
-
-namespace hta {
-enum class Keep : std::uint8_t;
-struct Table;
-}  // namespace hta
 
 class ReplayedJob;
 class ReplayedRank;
@@ -50,15 +48,25 @@ class Derived {
   const derive::Collectives& collectives() const;
   const derive::Alignment& alignment() const;
   const ReplayedJob& job() const;
-  /// HTA's tables of all ranks.
-  const std::vector<hta::Table>& hta(hta::Keep keep) const;
+  /// What only some analyses know to derive: `make()` of whoever asks first for a Value of this number.
+  template <class Value, class Make>
+  const Value& kept(int number, Make make) const {
+    Kept& kept = kept_at({typeid(Value), number});
+    std::call_once(kept.made, [&] { kept.value = std::make_shared<const Value>(make()); });
+    return *static_cast<const Value*>(kept.value.get());
+  }
   /// Whether ranks have no events, only digests.
   bool digested() const { return digested_; }
 
  private:
   struct OfRank;
   struct OfAll;
+  struct Kept {
+    std::once_flag made;
+    std::shared_ptr<const void> value;
+  };
   OfRank& of(const trace::Rank& rank) const;
+  Kept& kept_at(std::pair<std::type_index, int> key) const;
 
   const trace::Trace& trace_;
   const StepChoice choice_;

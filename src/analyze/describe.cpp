@@ -30,16 +30,4 @@ Description described(std::vector<double> values) {
   return d;
 }
 
-DescriptionColumns::DescriptionColumns(report::Table& table, report::Unit unit)
-    : count_(&table.ints("count", report::Unit::count)) {
-  constexpr const char* kNames[] = {"mean", "std", "min", "p25", "p50", "p75", "max"};
-  for (std::size_t i = 0; i < 7; ++i) reals_[i] = &table.reals(kNames[i], unit);
-}
-
-void DescriptionColumns::add(const Description& d) {
-  count_->push_back(d.count);
-  const double values[] = {d.mean, d.deviation, d.least, d.quarter, d.half, d.three_quarters, d.most};
-  for (std::size_t i = 0; i < 7; ++i) reals_[i]->push_back(values[i]);
-}
-
 }  // namespace stepscope::analyze

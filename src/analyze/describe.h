@@ -2,9 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <vector>
 
-#include "report/table.h"
+#include "report/sheet.h"
 
 namespace stepscope::analyze {
 
@@ -22,15 +23,22 @@ Description described(std::vector<double> values);
 /// Linear interpolation between the values around (n - 1) × q; `sorted` is not empty.
 double interpolated(const std::vector<double>& sorted, double q);
 
-/// Columns count, mean, std, min, 25%, 50%, 75%, max of one quantity.
-class DescriptionColumns {
- public:
-  DescriptionColumns(report::Table& table, report::Unit unit);
-  void add(const Description& d);
-
- private:
-  report::Ints* count_;
-  report::Reals* reals_[7];
-};
+/// Between the fields `before` and `after` of a row that is a Description, its own: count, mean, std, min,
+/// p25, p50, p75, max.
+template <class Row>
+std::vector<report::Field<Row>> with_description(std::vector<report::Field<Row>> before, report::Unit unit,
+                                                 const std::vector<report::Field<Row>>& after = {}) {
+  const report::Field<Row> own[] = {{"count", &Row::count, report::Unit::count},
+                                    {"mean", &Row::mean, unit},
+                                    {"std", &Row::deviation, unit},
+                                    {"min", &Row::least, unit},
+                                    {"p25", &Row::quarter, unit},
+                                    {"p50", &Row::half, unit},
+                                    {"p75", &Row::three_quarters, unit},
+                                    {"max", &Row::most, unit}};
+  before.insert(before.end(), std::begin(own), std::end(own));
+  before.insert(before.end(), after.begin(), after.end());
+  return before;
+}
 
 }  // namespace stepscope::analyze

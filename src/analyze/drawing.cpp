@@ -9,9 +9,9 @@
 namespace stepscope::analyze {
 namespace {
 
-constexpr Drawer kDrawers[] = {{"critical_path", draw_critical_path},
-                               {"queue_length", draw_queue_length},
-                               {"memory_bandwidth", draw_memory_bandwidth}};
+constexpr Drawer kDrawers[] = {{"critical_path", draw_critical_path, hta::draw_critical_path},
+                               {"queue_length", draw_queue_length, hta::draw_queue_length},
+                               {"memory_bandwidth", draw_copy_rates, hta::draw_copy_rates}};
 
 }  // namespace
 
@@ -32,7 +32,7 @@ std::uint32_t Sketch::counter(std::string name, std::string value_name, trace::R
 
 std::string undrawable(const std::vector<std::string>& what, const report::Params& params) {
   std::vector<std::string> names;
-  for (const Drawer& drawer : drawers()) names.emplace_back(drawer.analysis);
+  for (const Drawer& drawer : drawers()) names.emplace_back(drawer.what);
   for (const std::string& name : what)
     if (std::find(names.begin(), names.end(), name) == names.end())
       return fmt::format("--what is critical_path, queue_length or memory_bandwidth, not '{}'.{}", name,
@@ -48,8 +48,8 @@ Sketch sketch_of(const Derived& derived, const trace::Rank& rank, const std::vec
                  const report::Params& params) {
   Sketch sketch(rank);
   for (const Drawer& drawer : drawers())
-    if (what.empty() || std::find(what.begin(), what.end(), drawer.analysis) != what.end())
-      drawer.draw(derived, params, sketch);
+    if (what.empty() || std::find(what.begin(), what.end(), drawer.what) != what.end())
+      (params.flag("hta-compat") ? drawer.as_hta : drawer.draw)(derived, params, sketch);
   return sketch;
 }
 

@@ -32,16 +32,18 @@ class Sketch {
   std::map<trace::TrackId, std::uint32_t> lanes_;
 };
 
+using Draw = void (*)(const Derived& derived, const report::Params& params, Sketch& sketch);
 struct Drawer {
-  std::string_view analysis;  ///< by its name, whose params it takes
-  void (*draw)(const Derived& derived, const report::Params& params, Sketch& sketch);
+  std::string_view what;
+  Draw draw;
+  Draw as_hta;  ///< with the flag "hta-compat"
 };
 std::span<const Drawer> drawers();
 
 /// One sentence when one of `what` cannot be drawn, or params are about what is not in it, else "".
 std::string undrawable(const std::vector<std::string>& what, const report::Params& params = {});
-/// `what`: names of analyses; without any all that can be drawn. Params: theirs, and the flags "all-edges"
-/// and "only-critical".
+/// Without `what` all that can be drawn. Params: those of `critical_path`, and the flags "all-edges" and
+/// "only-critical".
 Sketch sketch_of(const Derived& derived, const trace::Rank& rank, const std::vector<std::string>& what,
                  const report::Params& params);
 /// One sentence when "annotation" or "instance" chose a range that is not there, else "".
@@ -50,9 +52,15 @@ std::string absent_range(const Sketch& sketch, const report::Params& params);
 /// Marks the events on the path and draws its launches, dependencies and waits; with "all-edges" every edge
 /// that was found, but not together with "only-critical".
 void draw_critical_path(const Derived& derived, const report::Params& params, Sketch& sketch);
-/// A counter per stream.
+/// A counter per stream: launched work that has not begun.
 void draw_queue_length(const Derived& derived, const report::Params& params, Sketch& sketch);
 /// A counter per kind of copy, GB/s.
-void draw_memory_bandwidth(const Derived& derived, const report::Params& params, Sketch& sketch);
+void draw_copy_rates(const Derived& derived, const report::Params& params, Sketch& sketch);
+
+namespace hta {
+void draw_critical_path(const Derived& derived, const report::Params& params, Sketch& sketch);
+void draw_queue_length(const Derived& derived, const report::Params& params, Sketch& sketch);
+void draw_copy_rates(const Derived& derived, const report::Params& params, Sketch& sketch);
+}  // namespace hta
 
 }  // namespace stepscope::analyze

@@ -3,50 +3,37 @@
 
 #include "analyze/list.h"
 #include "analyze/question.h"
+#include "report/sheet.h"
 #include "report/statistics.h"
 
 namespace stepscope::analyze {
 namespace {
 
 using report::Role;
-using report::Shape;
 using trace::kNoRow;
 using trace::Rank;
 using trace::Row;
 
-struct Columns {
-  explicit Columns(const trace::Trace& trace)
-      : rank(table, trace),
-        part(table.texts("part")),
-        name(table.texts("name")),
-        value(table.texts("value", Role::value)),
-        type(table.texts("type", Role::detail)) {}
-
-  void add(const Rank& of, std::string_view where, std::string_view key, std::string text,
-           std::string_view kind = {}) {
-    rank.add(of);
-    part.emplace_back(where);
-    name.emplace_back(key);
-    value.push_back(std::move(text));
-    type.emplace_back(kind);
-  }
-
-  report::Table table{"Event", Shape::table, {}};
-  RankColumn rank;
-  report::Texts &part, &name, &value, &type;
+/// One thing known of the event; the texts are the trace's.
+struct EventFact {
+  std::int64_t rank;
+  std::string_view part, name;
+  std::string value;
+  std::string_view type;  ///< or the unit
 };
+using Facts = std::vector<EventFact>;
 
 /// "17 aten::mm": the id and the name of a row, "" for none.
 std::string reference(const trace::Trace& trace, const Rank& rank, Row row) {
   return row == kNoRow ? "" : fmt::format("{} {}", rank.events.source[row], trace.name(rank, row));
 }
 
-void add_recorded(Columns& out, const trace::Trace& trace, const Rank& rank, Row row) {
+void add_recorded(Facts& out, const trace::Trace& trace, const Rank& rank, Row row) {
   const trace::EventTable& e = rank.events;
   const trace::Track& track = rank.tracks[e.track[row]];
   const std::int64_t origin = origin_of(rank);
   const auto add = [&](std::string_view name, std::string value, std::string_view unit = {}) {
-    out.add(rank, "event", name, std::move(value), unit);
+    out.push_back({rank.rank, "event", name, std::move(value), unit});
   };
   add("id", std::to_string(e.source[row]));
   add("name", std::string(trace.name(rank, row)));
@@ -72,10 +59,10 @@ std::string_view work_name(trace::Work work) {
   return kNames[static_cast<std::size_t>(work)];
 }
 
-void add_derived(Columns& out, const trace::Trace& trace, const Rank& rank, Row row) {
+void add_derived(Facts& out, const trace::Trace& trace, const Rank& rank, Row row) {
   const trace::EventTable& e = rank.events;
   const auto add = [&](std::string_view name, std::string value) {
-    if (!value.empty()) out.add(rank, "derived", name, std::move(value));
+    if (!value.empty()) out.push_back({rank.rank, "derived", name, std::move(value), ""});
   };
   if (e.step[row] >= 0) add("step", rank.steps[static_cast<std::size_t>(e.step[row])].name);
   if (is_host_range(e.kind[row])) add("depth", std::to_string(e.depth[row]));
@@ -92,30 +79,40 @@ void add_derived(Columns& out, const trace::Trace& trace, const Rank& rank, Row 
   if (listed > kMaxListed) add("launched", fmt::format("and {} more", listed - kMaxListed));
 }
 
-void add_args(Columns& out, const trace::Trace& trace, const Rank& rank, Row row) {
+void add_args(Facts& out, const trace::Trace& trace, const Rank& rank, Row row) {
   const auto fields = trace.schemas.fields(rank.events.schema[row]);
   for (std::size_t i = 0; i < fields.size(); ++i) {
     const std::int64_t value = rank.values[rank.events.args_at[row] + i];
-    const std::string_view key = trace.text(fields[i].key);
+    const auto add = [&](std::string text, std::string_view type) {
+      out.push_back({rank.rank, "arg", trace.text(fields[i].key), std::move(text), type});
+    };
     switch (fields[i].type) {
       case trace::ArgType::integer:
-        out.add(rank, "arg", key, std::to_string(value), "integer");
+        add(std::to_string(value), "integer");
         break;
       case trace::ArgType::real: {
         std::string text = fmt::format("{}", trace::as_real(value));
         if (text.find_first_not_of("-0123456789") == std::string::npos) text += ".0";
-        out.add(rank, "arg", key, std::move(text), "real");
+        add(std::move(text), "real");
         break;
       }
       case trace::ArgType::text:
-        out.add(rank, "arg", key, std::string(trace.text(static_cast<trace::StringId>(value))), "text");
+        add(std::string(trace.text(static_cast<trace::StringId>(value))), "text");
         break;
       case trace::ArgType::raw:
-        out.add(rank, "arg", key, std::string(trace.text(static_cast<trace::StringId>(value))), "json");
+        add(std::string(trace.text(static_cast<trace::StringId>(value))), "json");
         break;
     }
   }
 }
+
+const report::Sheet<EventFact> kEventSheet{"Event",
+                                           report::Shape::table,
+                                           {report::rank_field<EventFact>(&EventFact::rank),
+                                            {"part", &EventFact::part},
+                                            {"name", &EventFact::name},
+                                            {"value", &EventFact::value, Role::value},
+                                            {"type", &EventFact::type, Role::detail}}};
 
 }  // namespace
 
@@ -126,29 +123,26 @@ constexpr report::ParamSpec kEventParams[] = {
 constinit const About event_about = {kEventParams};
 
 report::Report event(const trace::Trace& trace, const report::Params& params) {
-  Columns out(trace);
-  report::Report report{"event", {}, {}};
+  Facts facts;
+  std::vector<std::string> notes;
   const std::int64_t id = params.integer("id", -1), wanted_rank = params.integer("rank", -1);
-  bool found = false;
   for (const Rank& rank : trace.ranks) {
     if (id < 0 || (params.has("rank") && rank.rank != wanted_rank)) continue;
     for (Row row = 0; row < rank.events.size(); ++row) {
       if (rank.events.source[row] != id) continue;
-      found = true;
-      add_recorded(out, trace, rank, row);
-      add_derived(out, trace, rank, row);
-      add_args(out, trace, rank, row);
+      add_recorded(facts, trace, rank, row);
+      add_derived(facts, trace, rank, row);
+      add_args(facts, trace, rank, row);
     }
   }
   if (id < 0)
-    report.notes.emplace_back("Give the event's id, its position in the file's list of events: --id N.");
-  else if (!found)
-    report.notes.push_back(
+    notes.emplace_back("Give the event's id, its position in the file's list of events: --id N.");
+  else if (facts.empty())
+    notes.push_back(
         fmt::format("No event has the id {}: it is past the end of the list, could not be read, or is "
                     "metadata or a flow arrow.",
                     id));
-  report.tables.push_back(std::move(out.table));
-  return report;
+  return {"event", {tabulate(kEventSheet, facts, trace.several())}, std::move(notes)};
 }
 
 }  // namespace stepscope::analyze

@@ -25,18 +25,10 @@
   DERIVED(ranks, stragglers, "which rank holds the others up, in which part of its step") \
   DERIVED(ranks, pipeline, "which ranks are pipeline stages, and how much is bubble") \
   DERIVED(ranks, clock_alignment, "how far the ranks' clocks are apart, and how sure that is") \
-  DERIVED(device, temporal_breakdown, "compute, other work and idle time of each device") \
-  DERIVED(device, kernel_breakdown, "which kernels take the time of each type of work") \
-  DERIVED(idle, idle_breakdown, "what kept each stream waiting: host, device or other") \
-  DERIVED(idle, queue_length, "how much launched work waits on each stream, over time") \
-  DERIVED(device, memory_bandwidth, "how fast copies and fills move data, over time") \
-  DERIVED(idle, launch_stats, "each launch: the call, its work and the delay between") \
   DERIVED(code, user_annotations, "the program's own ranges, and the kernels in them") \
   DERIVED(device, kernel_sequences, "kernel sequences that an operator launches again and again") \
-  DERIVED(code, op_launches, "what operators launch, how soon, and how late it starts") \
   DERIVED(device, cupti_counters, "hardware counters of ranges, with kernels and operators") \
   ENTRY(step, critical_path, "the longest chain of calls and device events of a step") \
-  DERIVED(recording, hta_trace, "Holistic Trace Analysis' table of events") \
   ENTRY(code, modules, "host and device time of each nn.Module, forward and backward") \
   ENTRY(memory, module_memory, "what each nn.Module's activations hold at the memory peak") \
   ENTRY(code, call_tree, "host and device time along the nesting of host ranges") \
@@ -57,8 +49,46 @@ STEPSCOPE_ANALYSES(STEPSCOPE_DECLARE, STEPSCOPE_DECLARE_DERIVED)
 #undef STEPSCOPE_DECLARE
 #undef STEPSCOPE_DECLARE_DERIVED
 
-/// The option of every analysis that can give the TensorBoard plugin's numbers.
-inline constexpr report::ParamSpec kTbCompat = {"tb-compat", report::ParamSpec::Type::flag, "", "",
-                                                "the TensorBoard plugin's own numbers, its defects included"};
+// Other tools' answers to these questions, defects included, a line each: question, name. Their folders
+// define `report::Report TOOL::name(const Derived&, const report::Params&)`, and HTA's `FormParams
+// hta::name_params`. Nothing else of analyze knows these folders.
+
+/// The TensorBoard plugin's (torch_tb_profiler 0.4.3): docs/tb-compat.md.
+#define STEPSCOPE_TB_FORMS(FORM) \
+  FORM(overview, recommendations) \
+  FORM(steps, steps) \
+  FORM(devices, devices) \
+  FORM(operators, operators) \
+  FORM(kernels, kernels)
+
+/// Holistic Trace Analysis' (0.6.1): docs/hta-compat.md.
+#define STEPSCOPE_HTA_FORMS(FORM) \
+  FORM(steps, temporal_breakdown) \
+  FORM(idle, idle_breakdown) \
+  FORM(launches, launch_stats) \
+  FORM(launches, op_launches) \
+  FORM(launches, queue_length) \
+  FORM(kernels, kernel_breakdown) \
+  FORM(copies, memory_bandwidth) \
+  FORM(user_annotations, user_annotations) \
+  FORM(kernel_sequences, kernel_sequences) \
+  FORM(critical_path, critical_path) \
+  FORM(overview, events)
+
+namespace tb {
+#define STEPSCOPE_DECLARE_FORM(question, name) \
+  report::Report name(const Derived& derived, const report::Params& params);
+STEPSCOPE_TB_FORMS(STEPSCOPE_DECLARE_FORM)
+#undef STEPSCOPE_DECLARE_FORM
+}  // namespace tb
+
+namespace hta {
+using FormParams = std::span<const report::ParamSpec>;
+#define STEPSCOPE_DECLARE_FORM(question, name) \
+  report::Report name(const Derived& derived, const report::Params& params); \
+  extern const FormParams name##_params;
+STEPSCOPE_HTA_FORMS(STEPSCOPE_DECLARE_FORM)
+#undef STEPSCOPE_DECLARE_FORM
+}  // namespace hta
 
 }  // namespace stepscope::analyze

@@ -1,11 +1,12 @@
 // Durations by name: sums and what single calls are like.
 #pragma once
 
+#include <iterator>
 #include <map>
 #include <string>
 #include <vector>
 
-#include "report/table.h"
+#include "report/sheet.h"
 #include "timeline/interval.h"
 #include "trace/string_pool.h"
 
@@ -33,23 +34,20 @@ class DurationsByName {
   std::map<trace::StringId, std::vector<double>> of_;
 };
 
-/// Columns name, sum, count, mean, std, min, max.
-class NamedDurationColumns {
- public:
-  explicit NamedDurationColumns(report::Table& table);
-  void add(const NamedDurations& row);
-
- private:
-  report::Texts& name_;
-  report::Reals& sum_;
-  report::Ints& count_;
-  report::Reals &mean_, &deviation_, &least_, &most_;
-};
-
-/// HTA's rule for many names: where there are more than `most`, those behind the share `ratio` (0 … 1) of the
-/// sums become "others", and every row then describes sums in place of calls. Names that contain a text of
-/// `allowed` stay.
-std::vector<NamedDurations> with_others(std::vector<NamedDurations> rows, double ratio, std::size_t most,
-                                        const std::vector<std::string>& allowed = {});
+/// `before`, and the fields of a row that is a NamedDurations: name, sum, count, mean, std, min, max.
+template <class Row>
+std::vector<report::Field<Row>> with_durations(std::vector<report::Field<Row>> before) {
+  const report::Field<Row> own[] = {{"name", &Row::name},
+                                    {"sum", &Row::sum, report::Unit::ns},
+                                    {"count", &Row::count, report::Unit::count},
+                                    {"mean", &Row::mean, report::Unit::ns},
+                                    {"std", &Row::deviation, report::Unit::ns},
+                                    {"min", &Row::least, report::Unit::ns},
+                                    {"max", &Row::most, report::Unit::ns}};
+  before.insert(before.end(), std::begin(own), std::end(own));
+  return before;
+}
+/// Of durations of one name.
+NamedDurations named_durations(std::string name, const std::vector<double>& durations);
 
 }  // namespace stepscope::analyze

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "analyze/list.h"
-#include "analyze/tb/tb.h"
 #include "report/statistics.h"
 
 namespace stepscope::analyze {
@@ -152,67 +151,60 @@ void note_reading(const Rank& rank, std::vector<std::string>& notes) {
 
 }  // namespace
 
-const report::FactSheet<RankFacts>& recorded_counts() {
-  using F = RankFacts;
-  static const report::FactSheet<F> kCounts{"What was recorded",
-                                            "count",
-                                            Unit::count,
-                                            {{"ops", &F::ops},
-                                             {"annotations", &F::annotations},
-                                             {"python_calls", &F::python_calls},
-                                             {"module_calls", &F::module_calls},
-                                             {"runtime_calls", &F::runtime_calls},
-                                             {"kernels", &F::kernels},
-                                             {"copies", &F::copies},
-                                             {"fills", &F::fills},
-                                             {"memory_records", &F::memory_records},
-                                             {"ops_with_shapes", &F::with_shapes},
-                                             {"ops_with_stacks", &F::with_stacks},
-                                             {"ops_for_backward", &F::for_backward},
-                                             {"range_metrics", &F::range_metrics},
-                                             {"unknown_category", &F::foreign},
-                                             {"launches", &F::launches},
-                                             {"launches_without_device", &F::launches_without_device},
-                                             {"device_without_launch", &F::device_without_launch},
-                                             {"unlinked_in_window", &F::unlinked_in_window},
-                                             {"device_before_launch", &F::device_before_launch},
-                                             {"data_parallel_calls", &F::data_parallel_calls},
-                                             {"ddp_calls", &F::ddp_calls},
-                                             {"graph_launches", &F::graph_launches},
-                                             {"complete_steps", &F::complete_steps},
-                                             {"lost_stretches", &F::lost_stretches},
-                                             {"clamped_times", &F::clamped_times},
-                                             {"document_complete", &F::document_complete},
-                                             {"only_critical", &F::only_critical, true}}};
-  return kCounts;
-}
+const report::FactSheet<RankFacts> kRecordedCounts{
+    "What was recorded",
+    "count",
+    Unit::count,
+    {{"ops", &RankFacts::ops},
+     {"annotations", &RankFacts::annotations},
+     {"python_calls", &RankFacts::python_calls},
+     {"module_calls", &RankFacts::module_calls},
+     {"runtime_calls", &RankFacts::runtime_calls},
+     {"kernels", &RankFacts::kernels},
+     {"copies", &RankFacts::copies},
+     {"fills", &RankFacts::fills},
+     {"memory_records", &RankFacts::memory_records},
+     {"ops_with_shapes", &RankFacts::with_shapes},
+     {"ops_with_stacks", &RankFacts::with_stacks},
+     {"ops_for_backward", &RankFacts::for_backward},
+     {"range_metrics", &RankFacts::range_metrics},
+     {"unknown_category", &RankFacts::foreign},
+     {"launches", &RankFacts::launches},
+     {"launches_without_device", &RankFacts::launches_without_device},
+     {"device_without_launch", &RankFacts::device_without_launch},
+     {"unlinked_in_window", &RankFacts::unlinked_in_window},
+     {"device_before_launch", &RankFacts::device_before_launch},
+     {"data_parallel_calls", &RankFacts::data_parallel_calls},
+     {"ddp_calls", &RankFacts::ddp_calls},
+     {"graph_launches", &RankFacts::graph_launches},
+     {"complete_steps", &RankFacts::complete_steps},
+     {"lost_stretches", &RankFacts::lost_stretches},
+     {"clamped_times", &RankFacts::clamped_times},
+     {"document_complete", &RankFacts::document_complete},
+     {"only_critical", &RankFacts::only_critical, true}}};
 
-const report::FactSheet<RankFacts>& window_times() {
-  using F = RankFacts;
-  static const report::FactSheet<F> kTimes{"Times of the window",
-                                           "time",
-                                           Unit::ns,
-                                           {{"window", &F::window},
-                                            {"step_median", &F::step_median},
-                                            {"step_shortest", &F::step_shortest},
-                                            {"step_longest", &F::step_longest},
-                                            {"first_step", &F::first_step},
-                                            {"compute", &F::compute},
-                                            {"communication", &F::communication},
-                                            {"exposed_communication", &F::exposed_communication},
-                                            {"exposed_copy", &F::exposed_copy},
-                                            {"busy", &F::busy},
-                                            {"idle", &F::idle},
-                                            {"host_data_loading", &F::host_data_loading},
-                                            {"host_span", &F::host_span},
-                                            {"profiler_estimate", &F::profiler},
-                                            {"device_lag", &F::device_lag},
-                                            {"warm_up", &F::warm_up},
-                                            {"blind_wait", &F::blind_wait},
-                                            {"unseen", &F::unseen},
-                                            {"largest_lead", &F::largest_lead}}};
-  return kTimes;
-}
+const report::FactSheet<RankFacts> kWindowTimes{"Times of the window",
+                                                "time",
+                                                Unit::ns,
+                                                {{"window", &RankFacts::window},
+                                                 {"step_median", &RankFacts::step_median},
+                                                 {"step_shortest", &RankFacts::step_shortest},
+                                                 {"step_longest", &RankFacts::step_longest},
+                                                 {"first_step", &RankFacts::first_step},
+                                                 {"compute", &RankFacts::compute},
+                                                 {"communication", &RankFacts::communication},
+                                                 {"exposed_communication", &RankFacts::exposed_communication},
+                                                 {"exposed_copy", &RankFacts::exposed_copy},
+                                                 {"busy", &RankFacts::busy},
+                                                 {"idle", &RankFacts::idle},
+                                                 {"host_data_loading", &RankFacts::host_data_loading},
+                                                 {"host_span", &RankFacts::host_span},
+                                                 {"profiler_estimate", &RankFacts::profiler},
+                                                 {"device_lag", &RankFacts::device_lag},
+                                                 {"warm_up", &RankFacts::warm_up},
+                                                 {"blind_wait", &RankFacts::blind_wait},
+                                                 {"unseen", &RankFacts::unseen},
+                                                 {"largest_lead", &RankFacts::largest_lead}}};
 
 Overview overview_of(const Derived& derived) {
   const trace::Trace& trace = derived.trace();
@@ -225,19 +217,15 @@ Overview overview_of(const Derived& derived) {
   return overview;
 }
 
-constexpr report::ParamSpec kOverviewParams[] = {
-    {"tb-compat", report::ParamSpec::Type::flag, "", "", "the TensorBoard plugin's recommendations instead"}};
+constinit const About overview_about = {};
 
-constinit const About overview_about = {kOverviewParams};
-
-report::Report overview(const Derived& derived, const report::Params& params) {
+report::Report overview(const Derived& derived, const report::Params& /*params*/) {
   const trace::Trace& trace = derived.trace();
-  if (params.flag("tb-compat")) return tb_recommendations(trace, params);
   Overview of = overview_of(derived);
   const bool several = trace.several();
   return {"overview",
-          {configuration(of.ranks, several), tabulate(window_times(), of.ranks, several),
-           tabulate(recorded_counts(), of.ranks, several)},
+          {configuration(of.ranks, several), tabulate(kWindowTimes, of.ranks, several),
+           tabulate(kRecordedCounts, of.ranks, several)},
           std::move(of.notes)};
 }
 

@@ -32,7 +32,7 @@ struct Overview {
 Overview overview_of(const Derived& derived);
 
 /// The facts by the names that people read: "What was recorded" and "Times of the window".
-const report::FactSheet<RankFacts>& recorded_counts();
-const report::FactSheet<RankFacts>& window_times();
+extern const report::FactSheet<RankFacts> kRecordedCounts;
+extern const report::FactSheet<RankFacts> kWindowTimes;
 
 }  // namespace stepscope::analyze

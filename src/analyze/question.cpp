@@ -11,6 +11,10 @@ StepChoice::StepChoice(const report::Params& params) {
   std::tie(first_, last_) = params.range("step", {first_, last_});
 }
 
+double microseconds(std::int64_t ns) {
+  return static_cast<double>(ns / 1000) + static_cast<double>(ns % 1000) / 1000.0;
+}
+
 std::int64_t origin_of(const trace::Rank& rank) {
   return rank.first_start == trace::kNoTime ? 0 : rank.first_start;
 }

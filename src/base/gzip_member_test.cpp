@@ -1,8 +1,7 @@
-#include "base/gzip_member.h"
-
 #include <gtest/gtest.h>
 
 #include "base/byte_source.h"
+#include "base/gzip.h"
 
 namespace stepscope {
 namespace {

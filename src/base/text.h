@@ -18,6 +18,11 @@ inline bool has(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
+template <std::size_t N>
+bool is_one_of(std::string_view text, const std::string_view (&texts)[N]) {
+  return std::find(std::begin(texts), std::end(texts), text) != std::end(texts);
+}
+
 /// Stands where bytes are not UTF-8.
 inline constexpr char32_t kReplacement = 0xFFFD;
 

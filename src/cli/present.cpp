@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <utility>
 
 #include "analyze/analyses.h"
 #include "cli/exit.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
-#include "read/open.h"
 #include "report/formats/csv.h"
 #include "report/formats/json.h"
 #include "report/html/html.h"
@@ -77,6 +77,12 @@ int misuse(const Call& call, const std::string& message) {
   return kUsage;
 }
 
+int no_trace(const Call& call) {
+  return misuse(call, fmt::format("{}{} needs a trace: a file, a directory, or - for standard input",
+                                  call.command->name,
+                                  call.analysis == nullptr ? "" : " " + std::string(call.analysis->name)));
+}
+
 bool shows_progress(const Call& call) { return is_terminal(STDERR_FILENO) && !call.environment.dumb; }
 
 read::OpenOptions open_options(const Call& call, Progress& progress) {
@@ -98,6 +104,20 @@ Result<trace::Trace> open_trace(const Call& call, const std::vector<std::string>
 
 void say_unread(const trace::Trace& trace) {
   for (const std::string& reason : trace.unread) say("not read: " + reason);
+}
+
+Result<Sides> open_sides(const Call& call, const std::vector<std::string>& a,
+                         const std::vector<std::string>& b) {
+  Sides sides;
+  for (const auto& [paths, traces] : {std::pair{&a, &sides.a}, {&b, &sides.b}}) {
+    for (const std::string& path : *paths) {
+      auto trace = open_trace(call, {path});
+      if (!trace) return trace.error();
+      say_unread(*trace);
+      traces->push_back(std::move(*trace));
+    }
+  }
+  return sides;
 }
 
 void say_written(const Call& call) {
@@ -142,12 +162,12 @@ std::string drawn(const Call& call, const report::Report& report) {
 
 int print(const std::string& text) { return put(Call{}, text); }
 
-int print(const Call& call, const report::Report& report) {
+int print(const Call& call, const report::Report& report, const std::string& headline) {
   const std::string format = format_of(call);
   if (format == "json") return put(call, report::to_json(report));
-  if (format == "html") return put(call, report::to_html(report));
+  if (format == "html") return put(call, report::to_html(report, nullptr, headline));
   if (const std::string why = misplaced(format); !why.empty()) return misuse(call, why);
-  if (format == "text") return put(call, drawn(call, report));
+  if (format == "text") return put(call, report::to_text(report, style_of(call, to_file(call)), headline));
   say_notes(report.notes);
   return put(call, report::to_csv(report));
 }
@@ -168,6 +188,12 @@ int print(const Call& call, const report::Page& page) {
   if (format == "text") return put(call, report::to_text(page, style_of(call, to_file(call))));
   say_notes(report::notes_of(page));
   return put(call, report::to_csv(page.reports));
+}
+
+void leave_out_details(report::Report& report) {
+  for (report::Table& table : report.tables)
+    std::erase_if(table.columns,
+                  [](const report::Column& column) { return column.role == report::Role::detail; });
 }
 
 }  // namespace stepscope::cli

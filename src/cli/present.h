@@ -2,8 +2,6 @@
 // chosen format.
 #pragma once
 
-#include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +20,8 @@ void say(const std::string& line);
 int fail(const Error& error);
 /// The same for a command line that makes no sense; returns kUsage.
 int misuse(const Call& call, const std::string& message);
+/// The same for one that names no trace.
+int no_trace(const Call& call);
 
 class Progress;
 /// Whether standard error is a terminal that can draw progress.
@@ -30,6 +30,16 @@ bool shows_progress(const Call& call);
 read::OpenOptions open_options(const Call& call, Progress& progress);
 /// Opens `paths` with progress on stderr.
 Result<trace::Trace> open_trace(const Call& call, const std::vector<std::string>& paths);
+/// Two sides of a comparison, one trace per recording.
+struct Sides {
+  std::vector<trace::Trace> a, b;
+};
+/// Each path is one recording: a file, or a directory of the ranks of one job.
+Result<Sides> open_sides(const Call& call, const std::vector<std::string>& a,
+                         const std::vector<std::string>& b);
+
+/// Without the columns that are for programs.
+void leave_out_details(report::Report& report);
 /// Names the files that could not be read, on standard error: for answers whose notes do not.
 void say_unread(const trace::Trace& trace);
 
@@ -48,7 +58,8 @@ std::string drawn(const Call& call, const report::Report& report);
 /// To stdout, e.g. help.
 int print(const std::string& text);
 /// One report. CSV leaves its notes to stderr.
-int print(const Call& call, const report::Report& report);
+/// `headline`: as Page::headline.
+int print(const Call& call, const report::Report& report, const std::string& headline = "");
 int print(const Call& call, const advise::Answer& answer);
 int print(const Call& call, const report::Page& page);
 

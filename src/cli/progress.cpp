@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "report/text/bar.h"
+#include "report/text/layout.h"
 #include "report/units.h"
 
 namespace stepscope::cli {

@@ -11,7 +11,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <mutex>
-#include <new>
 
 namespace stepscope::collect {
 namespace {

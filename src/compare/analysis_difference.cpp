@@ -1,7 +1,5 @@
 #include "compare/analysis_difference.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "analyze/derived.h"
@@ -69,18 +67,20 @@ std::vector<report::Report> analysis_differences(const trace::Trace& a, const tr
                                                  unsigned threads) {
   AnswersPerStep of_a = answers_per_step(a, recordings.a.counted, asked, threads),
                  of_b = answers_per_step(b, recordings.b.counted, asked, threads);
+  const double step = mean_of(recordings.a.step);
+  const TableSamples none;
   std::vector<report::Report> out;
   for (std::size_t i = 0; i < asked.size(); ++i) {
     report::Report report{std::string(asked[i]->name), {}, {}, std::string(asked[i]->one_line)};
-    for (TableSamples& table : of_a.tables[i]) {
-      TableSamples* other = table_titled(of_b.tables[i], table.shape().title);
-      report.tables.push_back(difference(table, other == nullptr ? TableSamples() : *other, of_a.steps,
-                                         of_b.steps, mean_of(recordings.a.step)));
+    const auto add = [&](const TableSamples& of_table_a, const TableSamples& of_table_b) {
+      report.tables.push_back(difference(of_table_a, of_table_b, of_a.steps, of_b.steps, step));
+    };
+    for (const TableSamples& table : of_a.tables[i]) {
+      const TableSamples* same = table_titled(of_b.tables[i], table.shape().title);
+      add(table, same == nullptr ? none : *same);
     }
-    for (TableSamples& table : of_b.tables[i])
-      if (table_titled(of_a.tables[i], table.shape().title) == nullptr)
-        report.tables.push_back(
-            difference(TableSamples(), table, of_a.steps, of_b.steps, mean_of(recordings.a.step)));
+    for (const TableSamples& table : of_b.tables[i])
+      if (table_titled(of_a.tables[i], table.shape().title) == nullptr) add(none, table);
     if (!report.tables.empty()) out.push_back(std::move(report));
   }
   return out;

@@ -18,9 +18,7 @@ std::vector<double> logarithms(std::span<const double> values) {
   const std::size_t n = values.size(), groups = std::min(n, kMaxSamples);
   for (std::size_t g = 0; g < groups; ++g) {
     const std::size_t from = g * n / groups, to = (g + 1) * n / groups;
-    const double sum = std::accumulate(values.begin() + static_cast<std::ptrdiff_t>(from),
-                                       values.begin() + static_cast<std::ptrdiff_t>(to), 0.0);
-    out.push_back(std::log(std::max(1e-9, sum / static_cast<double>(to - from))));
+    out.push_back(std::log(std::max(1e-9, mean_of(values.subspan(from, to - from)))));
   }
   return out;
 }
@@ -36,13 +34,12 @@ double deviation(std::span<const double> values, double middle) {
   return median_of(distances);
 }
 
-double mean(std::span<const double> values) {
-  return values.empty()
-             ? 0
-             : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
 }  // namespace
+
+double mean_of(std::span<const double> values) {
+  if (values.empty()) return 0;
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
 
 std::string_view name_of(State state) {
   constexpr std::string_view kNames[] = {"within noise",           "changed",      "new", "gone", "moved",
@@ -86,8 +83,8 @@ RowJudge::RowJudge(std::size_t samples_a, std::size_t samples_b, double step)
 
 RowJudge::Verdict RowJudge::judge(std::span<const double> a, std::span<const double> b, bool is_time) const {
   constexpr double kInfinite = std::numeric_limits<double>::infinity();
-  Verdict out{mean(a), mean(b), {0, -kInfinite, kInfinite}};
-  const double change = std::abs(out.b - out.a);
+  Verdict out{mean_of(a), mean_of(b), {0, -kInfinite, kInfinite}};
+  const double change = std::abs(out.change());
   const bool matters = change > kMinOfRow * std::max(std::abs(out.a), std::abs(out.b)) &&
                        (!is_time || change > kMinOfStep * step_);
   if (enough_ && !a.empty() && !b.empty()) {

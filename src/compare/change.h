@@ -15,6 +15,9 @@ inline constexpr double kAlpha = 0.05;
 /// Independent steps a side under which nothing is concluded, and that are recommended.
 inline constexpr std::size_t kMinSteps = 4, kEnoughSteps = 8;
 
+/// 0 of none.
+double mean_of(std::span<const double> values);
+
 enum class State : std::uint8_t {
   within_noise,  ///< no more than noise, or too little to matter
   changed,
@@ -53,6 +56,7 @@ class RowJudge {
     double a = 0, b = 0;  ///< means
     report::Shift shift;  ///< of b − a; not bounded with too few samples
     State state = State::within_noise;
+    double change() const { return b - a; }
   };
   /// Changed: by over 2 % of the row and, of times, over 0.1 % of the step, and the interval excludes 0.
   Verdict judge(std::span<const double> a, std::span<const double> b, bool is_time = true) const;

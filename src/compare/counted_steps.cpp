@@ -1,5 +1,7 @@
 #include "compare/counted_steps.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 
@@ -64,6 +66,12 @@ void leave_out_first(CountedSteps& counted, std::size_t skip) {
   skip = std::min(skip, counted.steps.size());
   counted.steps.erase(counted.steps.begin(), counted.steps.begin() + static_cast<std::ptrdiff_t>(skip));
   counted.warming_up += skip;
+}
+
+void note_warm_up(std::size_t steps, std::vector<std::string>& notes) {
+  if (steps > 0)
+    notes.push_back(fmt::format("Of each recording the first {} left out as warm-up; --skip 0 counts all.",
+                                steps == 1 ? "step is" : fmt::format("{} steps are", steps)));
 }
 
 }  // namespace stepscope::compare

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "analyze/question.h"
@@ -27,5 +28,7 @@ CountedSteps counted_steps(const trace::Trace& trace, const analyze::StepChoice&
 
 /// Leaves out the first `skip` steps.
 void leave_out_first(CountedSteps& counted, std::size_t skip);
+/// Says that so many steps are left out; nothing of none.
+void note_warm_up(std::size_t steps, std::vector<std::string>& notes);
 
 }  // namespace stepscope::compare

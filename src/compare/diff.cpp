@@ -5,7 +5,6 @@
 #include "compare/change.h"
 #include "compare/comparable.h"
 #include "compare/leaves.h"
-#include "compare/step_difference.h"
 
 namespace stepscope::compare {
 std::size_t warm_up(std::size_t fewest, const report::Params& params) {
@@ -22,13 +21,14 @@ Pair recordings_of(const trace::Trace& a, const trace::Trace& b, const report::P
   return {recording_of(a, std::move(of_a)), recording_of(b, std::move(of_b))};
 }
 
-report::Report diff(const trace::Trace& a, const trace::Trace& b, Pair& recordings) {
+StepDifference diff(const trace::Trace& a, const trace::Trace& b, Pair& recordings) {
   recordings.a.leaves = leaves_of(a, recordings.a.counted);
   recordings.b.leaves = leaves_of(b, recordings.b.counted);
-  report::Report report = as_report(step_difference(recordings.a, recordings.b), recordings.a, recordings.b);
-  const std::vector<std::string> doubts = not_comparable(a, b, recordings);
-  report.notes.insert(report.notes.begin(), doubts.begin(), doubts.end());
-  return report;
+  StepDifference difference = step_difference(recordings.a, recordings.b);
+  const std::vector<std::string> doubts =
+      not_comparable(subject_of(a, recordings.a.counted), subject_of(b, recordings.b.counted), "A", "B");
+  difference.notes.insert(difference.notes.begin(), doubts.begin(), doubts.end());
+  return difference;
 }
 
 }  // namespace stepscope::compare

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "compare/recording.h"
+#include "compare/step_difference.h"
 #include "report/params.h"
-#include "report/table.h"
 #include "trace/trace.h"
 
 namespace stepscope::compare {
@@ -20,6 +20,6 @@ std::size_t warm_up(std::size_t fewest, const report::Params& params);
 Pair recordings_of(const trace::Trace& a, const trace::Trace& b, const report::Params& params);
 
 /// Step time and what explains its change, with doubts that the two are of the same thing among its notes.
-report::Report diff(const trace::Trace& a, const trace::Trace& b, Pair& recordings);
+StepDifference diff(const trace::Trace& a, const trace::Trace& b, Pair& recordings);
 
 }  // namespace stepscope::compare

@@ -32,6 +32,7 @@ std::vector<double> pooled(std::vector<std::vector<double>> files, bool by_file)
 struct Side {
   const std::vector<Trace>& traces;
   std::vector<Recording> recordings;
+  std::vector<Subject> subjects;
 };
 
 std::vector<CountedSteps> steps_of(const std::vector<Trace>& traces, const report::Params& params) {
@@ -47,9 +48,10 @@ std::size_t fewest_of(const std::vector<CountedSteps>& files) {
 }
 
 Side side_of(const std::vector<Trace>& traces, std::vector<CountedSteps> counted, std::size_t skip) {
-  Side side{traces, {}};
+  Side side{traces, {}, {}};
   for (std::size_t i = 0; i < traces.size(); ++i) {
     leave_out_first(counted[i], skip);
+    side.subjects.push_back(subject_of(traces[i], counted[i]));
     side.recordings.push_back(recording_of(traces[i], std::move(counted[i])));
   }
   return side;
@@ -74,14 +76,12 @@ Measured measure(const Limit& limit, const Side& base, const Side& now, unsigned
   return out;
 }
 
-void note_steps(const Side& base, const Side& now, std::vector<std::string>& notes) {
+std::size_t most_skipped(const Side& base, const Side& now) {
   std::size_t skipped = 0;
   for (const Side* side : {&base, &now})
     for (const Recording& recording : side->recordings)
       skipped = std::max(skipped, recording.counted.warming_up);
-  if (skipped > 0)
-    notes.push_back(fmt::format("Of each recording the first {} left out as warm-up; --skip 0 counts all.",
-                                skipped == 1 ? "step is" : fmt::format("{} steps are", skipped)));
+  return skipped;
 }
 
 }  // namespace
@@ -92,12 +92,13 @@ std::string_view name_of(Outcome outcome) {
 
 Outcome Gate::outcome() const {
   if (!not_comparable.empty() || checks.empty()) return Outcome::inconclusive;
-  Outcome worst = Outcome::pass;
-  for (const Check& check : checks) {
-    if (check.outcome == Outcome::regression) return Outcome::regression;
-    if (check.outcome == Outcome::inconclusive) worst = Outcome::inconclusive;
-  }
-  return worst;
+  if (count(Outcome::regression) > 0) return Outcome::regression;
+  return count(Outcome::inconclusive) > 0 ? Outcome::inconclusive : Outcome::pass;
+}
+
+std::size_t Gate::count(Outcome of) const {
+  return static_cast<std::size_t>(
+      std::count_if(checks.begin(), checks.end(), [&](const Check& check) { return check.outcome == of; }));
 }
 
 Gate gate(const std::vector<Trace>& base, const std::vector<Trace>& now, const std::vector<Limit>& limits,
@@ -112,8 +113,7 @@ Gate gate(const std::vector<Trace>& base, const std::vector<Trace>& now, const s
   for (std::size_t i = 0; i < base.size(); ++i)
     for (std::size_t j = 0; j < now.size(); ++j) {
       if (i != 0 && j != 0) continue;
-      const Pair pair{of_base.recordings[i], of_now.recordings[j]};
-      for (const std::string& why : not_comparable(base[i], now[j], pair, "BASE", "NEW"))
+      for (const std::string& why : not_comparable(of_base.subjects[i], of_now.subjects[j], "BASE", "NEW"))
         if (said.insert(why).second) out.not_comparable.push_back(why);
     }
   std::vector<Measured> measured;
@@ -125,7 +125,8 @@ Gate gate(const std::vector<Trace>& base, const std::vector<Trace>& now, const s
   out.checks = decide(limits, measured, allow_noise);
   if (!out.not_comparable.empty())
     for (Check& check : out.checks) check.outcome = Outcome::inconclusive;
-  note_steps(of_base, of_now, out.notes);
+  out.notes = out.not_comparable;
+  note_warm_up(most_skipped(of_base, of_now), out.notes);
   return out;
 }
 

@@ -34,6 +34,11 @@ struct Check {
   double change = 0, low = 0, high = 0;  ///< relative, or the level; not finite when not known
   double p = 1, corrected = 1;           ///< of "exactly at the limit": alone, and among all limits (Holm)
   std::size_t samples_base = 0, samples_now = 0;
+  // For people.
+  std::string limit_text() const;
+  std::string base_text() const;  ///< "" without samples
+  std::string now_text() const;
+  double growth() const;  ///< of the medians, a share; kNoReal where it is not known
 };
 
 /// The limits together. A regression needs an interval beyond its limit and, of several limits, a corrected
@@ -47,8 +52,9 @@ struct Gate {
   std::vector<Check> checks;
   std::vector<std::string> wrong;  ///< limits that make no sense, a sentence each; any: nothing is decided
   std::vector<std::string> not_comparable;  ///< sentences; any: nothing is decided
-  std::vector<std::string> notes;
+  std::vector<std::string> notes;           ///< those sentences first
   Outcome outcome() const;
+  std::size_t count(Outcome outcome) const;  ///< of checks
 };
 
 /// From four files a side on, a sample is the median of a file, since runs differ by more than steps of one
@@ -57,7 +63,10 @@ struct Gate {
 Gate gate(const std::vector<trace::Trace>& base, const std::vector<trace::Trace>& now,
           const std::vector<Limit>& limits, double allow_noise, const report::Params& params);
 
-/// Tables "Verdict" and "Checks".
-report::Report as_report(const Gate& gate);
+/// "Pass: step.total …".
+std::string headline(const Gate& gate);
+
+/// The headline with its outcome, and the checks, with the columns that are for programs or without.
+report::Report as_report(const Gate& gate, bool for_programs);
 
 }  // namespace stepscope::compare

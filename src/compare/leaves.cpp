@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "base/key_hash.h"
+#include "compare/change.h"
 #include "compare/places.h"
 #include "compare/recording.h"
 #include "derive/call_paths.h"
@@ -25,7 +26,6 @@ using timeline::Interval;
 using trace::Kind;
 using trace::kNoRow;
 using trace::Rank;
-using trace::Work;
 
 constexpr int kHostClass = 1000;
 constexpr const char* kNothing = "nothing is recorded";
@@ -36,15 +36,15 @@ constexpr const char* kSlowest = "the slowest rank, beyond the mean";
 int priority_of(const Rank& rank, trace::Row row, const std::vector<derive::ThreadRole>& roles) {
   const trace::EventTable& e = rank.events;
   switch (e.work[row]) {
-    case Work::compute:
+    case trace::Work::compute:
       return 9;
-    case Work::communication:
+    case trace::Work::communication:
       return 8;
-    case Work::copy:
+    case trace::Work::copy:
       return 7;
-    case Work::fill:
+    case trace::Work::fill:
       return 6;
-    case Work::none:
+    case trace::Work::none:
       break;
   }
   const derive::ThreadRole role = roles[e.track[row]];
@@ -52,9 +52,9 @@ int priority_of(const Rank& rank, trace::Row row, const std::vector<derive::Thre
 }
 
 int class_of(const trace::Trace& trace, const Rank& rank, trace::Row row) {
-  const Work work = rank.events.work[row];
-  if (work == Work::compute) return static_cast<int>(derive::kernel_kind(trace.name(rank, row)));
-  return work == Work::none ? kHostClass : kHostClass - 1 - static_cast<int>(work);
+  const trace::Work work = rank.events.work[row];
+  if (work == trace::Work::compute) return static_cast<int>(derive::kernel_kind(trace.name(rank, row)));
+  return work == trace::Work::none ? kHostClass : kHostClass - 1 - static_cast<int>(work);
 }
 
 /// The leaves of all ranks, found by what they are.
@@ -180,8 +180,7 @@ class RankLeaves {
     if (key.module != kNoPath) leaf.module = places_.module_name(key.module);
     leaf.op = places_.op_names(key.op);
     leaf.first_op = places_.first_op(key.op);
-    // The host is slow by op, not by each call inside it; rows of a percent of a percent tell nobody
-    // anything.
+    // The host is slow by op, not by each call inside it.
     if (!device && leaf.op.size() > leaf.first_op + 1) leaf.op.resize(leaf.first_op + 1);
     leaf.kernel = name == kPython     ? "Python"
                   : name == kHostCode ? "host code"
@@ -236,8 +235,8 @@ std::string_view name_of_class(int work_class) {
   if (work_class >= 0 && work_class < static_cast<int>(derive::kKernelKinds))
     return derive::name_of(static_cast<derive::KernelKind>(work_class));
   if (work_class == kHostClass) return "host";
-  if (work_class == kHostClass - 1 - static_cast<int>(Work::communication)) return "communication";
-  return work_class == kHostClass - 1 - static_cast<int>(Work::copy) ? "copies" : "fills";
+  if (work_class == kHostClass - 1 - static_cast<int>(trace::Work::communication)) return "communication";
+  return work_class == kHostClass - 1 - static_cast<int>(trace::Work::copy) ? "copies" : "fills";
 }
 
 std::string joined(const std::vector<std::string>& names, std::size_t levels) {

@@ -74,8 +74,9 @@ Error wrong(std::string_view text, const std::string& why) {
 }
 
 std::vector<std::string> names_of_parts() {
-  return {"total",   "kernel",      "memcpy",   "memset", "communication",
-          "runtime", "data_loader", "cpu_exec", "other"};
+  std::vector<std::string> names = {"total"};
+  for (const analyze::StepRole role : analyze::kStepColumns) names.emplace_back(name_of(role));
+  return names;
 }
 
 /// One sentence when there is no such metric, else "".
@@ -188,7 +189,7 @@ Samples samples_of(const Limit& limit, const trace::Trace& trace, const Recordin
   if (recording.step.empty()) return {{}, "there is no whole step"};
   if (limit.column == "total") return {recording.step, ""};
   for (const PartOfStep& part : recording.parts)
-    if (part.name == limit.column) return {part.time, ""};
+    if (part.name() == limit.column) return {part.time, ""};
   return {{}, "the step has no such part"};
 }
 

@@ -21,6 +21,7 @@ struct Limit {
   bool relative = true;                    ///< a percentage of BASE; false: the level itself
   double bound = 0;                        ///< 0.05 for 5 %; else in `unit`
   report::Unit unit = report::Unit::none;  ///< of a level: ns, bytes, or none for a plain number
+  std::string metric() const;              ///< "kernels.total[gemm]"
 };
 
 /// A limit, or a sentence on what is wrong with it.

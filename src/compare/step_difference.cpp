@@ -92,11 +92,42 @@ std::string steps_of(const RatioChange& step) {
                                                 : fmt::format("{} and {} steps", step.steps_a, step.steps_b);
 }
 
-std::string direction(const RatioChange& step, const std::string& a, const std::string& b) {
-  if (step.known() && !step.changed()) return fmt::format("{} is as fast as {} within noise", b, a);
+std::string direction(const RatioChange& step) {
+  if (step.known() && !step.changed()) return "B is as fast as A within noise";
   const double ratio = step.known() ? step.ratio : step.median_a > 0 ? step.median_b / step.median_a : 1;
-  if (percent(ratio) == "0.0 %") return fmt::format("{} is as fast as {}", b, a);
-  return fmt::format("{} is {} {} per step", b, percent(ratio), ratio < 1 ? "faster" : "slower");
+  if (percent(ratio) == "0.0 %") return "B is as fast as A";
+  return fmt::format("B is {} {} per step", percent(ratio), ratio < 1 ? "faster" : "slower");
+}
+
+/// The step and the parts that take time on a side.
+std::vector<Part> parts_of(const Recording& a, const Recording& b, const RowJudge& judge) {
+  std::vector<Part> parts;
+  const auto add = [&](std::string_view name, const std::vector<double>& x, const std::vector<double>& y) {
+    parts.push_back({name, judge.judge(grouped(x, kMaxRowSamples), grouped(y, kMaxRowSamples))});
+  };
+  add("step", a.step, b.step);
+  for (std::size_t p = 0; p < std::min(a.parts.size(), b.parts.size()); ++p)
+    if (mean_of(a.parts[p].time) > 0 || mean_of(b.parts[p].time) > 0)
+      add(a.parts[p].name(), a.parts[p].time, b.parts[p].time);
+  return parts;
+}
+
+void note_marks(std::vector<std::string>& notes, const char* side, const CountedSteps& counted) {
+  if (!counted.marked)
+    notes.push_back(fmt::format(
+        "{} has no step marks: the whole recording stands as one step, and noise cannot be known. "
+        "Call prof.step() once per iteration.",
+        side));
+  if (counted.cut_off > 0)
+    notes.push_back(
+        fmt::format("{}: the last step is cut off by the end of the recording and left out.", side));
+}
+
+void note_noise(std::vector<std::string>& notes, const RatioChange& step, bool marked) {
+  if (step.known() || step.steps_a == 0 || step.steps_b == 0 || !marked) return;
+  notes.push_back(fmt::format(
+      "Noise is known from {} independent steps a side on, here are {:.1f}. Record {} or more on each side.",
+      kMinSteps, step.effective, kEnoughSteps));
 }
 
 }  // namespace
@@ -109,6 +140,7 @@ StepDifference step_difference(const Recording& a, const Recording& b) {
   const std::size_t samples_a = std::min(a.step.size(), kMaxRowSamples),
                     samples_b = std::min(b.step.size(), kMaxRowSamples);
   const RowJudge judge(samples_a, samples_b, out.mean_a);
+  out.parts = parts_of(a, b, judge);
   for (Match& match : match(a.leaves, b.leaves)) {
     Row row{std::move(match), "", "", "", {}};
     row.time =
@@ -121,16 +153,20 @@ StepDifference step_difference(const Recording& a, const Recording& b) {
   }
   std::stable_sort(out.rows.begin(), out.rows.end(),
                    [](const Row& x, const Row& y) { return std::abs(x.change()) > std::abs(y.change()); });
+  note_warm_up(a.counted.warming_up, out.notes);
+  note_marks(out.notes, "A", a.counted);
+  note_marks(out.notes, "B", b.counted);
+  note_noise(out.notes, out.step, a.counted.marked && b.counted.marked);
   return out;
 }
 
-std::string headline(const StepDifference& difference, const std::string& a, const std::string& b) {
+std::string headline(const StepDifference& difference) {
   const RatioChange& step = difference.step;
-  if (step.steps_a == 0 || step.steps_b == 0)
-    return fmt::format("{} has no whole step to compare", step.steps_a == 0 ? a : b);
+  if (!difference.known())
+    return fmt::format("{} has no whole step to compare", step.steps_a == 0 ? "A" : "B");
   const auto time = [](double ns) { return report::format_value(ns, report::Unit::ns); };
   const std::string front =
-      fmt::format("{}: median {} → {}", direction(step, a, b), time(step.median_a), time(step.median_b));
+      fmt::format("{}: median {} → {}", direction(step), time(step.median_a), time(step.median_b));
   if (step.known()) return fmt::format("{} (95 %: {}, {})", front, interval_of(step), steps_of(step));
   const bool alike = std::min(step.steps_a, step.steps_b) >= kMinSteps;
   return fmt::format(

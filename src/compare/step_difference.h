@@ -11,32 +11,38 @@
 
 namespace stepscope::compare {
 
+/// The step, or a part of it.
+struct Part {
+  std::string_view name;
+  RowJudge::Verdict time;  ///< ns per step, the mean over ranks
+};
+
 /// One thing that is on one side or on both.
 struct Row {
   Match match;
   std::string module, op, kernel;
   RowJudge::Verdict time;  ///< ns per step
   double calls_a = 0, calls_b = 0;
-  double change() const { return time.b - time.a; }
+  double change() const { return time.change(); }
 };
 
 struct StepDifference {
   RatioChange step;
-  double mean_a = 0, mean_b = 0;  ///< ns per step, of the slowest rank
-  std::vector<Row> rows;          ///< their changes add up to mean_b − mean_a; the largest first
+  double mean_a = 0, mean_b = 0;   ///< ns per step, of the slowest rank
+  std::vector<Part> parts;         ///< the step first, then those that take time on a side
+  std::vector<Row> rows;           ///< their changes add up to mean_b − mean_a; the largest first
+  std::vector<std::string> notes;  ///< what cannot be known, and what was left out
+  /// Both sides have a whole step.
+  bool known() const { return step.steps_a > 0 && step.steps_b > 0; }
 };
 
 StepDifference step_difference(const Recording& a, const Recording& b);
 
-/// "B is 12.3 % faster per step: …", with the names of the two sides.
-std::string headline(const StepDifference& difference, const std::string& a, const std::string& b);
+/// "B is 12.3 % faster per step: …".
+std::string headline(const StepDifference& difference);
 
-/// Titles of tables.
-inline constexpr const char* kParts = "Step, part by part (means)";
-inline constexpr const char* kChanges = "What changed, per step";
-
-/// "Verdict", kParts, kChanges, the changes summed by module and by operator, and how they add up; with notes
-/// on what cannot be known.
-report::Report as_report(const StepDifference& difference, const Recording& a, const Recording& b);
+/// The headline with its numbers, the parts, the rows, the rows' changes summed by module and by operator,
+/// and how they add up. The headline alone when a side has no whole step.
+report::Report as_report(const StepDifference& difference);
 
 }  // namespace stepscope::compare

@@ -38,12 +38,6 @@ std::string key_text(const Column& column, std::size_t row) {
                          : std::to_string(static_cast<std::int64_t>(report::number_at(column, row)));
 }
 
-double mean_or_none(const std::vector<double>& values) {
-  return values.empty()
-             ? report::kNoReal
-             : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
 /// What is known of a row on one side; nullptr: it is not there.
 using Side = const TableSamples::Row*;
 
@@ -77,17 +71,26 @@ class Judges {
   std::map<std::pair<std::size_t, std::size_t>, RowJudge> judges_;
 };
 
+/// The mean of a side's samples, kNoReal of none.
+double mean_of_side(Side side, std::size_t column) {
+  const std::vector<double>& values = values_of(side, column);
+  return values.empty() ? report::kNoReal : mean_of(values);
+}
+
+/// A column of `column`'s name and an ending, whose cells `cell` gives.
+void add_column(Table& out, const Column& column, const char* ending, Role role,
+                const std::vector<Joined>& rows, auto cell) {
+  report::Reals& values = out.reals(column.name + ending, column.unit, role);
+  for (const Joined& row : rows) values.push_back(cell(row));
+}
+
 void add_number(Table& out, const Column& column, const std::vector<Joined>& rows, std::size_t at) {
-  report::Reals& a = out.reals(column.name + "_a", column.unit, at == 0 ? Role::value : Role::detail);
-  report::Reals& b = out.reals(column.name + "_b", column.unit, at == 0 ? Role::value : Role::detail);
-  report::Reals& change =
-      out.reals(column.name + "_change", column.unit, at == 0 ? Role::change : Role::detail);
-  for (const Joined& row : rows) {
-    a.push_back(mean_or_none(values_of(row.a, at)));
-    b.push_back(mean_or_none(values_of(row.b, at)));
-    const bool both = row.a != nullptr && row.b != nullptr;
-    change.push_back(both ? b.back() - a.back() : report::kNoReal);
-  }
+  const auto of_a = [&](const Joined& row) { return mean_of_side(row.a, at); };
+  const auto of_b = [&](const Joined& row) { return mean_of_side(row.b, at); };
+  add_column(out, column, "_a", at == 0 ? Role::value : Role::detail, rows, of_a);
+  add_column(out, column, "_b", at == 0 ? Role::value : Role::detail, rows, of_b);
+  add_column(out, column, "_change", at == 0 ? Role::change : Role::detail, rows,
+             [&](const Joined& row) { return of_b(row) - of_a(row); });
 }
 
 }  // namespace
@@ -117,7 +120,7 @@ std::vector<const Column*> compared_columns(const Table& table) {
 void TableSamples::add(const Table& table) {
   if (shape_.columns.empty()) {
     shape_ = table;
-    report::sort_and_cut(shape_, table.columns.front().name, 1);
+    report::cut(shape_, 1);
   }
   const std::vector<const Column*> numbers = compared_columns(table);
   const Column* depth = depth_of(table);

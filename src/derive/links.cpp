@@ -1,8 +1,8 @@
 // Launch ↔ device event by correlation; device event and runtime call → innermost op by nesting, else by
 // External id.
-#include "derive/external_id.h"
 #include "derive/id_index.h"
 #include "derive/stages.h"
+#include "trace/trace.h"
 
 namespace stepscope::derive {
 
@@ -12,6 +12,20 @@ using trace::kNoRow;
 using trace::Row;
 
 namespace {
+
+class ExternalId {
+ public:
+  ExternalId(const trace::Trace& trace, const trace::Rank& rank)
+      : new_(trace, rank, "External id"), old_(trace, rank, "external id") {}
+  /// 0 when absent.
+  std::int64_t of(trace::Row row) const {
+    if (const auto id = new_.integer(row)) return *id;
+    return old_.integer_or(row, 0);
+  }
+
+ private:
+  trace::ArgReader new_, old_;
+};
 
 /// The innermost op above each row. A parent comes before its children, so one pass does, however deep they
 /// nest.

@@ -1,6 +1,6 @@
 #include "merge/ordered_output.h"
 
-#include "base/gzip_member.h"
+#include "base/gzip.h"
 
 namespace stepscope::merge {
 

@@ -20,7 +20,7 @@ namespace stepscope::merge {
 using LaneText = std::string;
 inline constexpr char kBetween = '\x1f';
 LaneText lane_text(const EventText& event);
-/// lane_text(event) == lane, without building it.
+/// Whether `lane` is the event's, without building its text.
 bool same_lane(const LaneText& lane, const EventText& event);
 /// What the text of a pid or tid means: quotes or not, a number is that number.
 std::string ident_of(std::string_view text);
@@ -58,11 +58,6 @@ struct Survey {
   void take_names(const EventText& event);
   LaneText last_lane_;
   std::string last_category_;
-};
-
-struct Surveyed {
-  Survey found;
-  Walked walked;
 };
 
 }  // namespace stepscope::merge

@@ -57,15 +57,7 @@ Walked walk_serially(ByteSource& source, const WalkOptions& options, Make make, 
   while (reader.next(block)) {
     if (block.index == 0) detail::start(parser, block, options.lines);
     Sink sink = make(block.index);
-    const char* rest = parser.parse(block, sink, block.begin());
-    while (rest != block.end() && !parser.lost() && !block.last && block.size >= options.blocks.most) {
-      parser.cut_long(rest, options.blocks.most);
-      rest = parser.parse(block, sink, rest);
-    }
-    if (block.last)
-      read::parse_end(parser, block, sink, rest);
-    else if (rest != block.end())
-      reader.unread({rest, static_cast<std::size_t>(block.end() - rest)});
+    read::parse_next(parser, reader, block, options.blocks.most, sink);
     use(std::move(sink), block.index, reader.stored_position());
   }
   walked.top_level = std::move(parser.top_level);
@@ -85,13 +77,7 @@ Walked walk_in_parallel(ByteSource& source, const WalkOptions& options, Make mak
   const auto read_block = [&](read::DocumentParser<ScannedEvents<Sink>>& parser, const read::Block& block) {
     detail::start(parser, block, false);
     Sink sink = make(block.index);
-    const char* rest = parser.parse(block, sink, block.begin());
-    const bool proven =
-        rest == block.end() && !parser.lost() && parser.place == read::Place::events && !parser.bare_array;
-    if (block.last)
-      read::parse_end(parser, block, sink, rest);
-    else if (!proven)
-      wrong = true;
+    if (!read::parse_alone(parser, block, sink)) wrong = true;
     if ((wasted += parser.wasted()) > read::kFreeWaste) wrong = true;
     {
       const std::lock_guard lock(mutex);

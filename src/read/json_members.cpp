@@ -79,10 +79,4 @@ std::int64_t integer_of(std::string_view value, std::int64_t otherwise) {
   return error == std::errc{} && end == value.data() + value.size() ? number : otherwise;
 }
 
-double real_of(std::string_view value, double otherwise) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  return error == std::errc{} && end == value.data() + value.size() ? number : otherwise;
-}
-
 }  // namespace stepscope::read

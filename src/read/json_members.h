@@ -38,6 +38,5 @@ std::string_view member(const std::vector<std::pair<std::string, std::string>>& 
 std::string text_of(std::string_view value);
 /// A whole number, or `otherwise`.
 std::int64_t integer_of(std::string_view value, std::int64_t otherwise);
-double real_of(std::string_view value, double otherwise);
 
 }  // namespace stepscope::read

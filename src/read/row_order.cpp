@@ -11,21 +11,10 @@ using trace::Row;
 using trace::StringId;
 
 /// Outer ranges come first where start and end are equal.
-int nesting_rank(Kind kind) {
-  switch (kind) {
-    case Kind::span:
-      return 0;
-    case Kind::annotation:
-      return 1;
-    case Kind::python:
-      return 2;
-    case Kind::op:
-      return 3;
-    case Kind::runtime:
-      return 4;
-    default:
-      return 5;
-  }
+std::ptrdiff_t nesting_rank(Kind kind) {
+  static constexpr Kind kOutermostFirst[] = {Kind::span, Kind::annotation, Kind::python, Kind::op,
+                                             Kind::runtime};
+  return std::ranges::find(kOutermostFirst, kind) - std::begin(kOutermostFirst);
 }
 
 }  // namespace

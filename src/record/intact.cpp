@@ -11,50 +11,25 @@ constexpr std::uint16_t kLastKind = 255;  // of this format's version, some of t
 
 /// Bytes of the shortest record of that kind; 0: the kind is not known.
 std::size_t shortest(Type type) {
-  switch (type) {
-    case Type::text:
-    case Type::signature:
-    case Type::metadata:
-    case Type::op_name:
-      return sizeof(Text);
-    case Type::op:
-      return sizeof(Op);
-    case Type::memory:
-      return sizeof(Memory);
-    case Type::clock:
-      return sizeof(ClockRecord);
-    case Type::flow:
-      return sizeof(Flow);
-    case Type::sample:
-      return sizeof(Sample);
-    case Type::counter:
-      return sizeof(Counter);
-    case Type::device_session:
-      return sizeof(DeviceSession);
-    case Type::device_clock:
-      return sizeof(DeviceClockPair);
-    case Type::device_attributes:
-      return sizeof(DeviceAttributes);
-    case Type::device_context:
-      return sizeof(DeviceContext);
-    case Type::kernel:
-      return sizeof(Kernel);
-    case Type::memcpy:
-      return sizeof(Memcpy);
-    case Type::memset:
-      return sizeof(Memset);
-    case Type::api_call:
-      return sizeof(ApiCall);
-    case Type::synchronization:
-      return sizeof(Synchronization);
-    case Type::event_record:
-      return sizeof(EventRecord);
-    case Type::overhead:
-      return sizeof(Overhead);
-    case Type::device_counts:
-      return sizeof(DeviceCounts);
-  }
-  return 0;
+  static constexpr std::size_t kBase[] = {0,
+                                          sizeof(Text),
+                                          sizeof(Text),
+                                          sizeof(Op),
+                                          sizeof(Memory),
+                                          sizeof(ClockRecord),
+                                          sizeof(Text),
+                                          sizeof(Flow),
+                                          sizeof(Text)};
+  static constexpr std::size_t kPython[] = {sizeof(Sample), sizeof(Counter)};
+  static constexpr std::size_t kDevice[] = {
+      sizeof(DeviceSession),   sizeof(DeviceClockPair), sizeof(DeviceAttributes), sizeof(DeviceContext),
+      sizeof(Kernel),          sizeof(Memcpy),          sizeof(Memset),           sizeof(ApiCall),
+      sizeof(Synchronization), sizeof(EventRecord),     sizeof(Overhead),         sizeof(DeviceCounts)};
+  const auto in = [type](std::span<const std::size_t> sizes, Type first) -> std::size_t {
+    const auto at = static_cast<std::size_t>(type) - static_cast<std::size_t>(first);
+    return at < sizes.size() ? sizes[at] : 0;
+  };
+  return in(kBase, Type{}) + in(kPython, Type::sample) + in(kDevice, Type::device_session);
 }
 
 bool has_id(Type type) { return type == Type::text || type == Type::signature || type == Type::op_name; }

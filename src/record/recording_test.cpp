@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "record/events/forward_links.h"
 #include "record/events/function_averages.h"
+#include "record/recording_for_test.h"
 #include "record/signature.h"
 #include "record/text/inputs_text.h"
 #include "record/text/json_text.h"
@@ -15,11 +16,6 @@
 
 namespace stepscope::record {
 namespace {
-
-template <class T>
-void put_bytes(std::string& out, const T& value) {
-  out.append(reinterpret_cast<const char*>(&value), sizeof value);
-}
 
 // A clock that is 2 ns a tick for 10 s, then 3 ns.
 TEST(RecordedTimes, FollowLinesBetweenInstants) {
@@ -84,42 +80,16 @@ TEST(RecordedText, NumbersAndNames) {
   EXPECT_EQ(text, R"(1234.005 -0.007 "a\"b\\\n")");
 }
 
-void put_name(std::string& records, Type type, std::uint32_t id, const std::string& name) {
-  const std::size_t size = (kTextBytes + name.size() + 1 + 7) & ~std::size_t{7}, end = records.size() + size;
-  const Text text{
-      {type, static_cast<std::uint16_t>(size / 8), id}, static_cast<std::uint32_t>(name.size()), {}};
-  records.append(reinterpret_cast<const char*>(&text), kTextBytes);
-  records += name;
-  records.resize(end);
-}
-
 /// A name and an op of it.
 std::string made_records() {
   std::string records;
-  put_name(records, Type::text, 1, "aten::add");
+  put_text(records, 1, "aten::add");
   put_bytes(records, Op{{Type::op, 4, 1}, 2000, 5000, 0, 0, 0, 0});
   return records;
 }
 
-/// A header and one segment.
 std::string made_recording(const std::string& records = made_records()) {
-  std::string file(kHeaderBytes, '\0');
-  Header header{};
-  std::memcpy(header.magic, kMagic, sizeof kMagic);
-  header.version = kVersion;
-  header.header_bytes = kHeaderBytes;
-  header.segment_bytes = kSegmentBytes;
-  header.segment_limit = 4;
-  header.claimed = 1;
-  header.pid = 7;
-  header.begin = {1000, 1000, 1'700'000'000'000'001'000};
-  header.end = {90'000'000, 90'000'000, 1'700'000'000'090'000'000};
-  std::memcpy(file.data(), static_cast<const void*>(&header), sizeof header);
-  SegmentHeader segment{};
-  segment.committed = static_cast<std::uint32_t>(sizeof segment + records.size());
-  segment.thread = 9;
-  file.append(reinterpret_cast<const char*>(&segment), sizeof segment);
-  return file + records;
+  return recording_for_test(records);
 }
 
 std::string text_of(const std::string& file, OpNames op_names = OpNames::with_overloads) {
@@ -147,10 +117,10 @@ TEST(Recorded, AnOpAsKinetoWritesIt) {
 std::string with_overloads() {
   const char* const ops[] = {"aten::add\0Tensor", "aten::add\0Scalar", "aten::add"};
   std::string records;
-  put_name(records, Type::op_name, 1, std::string(ops[0], 16));
-  put_name(records, Type::op_name, 2, std::string(ops[1], 16));
-  put_name(records, Type::text, 3, ops[2]);
-  put_name(records, Type::op_name, 4, ops[2]);
+  put_text(records, 1, std::string(ops[0], 16), Type::op_name);
+  put_text(records, 2, std::string(ops[1], 16), Type::op_name);
+  put_text(records, 3, ops[2]);
+  put_text(records, 4, ops[2], Type::op_name);
   for (std::uint32_t id = 1; id <= 4; ++id)
     put_bytes(records, Op{{Type::op, 4, id}, 2000 * id, 2000 * id + 1000, 0, 0, 0, 0});
   put_bytes(records, Op{{Type::op, 4, 1}, 12'000, 13'000, 0, 0, 0, 0});
@@ -208,7 +178,7 @@ constexpr std::size_t kName = 24, kOp = sizeof(Op), kOps = 100;
 /// A name in 24 bytes, then 100 ops of 32 bytes each.
 std::string many_ops() {
   std::string records;
-  put_name(records, Type::text, 1, "aten::add");
+  put_text(records, 1, "aten::add");
   for (std::uint64_t i = 0; i < kOps; ++i)
     put_bytes(records, Op{{Type::op, 4, 1}, 2000 + 10 * i, 2005 + 10 * i, 0, 0, 0, 0});
   return records;

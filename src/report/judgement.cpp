@@ -161,21 +161,15 @@ const std::string& range_of(const Card& card) {
 }
 
 std::string_view heading_of(When when) {
-  switch (when) {
-    case When::now:
-      return "What to change";
-    case When::next:
-      return "Next, once that is done";
-    case When::covered:
-      return "Nothing more once that is done";
-    case When::fact:
-      return "Also seen; no saving is known";
-    case When::hidden:
-      return "Nothing while something else limits";
-    case When::small:
-      break;
-  }
-  return "Too small to matter";
+  constexpr std::string_view kHeadings[] = {
+      "What to change",
+      "Next, once that is done",
+      "Nothing more once that is done",
+      "Also seen; no saving is known",
+      "Nothing while something else limits",
+      "Too small to matter",
+  };
+  return kHeadings[static_cast<std::size_t>(when)];
 }
 
 std::vector<Card> cards_of(const Verdict& verdict) {

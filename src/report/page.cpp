@@ -43,10 +43,6 @@ std::span<const Report> answers(const Page& page) {
   return std::span(page.reports).subspan(page.verdict ? 1 : 0);
 }
 
-std::string headline_of(const Table& table) {
-  return table.title == kComparison ? field(table, "headline", 0) : "";
-}
-
 namespace {
 
 /// "kernel", "idle input": all texts that name the row.

@@ -19,15 +19,11 @@ struct Page {
   std::vector<Report> reports;
   std::vector<std::string> next;        ///< commands worth trying next
   std::optional<Verdict> verdict = {};  ///< printed by the first report
+  std::string headline = {};            ///< of a comparison; printed by the first table of the first report
 };
 
 /// The reports beside the one that prints the verdict.
 std::span<const Report> answers(const Page& page);
-
-/// The table of a comparison whose column `headline` has one sentence, which stands above everything.
-inline constexpr std::string_view kComparison = "Verdict";
-/// That sentence; "" of any other table.
-std::string headline_of(const Table& table);
 
 /// The whole that a step is.
 inline constexpr std::string_view kAverageStep = "Average step";

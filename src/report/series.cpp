@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 
+#include "report/text/layout.h"
 #include "report/units.h"
 
 namespace stepscope::report {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <span>
 #include <string_view>
 
@@ -40,27 +39,9 @@ constexpr Scale kPlain[] = {{1, ""}};
 constexpr double kMax = 1e15;  // from here on numbers are written with an exponent
 
 std::span<const Scale> scales_of(Unit unit) {
-  switch (unit) {
-    case Unit::ns:
-      return kTime;
-    case Unit::bytes:
-      return kBytes;
-    case Unit::flop:
-      return kFlop;
-    case Unit::flop_per_s:
-      return kFlopRate;
-    case Unit::bytes_per_s:
-      return kByteRate;
-    case Unit::flop_per_byte:
-      return kIntensity;
-    case Unit::share:
-      return kShare;
-    case Unit::count:
-      return kCount;
-    case Unit::none:
-      break;
-  }
-  return kPlain;
+  static constexpr std::span<const Scale> kOfUnit[] = {kPlain, kCount,    kTime,     kBytes,    kShare,
+                                                       kFlop,  kFlopRate, kByteRate, kIntensity};
+  return kOfUnit[static_cast<std::size_t>(unit)];
 }
 
 Scale scale_for(double magnitude, Unit unit) {

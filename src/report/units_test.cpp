@@ -3,9 +3,6 @@
 #include <gtest/gtest.h>
 #include <simdjson.h>
 
-#include <fstream>
-#include <sstream>
-
 namespace stepscope::report {
 namespace {
 

@@ -1,8 +1,9 @@
-// A yes-or-no question about texts.
+// A question about texts.
 #pragma once
 
-#include <cstdint>
+#include <optional>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -15,19 +16,21 @@ namespace stepscope::trace {
 template <class Ask>
 class AskedOnce {
  public:
-  AskedOnce(const StringPool& strings, Ask ask)
-      : strings_(strings), ask_(std::move(ask)), known_(strings.size(), kUnasked) {}
+  using Answer = std::invoke_result_t<Ask&, std::string_view>;
 
-  bool operator()(StringId id) {
-    if (known_[id] == kUnasked) known_[id] = ask_(strings_[id]) ? kYes : kNo;
-    return known_[id] == kYes;
+  AskedOnce(const StringPool& strings, Ask ask)
+      : strings_(strings), ask_(std::move(ask)), known_(strings.size()) {}
+
+  Answer operator()(StringId id) {
+    std::optional<Answer>& known = known_[id];
+    if (!known) known = ask_(strings_[id]);
+    return *known;
   }
 
  private:
-  enum Answer : std::uint8_t { kUnasked, kYes, kNo };
   const StringPool& strings_;
   Ask ask_;
-  std::vector<Answer> known_;
+  std::vector<std::optional<Answer>> known_;
 };
 
 }  // namespace stepscope::trace

@@ -83,7 +83,7 @@ Output::~Output() {
   if (!part_.empty() && named_) ::unlink(part_.c_str());
 }
 
-void Output::write(std::string_view bytes) {
+bool Output::write(std::string_view bytes) {
   while (!bytes.empty() && error_ == 0 && !closed_early_) {
     const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
     if (written >= 0)
@@ -93,6 +93,7 @@ void Output::write(std::string_view bytes) {
     else if (errno != EINTR)
       error_ = errno;
   }
+  return !closed_early_;
 }
 
 std::optional<Error> Output::finish() {

@@ -27,10 +27,8 @@ class Output {
   Output& operator=(Output&&) = delete;
   ~Output();
 
-  /// After a failure the rest is dropped.
-  void write(std::string_view bytes);
-  /// True when nobody reads any more.
-  bool closed_early() const { return closed_early_; }
+  /// False when nobody reads any more. After a failure the rest is dropped.
+  bool write(std::string_view bytes);
   /// Gives a regular file its name, in place of the one that had it. What went wrong, if anything. Call it
   /// once, at the end; without it nothing takes the name.
   std::optional<Error> finish();

@@ -1,6 +1,7 @@
 #include "write/sqlite.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <filesystem>
 #include <utility>
@@ -117,19 +118,24 @@ std::optional<Error> Database::finish() {
 
 void Database::on_progress(std::function<void()> tell) { state_->tell = std::move(tell); }
 
+std::optional<Error> Database::fill(std::string_view table, const std::vector<std::string>& columns,
+                                    const std::function<void(RowSink&)>& put) {
+  if (!state_->run(fmt::format("CREATE TABLE {} ({}); BEGIN", sql_name(table), fmt::join(columns, ", "))))
+    return state_->error();
+  Inserter inserter(state_->handle, table, columns.size());
+  put(inserter);
+  if (!inserter.ok() || !state_->run("COMMIT")) return state_->error();
+  return std::nullopt;
+}
+
 std::optional<Error> Database::add(std::string_view table, const trace::Trace& trace) {
   for (const TraceTable& known : trace_tables()) {
     if (known.name != table) continue;
-    std::string columns;
-    for (const ColumnNote& c : known.columns)
-      columns += fmt::format("{}{} {}", columns.empty() ? "" : ", ", sql_name(c.name), c.type);
-    if (!state_->run(fmt::format("CREATE TABLE {} ({}); BEGIN", sql_name(table), columns)))
-      return state_->error();
-    Inserter inserter(state_->handle, table, known.columns.size());
-    put_rows(table, trace, inserter);
-    if (!inserter.ok() || !state_->run("COMMIT")) return state_->error();
-    if (state_->tell) state_->tell();
-    return std::nullopt;
+    std::vector<std::string> columns;
+    for (const ColumnNote& c : known.columns) columns.push_back(sql_name(c.name) + " " + std::string(c.type));
+    auto error = fill(table, columns, [&](RowSink& sink) { put_rows(table, trace, sink); });
+    if (!error && state_->tell) state_->tell();
+    return error;
   }
   return Error{fmt::format("there is no table '{}'", table), ""};
 }
@@ -138,18 +144,16 @@ std::optional<Error> Database::add(const report::Report& report) {
   for (std::size_t i = 0; i < report.tables.size(); ++i) {
     const report::Table& table = report.tables[i];
     if (table.columns.empty()) continue;
-    const std::string name = table_name(report, i);
-    std::string columns;
+    std::vector<std::string> columns;
     for (const report::Column& c : table.columns)
-      columns += fmt::format("{}{} {}", columns.empty() ? "" : ", ", sql_name(c.name), sql_type(c));
-    if (!state_->run(fmt::format("CREATE TABLE {} ({}); BEGIN", sql_name(name), columns)))
-      return state_->error();
-    Inserter inserter(state_->handle, name, table.columns.size());
-    for (std::size_t row = 0; row < table.rows() && inserter.ok(); ++row) {
-      for (const report::Column& c : table.columns) put_value(inserter, c, row);
-      inserter.end_row();
-    }
-    if (!inserter.ok() || !state_->run("COMMIT")) return state_->error();
+      columns.push_back(sql_name(c.name) + " " + std::string(sql_type(c)));
+    const auto put = [&](RowSink& sink) {
+      for (std::size_t row = 0; row < table.rows(); ++row) {
+        for (const report::Column& c : table.columns) put_value(sink, c, row);
+        if (!sink.end_row()) return;
+      }
+    };
+    if (auto error = fill(table_name(report, i), columns, put)) return error;
   }
   return std::nullopt;
 }

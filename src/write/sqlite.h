@@ -18,6 +18,8 @@ struct sqlite3;
 
 namespace stepscope::write {
 
+class RowSink;
+
 struct AskLimits {
   std::size_t rows = 0;               ///< kept of the answer; 0 keeps all
   std::chrono::milliseconds time{0};  ///< 0 waits for ever
@@ -56,6 +58,9 @@ class Database {
 
  private:
   explicit Database(sqlite3* handle);
+  /// Makes a table and has `put` fill it.
+  std::optional<Error> fill(std::string_view table, const std::vector<std::string>& columns,
+                            const std::function<void(RowSink&)>& put);
   struct State;
   std::unique_ptr<State> state_;
 };

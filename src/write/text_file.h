@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/gzip_member.h"
+#include "base/gzip.h"
 #include "base/result.h"
 #include "write/output.h"
 
@@ -20,13 +20,9 @@ class TextFile {
   }
   /// False: nobody reads it any more.
   bool add(std::string_view piece) {
-    if (!gzip_) {
-      output_.write(piece);
-      return !output_.closed_early();
-    }
+    if (!gzip_) return output_.write(piece);
     text_ += piece;
-    if (text_.size() >= kMember) pass_on();
-    return !output_.closed_early();
+    return text_.size() < kMember || pass_on();
   }
   /// The file is at its place now, whole.
   std::optional<Error> finish() {
@@ -38,9 +34,10 @@ class TextFile {
   static constexpr std::size_t kMember = std::size_t{4} << 20;  // bytes that are compressed together
 
   TextFile(Output output, bool gzip) : output_(std::move(output)), gzip_(gzip) {}
-  void pass_on() {
-    if (!text_.empty()) output_.write(gzip_member(text_));
+  bool pass_on() {
+    const bool more = text_.empty() || output_.write(gzip_member(text_));
     text_.clear();
+    return more;
   }
 
   Output output_;

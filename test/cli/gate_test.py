@@ -58,12 +58,24 @@ def check_pair(base, new, code, outcome, words):
     check(f"stepscope gate: {outcome}" in markdown and f"| {outcome} |" in markdown, pair + markdown)
 
 
+def check_pages():
+    """The pages for a browser have the tables that the terminal has."""
+    page = gate("fast", "slow", "--format", "html")[1]
+    check("<h1>Regression: step.total" in page and "<h3>Checks</h3>" in page, "no checks in the page of a gate")
+    done = subprocess.run([PROGRAM, "diff", path("slow"), path("fast"), "--format", "html"], capture_output=True, text=True,
+                          timeout=120, check=True)
+    for title in ("Step, part by part (means)", "What changed, per step", "By module", "By operator", "How it adds up"):
+        check(f"<h3>{title}</h3>" in done.stdout, f"no '{title}' in the page of a diff")
+    check("<h3>Verdict</h3>" not in done.stdout, "the headline of a diff stands twice")
+
+
 def main():
     os.makedirs(FOLDER, exist_ok=True)
     for name, options in {**RECORDINGS, **RUNS}.items():
         subprocess.run([MAKE_TRACE, *options, "--out", path(name)], check=True, capture_output=True)
     for pair in PAIRS:
         check_pair(*pair)
+    check_pages()
     limits = ["--fail-on", "step.kernel>5%", "--fail-on", "step.data_loader>1ms"]
     code, out = gate("fast", "slow", *limits)
     check(code == 1 and "step.data_loader" in out.splitlines()[0], out)

@@ -18,8 +18,10 @@ from pftrace import check
 PROGRAM, MAKE_TRACE = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TRACES = os.path.join(ROOT, "..", "shared", "traces")
-# What compares times of several ranks; hta_trace counts all from the earliest start on any clock.
-BETWEEN_RANKS = ("clock_alignment", "collectives", "communication", "stragglers", "hta_trace")
+SAMPLES = os.path.join(ROOT, "examples", "samples")
+DATA = os.path.join(ROOT, "test", "data")
+# What compares times of several ranks.
+BETWEEN_RANKS = ("clock_alignment", "collectives", "communication", "stragglers")
 
 
 def recorded(name):
@@ -94,8 +96,7 @@ class Merge(unittest.TestCase):
                     owners["correlation", event["args"]["correlation"]].add(source)
         self.assertTrue(all(len(of) == 1 for of in owners.values()))
 
-    def test_two_recorded_ranks(self):
-        folder = recorded("two_ranks") or self.skipTest("../shared/traces/two_ranks is not here")
+    def check_ranks(self, folder):
         merged, perfetto = self.path("merged.json.gz"), self.path("merged.pftrace")
         run(PROGRAM, "merge", folder, "-o", merged)
         self.assert_same(folder, merged)
@@ -105,10 +106,14 @@ class Merge(unittest.TestCase):
         self.assertEqual(count["begins"], slices(merged))
         self.assertEqual(count["ends"], count["begins"])
 
-    def test_torch_and_dftracer(self):
-        torch = recorded("h100_vit/trace.json.gz") or self.skipTest("../shared/traces/h100_vit is not here")
-        merged, perfetto = self.path("trace.json.gz"), self.path("merged.pftrace")
-        io = recorded("pfw/test.pfw")
+    def test_two_ranks_on_cpus(self):
+        self.check_ranks(os.path.join(DATA, "gloo_ranks"))
+
+    def test_two_recorded_ranks(self):
+        self.check_ranks(recorded("two_ranks") or self.skipTest("../shared/traces/two_ranks is not here"))
+
+    def check_torch_and_dftracer(self, torch, io, flows):
+        merged, perfetto = self.path(os.path.basename(torch)), self.path("merged.pftrace")
         run(PROGRAM, "merge", torch, io, "-o", merged)
         before, after = answers(PROGRAM, torch), answers(PROGRAM, merged)
         for name, text in after.items():  # one note more
@@ -118,7 +123,14 @@ class Merge(unittest.TestCase):
         with open(perfetto, "rb") as file:
             count = check(file.read())
         self.assertEqual(count["begins"], slices(merged))
-        self.assertGreater(count["whole_flows"], 100)
+        self.assertGreater(count["whole_flows"], flows)
+
+    def test_torch_and_dftracer(self):
+        self.check_torch_and_dftracer(os.path.join(SAMPLES, "cnn.pt.trace.json.gz"), os.path.join(DATA, "reads.pfw"), 50)
+
+    def test_recorded_torch_and_dftracer(self):
+        torch = recorded("h100_vit/trace.json.gz") or self.skipTest("../shared/traces/h100_vit is not here")
+        self.check_torch_and_dftracer(torch, recorded("pfw/test.pfw"), 100)
 
     def test_perfetto_of_generated_ranks(self):
         folder = self.generated("--ranks", "2", "--stacks", "--memory", "--streams", "2")

@@ -90,6 +90,23 @@ class Overlay(unittest.TestCase):
                                      {k: v.replace("copy.json.gz", "one.json") for k, v in
                                       answers(PROGRAM, copy, ("event",)).items()}), [])
 
+    def check_overlay(self, path):
+        copy = self.path("copy.json.gz")
+        run(PROGRAM, "overlay", path, "--all-edges", "-o", copy)
+        marked, _, _ = self.check_copy(path, copy)
+        self.assertGreater(marked, 0)
+        base, other = os.path.basename(path), os.path.basename(copy)
+        self.assertEqual(differences(answers(PROGRAM, path, ("event",)),
+                                     {k: v.replace(other, base) for k, v in
+                                      answers(PROGRAM, copy, ("event",)).items()}), [])
+
+    def test_samples(self):
+        for name in ("test/data/generated_rocm_checkpointing.json.gz", "test/data/generated_2021_workers.json.gz",
+                     "test/data/generated_inference.json.gz", "test/data/gloo_ranks/rank0.pt.trace.json.gz",
+                     "test/data/generated_xpu_optimizer.json.gz"):
+            with self.subTest(name):
+                self.check_overlay(os.path.join(ROOT, name))
+
     def test_recordings(self):
         for name in ("critical_path/cuda_event_sync_multi_stream.json.gz", "h100_vit/trace.json.gz",
                      "critical_path/simple_add.json.gz", "tb_samples/resnet50_num_workers_0", "mi250_toy", "mtia_inference"):
@@ -99,14 +116,7 @@ class Overlay(unittest.TestCase):
             if not os.path.exists(path):
                 self.skipTest(f"{path} is not here")
             with self.subTest(name):
-                copy = self.path("copy.json.gz")
-                run(PROGRAM, "overlay", path, "--all-edges", "-o", copy)
-                marked, _, _ = self.check_copy(path, copy)
-                self.assertGreater(marked, 0)
-                base, other = os.path.basename(path), os.path.basename(copy)
-                self.assertEqual(differences(answers(PROGRAM, path, ("event",)),
-                                             {k: v.replace(other, base) for k, v in
-                                              answers(PROGRAM, copy, ("event",)).items()}), [])
+                self.check_overlay(path)
 
     def test_what_is_drawn_reaches_perfetto(self):
         one, copy, perfetto = self.generated(), self.path("copy.json"), self.path("copy.pftrace")

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "advise/analyses.h"
+#include "analyze/derived.h"
 #include "base/check.h"
 #include "compare/diff.h"
 #include "compare/step_difference.h"
@@ -59,7 +60,8 @@ inline void check_trace(const trace::Trace& trace) {
 inline std::string dump_answers(const trace::Trace& trace) {
   std::string out;
   for (const analyze::Analysis& analysis : advise::all_analyses()) {
-    if (analysis.name == "hta_trace") continue;  // a table in the order of the file
+    for (const analyze::Form& form : analysis.forms)  // in the order of the file, so not in `out`
+      check_report(analyze::run(analysis, form, analyze::Derived(trace, {}), {}));
     const report::Report report = analyze::run(analysis, trace, {});
     for (const report::Table& table : report.tables) {
       for (const report::Column& column : table.columns) {
@@ -78,9 +80,9 @@ inline std::string dump_answers(const trace::Trace& trace) {
 /// A trace compared with itself: rows add up to the step, none changed.
 inline void check_difference(const trace::Trace& trace) {
   compare::Pair pair = compare::recordings_of(trace, trace, {});
-  check_report(compare::diff(trace, trace, pair));
+  const compare::StepDifference difference = compare::diff(trace, trace, pair);
+  check_report(compare::as_report(difference));
   double sum = 0;
-  const compare::StepDifference difference = compare::step_difference(pair.a, pair.b);
   for (const compare::Row& row : difference.rows) {
     CHECK(row.change() == 0);
     sum += row.time.a;

@@ -2,6 +2,7 @@
 """Checks every #include "room/..." below src/ and python/ against the ladder in ARCHITECTURE.md.
 
 The ladder is the fenced block whose lines read "room : room room"; a room may include itself and the rooms named.
+A fenced block of lines "room/folder" names closed folders: only files of the folder itself may include what is in it.
 Prints file:line and the remedy for each wrong arrow and exits 1. With --self-test it checks itself.
 """
 import pathlib
@@ -10,16 +11,22 @@ import sys
 import tempfile
 
 RUNG = re.compile(r"^([a-z]+)\s*:((?:\s+[a-z]+)*)\s*$")
+CLOSED = re.compile(r"^[a-z]+/[a-z]+$")
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
 
 
-def ladder_of(text):
-    """The first fenced block that is nothing but rungs, as {room: rooms it may include}."""
+def block_of(text, line_form):
+    """The matches of the first fenced block whose lines all have that form; [] without one."""
     for block in re.findall(r"^```[a-z]*\n(.*?)^```", text, re.S | re.M):
-        rungs = [RUNG.match(line) for line in block.splitlines() if line.strip()]
-        if rungs and all(rungs):
-            return {rung[1]: set(rung[2].split()) for rung in rungs}
-    return None
+        lines = [line_form.match(line) for line in block.splitlines() if line.strip()]
+        if lines and all(lines):
+            return lines
+    return []
+
+
+def ladder_of(text):
+    """{room: rooms it may include}."""
+    return {rung[1]: set(rung[2].split()) for rung in block_of(text, RUNG)}
 
 
 def wrong_rungs(ladder):
@@ -37,8 +44,8 @@ def wrong_rungs(ladder):
             yield f"ARCHITECTURE.md: room '{room}' reaches itself; take one arrow of the loop away"
 
 
-def wrong_includes(root, ladder):
-    """One message per include that the ladder does not allow."""
+def wrong_includes(root, ladder, closed):
+    """One message per include that the ladder or a closed folder does not allow."""
     for path in sorted([*(root / "src").rglob("*"), *(root / "python").glob("*")]):
         if path.suffix not in (".h", ".cpp") or path.stem.endswith(("_test", "_fuzz", "_bench")):
             continue  # what is not shipped may look anywhere
@@ -52,6 +59,9 @@ def wrong_includes(root, ladder):
             if not match:
                 continue
             other = match[1].split("/")[0]
+            folder = "/".join(match[1].split("/")[:2])
+            if folder in closed and not path.is_relative_to(root / "src" / folder):
+                yield f"{place}:{number}: '{folder}' is closed; ask for what it answers through the list of analyses"
             if "/" not in match[1]:
                 yield f'{place}:{number}: "{match[1]}" names no room; write the path from src/, e.g. "{room}/{match[1]}"'
             elif other not in ladder:
@@ -65,16 +75,17 @@ def wrong_includes(root, ladder):
 def check(root):
     text = (root / "ARCHITECTURE.md").read_text(encoding="utf-8")
     ladder = ladder_of(text)
-    if ladder is None:
+    if not ladder:
         return ["ARCHITECTURE.md: there is no fenced block of 'room : room room' lines; the ladder belongs there"]
-    return [*wrong_rungs(ladder), *wrong_includes(root, ladder)]
+    closed = {line[0] for line in block_of(text, CLOSED)}
+    return [*wrong_rungs(ladder), *wrong_includes(root, ladder, closed)]
 
 
 def self_test():
-    def verdict(ladder, files):
+    def verdict(ladder, files, closed=""):
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder)
-            (root / "ARCHITECTURE.md").write_text(f"words\n\n```\nnot : a ladder!\n```\n\n```\n{ladder}\n```\n")
+            (root / "ARCHITECTURE.md").write_text(f"words\n\n```\nnot : a ladder!\n```\n\n```\n{ladder}\n```\n\n```\n{closed}\n```\n")
             for name, text in files.items():
                 path = root / "src" / name
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -93,6 +104,9 @@ def self_test():
         "base :\ncli : base\npython : base", {"../python/a.cpp": '#include "cli/a.h"\n'})[0]
     assert "reaches itself" in verdict("base : read\nread : base", {"read/a.cpp": ""})[0]
     assert "there is no fenced block" in verdict("", {})[0]
+    inner = '#include "read/inner/a.h"\n'
+    assert verdict(ladder, {"read/inner/b.cpp": inner}, "read/inner") == []
+    assert "'read/inner' is closed" in verdict(ladder, {"read/a.cpp": inner}, "read/inner")[0]
 
 
 def main():

@@ -127,7 +127,7 @@ std::optional<Claim> many_collectives_on_cpu(const Evidence& e) {
 }
 
 std::optional<Claim> waiting_for_rank_on_cpu(const Evidence& e) {
-  const std::vector<analyze::RankWaits>& waits = e.reports().stragglers.waits;
+  const std::vector<analyze::RankWaits>& waits = e.reports().job->stragglers.waits;
   if (waits.size() < 2) return std::nullopt;
   const analyze::RankWaits& latest = *std::max_element(
       waits.begin(), waits.end(), [](const auto& a, const auto& b) { return a.last < b.last; });

@@ -24,7 +24,7 @@ std::optional<Claim> bubble(std::int64_t bubble) {
   stage.waiting = bubble / 2;
   stage.bubble_share = static_cast<double>(bubble) / 8e6;
   stage.ideal_share = 3.0 / 7;
-  reports.pipeline.stages.push_back(stage);
+  reports.job->pipeline.stages.push_back(stage);
   const auto rules = rank_rules();
   const auto rule =
       std::find_if(rules.begin(), rules.end(), [](const Rule& r) { return r.id == RuleId::N08; });
@@ -66,8 +66,8 @@ Claim slow_rank_with(const analyze::SlowKernels& kernels) {
   slow.cost_low = 7'500'000;
   slow.cost_high = 8'500'000;
   slow.by = analyze::CostBy::replay;
-  reports.stragglers.slow.push_back(slow);
-  reports.stragglers.kernels.push_back(kernels);
+  reports.job->stragglers.slow.push_back(slow);
+  reports.job->stragglers.kernels.push_back(kernels);
   Facts facts;
   facts.rank = 0;
   facts.window = 20'000'000;
@@ -116,10 +116,10 @@ std::optional<Claim> slow_links_among(std::int64_t group, const std::vector<doub
   reports.collectives.sizes.push_back(size);
   for (const double share : waits) {
     analyze::RankWaits of;
-    of.rank = std::ssize(reports.stragglers.waits);
+    of.rank = std::ssize(reports.job->stragglers.waits);
     of.total = 6'000'000;
     of.wait_share = share;
-    reports.stragglers.waits.push_back(of);
+    reports.job->stragglers.waits.push_back(of);
   }
   Facts facts;
   facts.rank = 0;
@@ -163,7 +163,7 @@ std::optional<Claim> late_rank_among(const report::Ints& waits, std::int64_t las
     of.collectives = 10;
     of.last = rank == 2 ? last : rank == 1 ? 10 - last : 0;
     of.waited = waits[static_cast<std::size_t>(rank)];
-    reports.stragglers.waits.push_back(of);
+    reports.job->stragglers.waits.push_back(of);
   }
   Facts facts;
   facts.rank = 0;

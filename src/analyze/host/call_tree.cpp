@@ -5,8 +5,10 @@
 #include "analyze/question.h"
 #include "derive/call_paths.h"
 #include "derive/thread_role.h"
+#include "report/sheet.h"
 #include "report/statistics.h"
 #include "report/units.h"
+#include "trace/asked_once.h"
 
 namespace stepscope::analyze {
 namespace {
@@ -16,33 +18,10 @@ using derive::HostPaths;
 using derive::kNoPath;
 using derive::PathId;
 using report::kNoInt;
-using report::Role;
-using report::Shape;
 using report::Unit;
 using trace::Kind;
 using trace::Rank;
 using trace::Row;
-using trace::StringId;
-
-/// The names of ranges as the tree shows them: one for all steps.
-class RangeNames {
- public:
-  RangeNames(const trace::Trace& trace, CallPaths& paths)
-      : trace_(trace), paths_(paths), known_(trace.strings.size(), trace::kNoString) {}
-  StringId of(StringId name) {
-    StringId& known = known_[name];
-    if (known == trace::kNoString) {
-      const std::string_view text = trace_.text(name);
-      known = paths_.names.intern(text.starts_with("ProfilerStep#") ? "ProfilerStep#*" : text);
-    }
-    return known;
-  }
-
- private:
-  const trace::Trace& trace_;
-  CallPaths& paths_;
-  std::vector<StringId> known_;
-};
 
 struct Tree {
   CallPaths paths;
@@ -54,7 +33,9 @@ struct Tree {
 Tree tree_of(const trace::Trace& trace, const Rank& rank, const StepChoice& choice) {
   const trace::EventTable& e = rank.events;
   Tree tree;
-  RangeNames names(trace, tree.paths);
+  trace::AskedOnce path_name(trace.strings, [&](std::string_view name) {  // one node for all steps
+    return tree.paths.names.intern(name.starts_with("ProfilerStep#") ? "ProfilerStep#*" : name);
+  });
   const std::vector<derive::ThreadRole> roles = derive::thread_roles(trace, rank);
   std::vector<PathId> root_of(rank.tracks.size(), kNoPath);
   for (trace::TrackId t = 0; t < roles.size(); ++t)
@@ -63,7 +44,7 @@ Tree tree_of(const trace::Trace& trace, const Rank& rank, const StepChoice& choi
   tree.host = host_paths(rank, tree.paths, [&](Row row, PathId above) {
     const PathId parent = above != kNoPath ? above : root_of[e.track[row]];
     if (parent == kNoPath || !choice.includes(rank, row)) return kNoPath;
-    return tree.paths.child(parent, names.of(e.name[row]));
+    return tree.paths.child(parent, path_name(e.name[row]));
   });
   for (const PathId root : root_of)
     if (root != kNoPath) ++tree.host.calls[root];
@@ -82,20 +63,11 @@ Tree tree_of(const trace::Trace& trace, const Rank& rank, const StepChoice& choi
   return tree;
 }
 
-struct CallTreeColumns {
-  explicit CallTreeColumns(const trace::Trace& trace)
-      : rank(table, trace),
-        name(table.texts("name")),
-        depth(table.ints("depth", Unit::none, Role::depth)),
-        calls(table.ints("calls", Unit::count)),
-        host_total(table.ints("host_total", Unit::ns)),
-        host_self(table.ints("host_self", Unit::ns)),
-        device_total(table.ints("device_total", Unit::ns)),
-        device_self(table.ints("device_self", Unit::ns)) {}
-  report::Table table{"Call tree", Shape::tree, {}};
-  RankColumn rank;
-  report::Texts& name;
-  report::Ints &depth, &calls, &host_total, &host_self, &device_total, &device_self;
+/// One node. Times in ns; of devices report::kNoInt where no device event is recorded.
+struct TreeNode {
+  std::int64_t rank;
+  std::string name;
+  std::int64_t depth, calls, host_total, host_self, device_total, device_self;
 };
 
 /// What of the tree is shown.
@@ -121,7 +93,7 @@ std::vector<std::int64_t> order_of(const Tree& tree) {
 }
 
 /// Returns how many nodes are below the limits.
-std::int64_t add_rank(CallTreeColumns& out, const Rank& rank, const Tree& tree, const Limits& limits,
+std::int64_t add_rank(std::vector<TreeNode>& nodes, const Rank& rank, const Tree& tree, const Limits& limits,
                       bool has_device) {
   const CallPaths& paths = tree.paths;
   double host = 0, device = 0;
@@ -141,14 +113,10 @@ std::int64_t add_rank(CallTreeColumns& out, const Rank& rank, const Tree& tree, 
       ++hidden;
       continue;
     }
-    out.rank.add(rank);
-    out.name.emplace_back(paths.name(path));
-    out.depth.push_back(paths.depth(path));
-    out.calls.push_back(tree.host.calls[path]);
-    out.host_total.push_back(tree.host.total[path]);
-    out.host_self.push_back(tree.host.self[path]);
-    out.device_total.push_back(has_device ? tree.device_total[path] : kNoInt);
-    out.device_self.push_back(has_device ? tree.device_self[path] : kNoInt);
+    nodes.push_back({rank.rank, std::string(paths.name(path)), paths.depth(path), tree.host.calls[path],
+                     tree.host.total[path], tree.host.self[path],
+                     has_device ? tree.device_total[path] : kNoInt,
+                     has_device ? tree.device_self[path] : kNoInt});
   }
   return hidden;
 }
@@ -158,6 +126,17 @@ bool has_device_work(const Rank& rank) {
     if (is_device_work(kind)) return true;
   return false;
 }
+
+const report::Sheet<TreeNode> kTreeSheet{"Call tree",
+                                         report::Shape::tree,
+                                         {report::rank_field<TreeNode>(&TreeNode::rank),
+                                          {"name", &TreeNode::name},
+                                          {"depth", &TreeNode::depth, Unit::none, report::Role::depth},
+                                          {"calls", &TreeNode::calls, Unit::count},
+                                          {"host_total", &TreeNode::host_total, Unit::ns},
+                                          {"host_self", &TreeNode::host_self, Unit::ns},
+                                          {"device_total", &TreeNode::device_total, Unit::ns},
+                                          {"device_self", &TreeNode::device_self, Unit::ns}}};
 
 }  // namespace
 
@@ -171,25 +150,23 @@ constinit const About call_tree_about = {kCallTreeParams};
 report::Report call_tree(const trace::Trace& trace, const report::Params& params) {
   const StepChoice choice(params);
   const Limits limits = limits_of(params);
-  CallTreeColumns out(trace);
-  report::Report report{"call_tree", {}, {}};
+  std::vector<TreeNode> nodes;
+  std::vector<std::string> notes;
   std::int64_t hidden = 0, unattributed = 0;
   for (const Rank& rank : trace.ranks) {
     const Tree tree = tree_of(trace, rank, choice);
-    hidden += add_rank(out, rank, tree, limits, has_device_work(rank));
+    hidden += add_rank(nodes, rank, tree, limits, has_device_work(rank));
     report::add_to(unattributed, tree.unattributed);
   }
-  if (out.table.rows() == 0)
-    report.notes.emplace_back("No host range is recorded. Record with ProfilerActivity.CPU.");
+  if (nodes.empty()) notes.emplace_back("No host range is recorded. Record with ProfilerActivity.CPU.");
   if (hidden > 0)
-    report.notes.push_back(
+    notes.push_back(
         (trace.several() ? "Smaller and deeper rows" : fmt::format("{} smaller or deeper rows", hidden)) +
         " are not shown; --min-share and --depth set the limits.");
   if (unattributed > 0)
-    report.notes.push_back((trace.several() ? "Some" : report::format_value(unattributed, Unit::ns)) +
-                           " of the device time was launched from no recorded host range.");
-  report.tables.push_back(std::move(out.table));
-  return report;
+    notes.push_back((trace.several() ? "Some" : report::format_value(unattributed, Unit::ns)) +
+                    " of the device time was launched from no recorded host range.");
+  return {"call_tree", {tabulate(kTreeSheet, nodes, trace.several())}, std::move(notes)};
 }
 
 }  // namespace stepscope::analyze

@@ -9,6 +9,7 @@
 namespace stepscope::analyze {
 namespace {
 
+using report::Unit;
 using timeline::Interval;
 using timeline::IntervalSet;
 using trace::EventTable;
@@ -35,20 +36,16 @@ std::int32_t step_at(const Rank& rank, const StepChoice& choice, std::int64_t ti
 
 }  // namespace
 
-const report::Sheet<HostCollectives>& host_collective_sheet() {
-  using C = HostCollectives;
-  using report::Unit;
-  static const report::Sheet<C> kSheet{"Collectives on the CPU",
-                                       report::Shape::table,
-                                       {report::rank_field<C>(&C::rank),
-                                        {"step", &C::step, Unit::none, report::Role::key},
-                                        {"collectives", &C::collectives, Unit::count},
-                                        {"total", &C::total, Unit::ns},
-                                        {"exposed", &C::exposed, Unit::ns},
-                                        {"backward", &C::backward, Unit::ns},
-                                        {"before_first", &C::before_first, Unit::ns}}};
-  return kSheet;
-}
+const report::Sheet<HostCollectives> kHostCollectiveSheet{
+    "Collectives on the CPU",
+    report::Shape::table,
+    {report::rank_field<HostCollectives>(&HostCollectives::rank),
+     {"step", &HostCollectives::step, Unit::none, report::Role::key},
+     {"collectives", &HostCollectives::collectives, Unit::count},
+     {"total", &HostCollectives::total, Unit::ns},
+     {"exposed", &HostCollectives::exposed, Unit::ns},
+     {"backward", &HostCollectives::backward, Unit::ns},
+     {"before_first", &HostCollectives::before_first, Unit::ns}}};
 
 void add_host_collectives(std::vector<HostCollectives>& steps, const Derived& derived, const Rank& rank) {
   const trace::Trace& trace = derived.trace();

@@ -18,7 +18,7 @@ struct HostCollectives {
   std::int64_t backward;      ///< the main thread runs operators of the backward pass
   std::int64_t before_first;  ///< of that, over when the first collective begins
 };
-const report::Sheet<HostCollectives>& host_collective_sheet();
+extern const report::Sheet<HostCollectives> kHostCollectiveSheet;
 
 /// Adds the steps of a rank in which a collective ran on the CPU.
 void add_host_collectives(std::vector<HostCollectives>& steps, const Derived& derived,

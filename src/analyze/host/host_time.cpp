@@ -28,11 +28,10 @@ constinit const About host_time_about = {};
 report::Report host_time(const Derived& derived, const report::Params&) {
   HostTime of = host_time_of(derived);
   const bool several = derived.trace().several();
-  return {
-      "host_time",
-      {tabulate(place_sheet(), of.places, several, "Host time by place"),
-       tabulate(work_sheet(), of.work, several), tabulate(host_collective_sheet(), of.collectives, several)},
-      std::move(of.notes)};
+  return {"host_time",
+          {tabulate(kPlaceSheet, of.places, several, "Host time by place"),
+           tabulate(kWorkSheet, of.work, several), tabulate(kHostCollectiveSheet, of.collectives, several)},
+          std::move(of.notes)};
 }
 
 }  // namespace stepscope::analyze

@@ -88,20 +88,16 @@ std::string_view name_of(OpKind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
-const report::Sheet<HostWork>& work_sheet() {
-  using W = HostWork;
-  static const report::Sheet<W> kSheet{
-      "Work of operators",
-      report::Shape::table,
-      {report::rank_field<W>(&W::rank),
-       {"kind", report::named<&W::kind>},
-       {"dtype", report::named<&W::dtype>},
-       {"calls", &W::calls, Unit::count},
-       {"time", &W::time, Unit::ns},
-       {"mean", +[](const W& w) { return report::mean(w.time, w.calls); }, Unit::ns},
-       {"chained", &W::chained, Unit::ns}}};
-  return kSheet;
-}
+const report::Sheet<HostWork> kWorkSheet{
+    "Work of operators",
+    report::Shape::table,
+    {report::rank_field<HostWork>(&HostWork::rank),
+     {"kind", report::named<&HostWork::kind>},
+     {"dtype", report::named<&HostWork::dtype>},
+     {"calls", &HostWork::calls, Unit::count},
+     {"time", &HostWork::time, Unit::ns},
+     {"mean", +[](const HostWork& w) { return report::mean(w.time, w.calls); }, Unit::ns},
+     {"chained", &HostWork::chained, Unit::ns}}};
 
 void add_host_work(std::vector<HostWork>& work, const Derived& derived, const Rank& rank) {
   const auto first = static_cast<std::ptrdiff_t>(work.size());

@@ -21,7 +21,7 @@ struct HostWork {
   std::int64_t calls, time;
   std::int64_t chained;  ///< of `time`, what goes when runs of element-wise ones become one operator each
 };
-const report::Sheet<HostWork>& work_sheet();
+extern const report::Sheet<HostWork> kWorkSheet;
 
 /// Adds a rank's, most time first.
 void add_host_work(std::vector<HostWork>& work, const Derived& derived, const trace::Rank& rank);

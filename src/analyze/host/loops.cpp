@@ -126,27 +126,23 @@ std::string loop_unit(const trace::Trace& trace, const Rank& rank, const Repeate
   return text;
 }
 
-const report::Sheet<OpLoop>& loop_sheet() {
-  using L = OpLoop;
-  static const report::Sheet<L> kSheet{"Loops of operators",
+const report::Sheet<OpLoop> kLoopSheet{"Loops of operators",
                                        report::Shape::table,
-                                       {report::rank_field<L>(&L::rank),
-                                        {"unit", &L::unit, Role::value},
-                                        {"parent", &L::parent, Role::detail},
-                                        {"source", &L::source, Role::detail},
-                                        {"region", &L::region, Role::detail},
-                                        {"loops", &L::loops, Unit::count},
-                                        {"times", &L::times, Unit::count},
-                                        {"waits", &L::waits, Unit::count},
-                                        {"host", &L::host, Unit::ns},
-                                        {"recording", &L::recording, Unit::ns, Role::detail},
-                                        {"idle", &L::idle, Unit::ns},
-                                        {"pauses", &L::pauses, Unit::ns},
-                                        {"events", &L::events, Unit::count},
-                                        {"device", &L::device, Unit::ns},
-                                        {"p50", &L::median, Unit::ns}}};
-  return kSheet;
-}
+                                       {report::rank_field<OpLoop>(&OpLoop::rank),
+                                        {"unit", &OpLoop::unit, Role::value},
+                                        {"parent", &OpLoop::parent, Role::detail},
+                                        {"source", &OpLoop::source, Role::detail},
+                                        {"region", &OpLoop::region, Role::detail},
+                                        {"loops", &OpLoop::loops, Unit::count},
+                                        {"times", &OpLoop::times, Unit::count},
+                                        {"waits", &OpLoop::waits, Unit::count},
+                                        {"host", &OpLoop::host, Unit::ns},
+                                        {"recording", &OpLoop::recording, Unit::ns, Role::detail},
+                                        {"idle", &OpLoop::idle, Unit::ns},
+                                        {"pauses", &OpLoop::pauses, Unit::ns},
+                                        {"events", &OpLoop::events, Unit::count},
+                                        {"device", &OpLoop::device, Unit::ns},
+                                        {"p50", &OpLoop::median, Unit::ns}}};
 
 namespace {
 

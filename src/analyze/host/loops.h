@@ -28,7 +28,7 @@ struct OpLoop {
   std::int64_t events = 0, device = 0;   ///< launched there, and the sum of their lengths
   std::int64_t median = report::kNoInt;  ///< length of these events
 };
-const report::Sheet<OpLoop>& loop_sheet();
+extern const report::Sheet<OpLoop> kLoopSheet;
 
 /// Adds a rank's loops of chosen steps, most host time first; where a device is recorded, those that launch
 /// something.

@@ -74,12 +74,12 @@ void read_python_modules(const trace::Trace& trace, const Rank& rank, const Step
                          const std::vector<Row>& backward, ModulePaths& out) {
   const EventTable& e = rank.events;
   trace::AskedOnce is_module(trace.strings, [](std::string_view name) { return name.starts_with(kModule); });
-  std::vector<StringId> known(trace.strings.size(), trace::kNoString);
+  trace::AskedOnce path_name(trace.strings, [&](std::string_view name) {
+    return out.paths.names.intern(name.substr(kModule.size()));
+  });
   std::vector<PathId> elsewhere;  // by name id of the paths
   const auto name_of = [&](Row row) {
-    StringId& name = known[e.name[row]];
-    if (name == trace::kNoString)
-      name = out.paths.names.intern(trace.text(e.name[row]).substr(kModule.size()));
+    const StringId name = path_name(e.name[row]);
     if (name >= elsewhere.size()) elsewhere.resize(name + 1, kNoPath);
     return name;
   };

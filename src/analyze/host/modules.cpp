@@ -5,6 +5,7 @@
 #include "analyze/list.h"
 #include "analyze/question.h"
 #include "derive/call_paths.h"
+#include "report/sheet.h"
 #include "report/statistics.h"
 
 namespace stepscope::analyze {
@@ -14,7 +15,6 @@ using derive::kNoPath;
 using derive::PathId;
 using report::kNoInt;
 using report::Role;
-using report::Shape;
 using report::Unit;
 using trace::EventTable;
 using trace::kNoRow;
@@ -25,6 +25,7 @@ struct Modules {
   ModulePaths in;
   std::vector<std::int64_t> device_self, backward_self;
   std::int64_t outside = 0;  ///< device time that belongs to no module
+  std::int64_t device = 0;   ///< all device time
 };
 
 Modules modules_of(const trace::Trace& trace, const Rank& rank, const StepChoice& choice) {
@@ -41,56 +42,53 @@ Modules modules_of(const trace::Trace& trace, const Rank& rank, const StepChoice
                         : forward != kNoPath ? out.backward_self[forward]
                                              : out.outside;
     report::add_to(sum, e.duration(row));
+    report::add_to(out.device, e.duration(row));
   }
   return out;
 }
 
-struct ModuleColumns {
-  explicit ModuleColumns(const trace::Trace& trace)
-      : rank(table, trace),
-        module(table.texts("module")),
-        kind(table.texts("class", Role::detail)),
-        depth(table.ints("depth", Unit::none, Role::depth)),
-        calls(table.ints("calls", Unit::count)),
-        host_total(table.ints("host_total", Unit::ns)),
-        host_self(table.ints("host_self", Unit::ns)),
-        device_total(table.ints("device_total", Unit::ns)),
-        device_self(table.ints("device_self", Unit::ns)),
-        backward(table.ints("backward_device", Unit::ns)),
-        backward_self(table.ints("backward_device_self", Unit::ns, Role::detail)),
-        share(table.reals("device_share", Unit::share, Role::share)) {}
-  report::Table table{"Modules", Shape::tree, {}};
-  RankColumn rank;
-  report::Texts &module, &kind;
-  report::Ints &depth, &calls, &host_total, &host_self, &device_total, &device_self, &backward,
-      &backward_self;
-  report::Reals& share;
+/// One module, by its place in the tree. Times in ns; of devices report::kNoInt where no device time is
+/// recorded.
+struct ModuleTimes {
+  std::int64_t rank;
+  std::string name;
+  std::int64_t depth;
+  std::int64_t calls;  ///< report::kNoInt where calls are not recorded
+  std::int64_t host_total, host_self, device_total, device_self, backward, backward_self;
+  double share;  ///< forward and backward, of all device time
 };
 
-void add_rank(ModuleColumns& out, const Rank& rank, const Modules& modules, std::int64_t device_time) {
-  const bool has_device = device_time > 0;
+void add_rank(std::vector<ModuleTimes>& rows, const Rank& rank, const Modules& modules) {
+  const ModulePaths& in = modules.in;
   std::vector<std::int64_t> device = modules.device_self, backward = modules.backward_self;
-  modules.in.paths.add_up(device);
-  modules.in.paths.add_up(backward);
-  std::vector<std::int64_t> weight(modules.in.paths.size());
-  for (PathId path = 0; path < weight.size(); ++path)
-    weight[path] = has_device ? report::plus(device[path], backward[path]) : modules.in.host.total[path];
-  for (const PathId path : modules.in.paths.preorder(weight)) {
-    const std::string_view name = modules.in.paths.name(path);
-    out.rank.add(rank);
-    out.module.emplace_back(name);
-    out.kind.emplace_back(class_of_module(name));
-    out.depth.push_back(modules.in.paths.depth(path));
-    out.calls.push_back(modules.in.counts_calls ? modules.in.host.calls[path] : kNoInt);
-    out.host_total.push_back(modules.in.host.total[path]);
-    out.host_self.push_back(modules.in.host.self[path]);
-    out.device_total.push_back(has_device ? device[path] : kNoInt);
-    out.device_self.push_back(has_device ? modules.device_self[path] : kNoInt);
-    out.backward.push_back(has_device ? backward[path] : kNoInt);
-    out.backward_self.push_back(has_device ? modules.backward_self[path] : kNoInt);
-    out.share.push_back(report::ratio(report::plus(device[path], backward[path]), device_time));
-  }
+  in.paths.add_up(device);
+  in.paths.add_up(backward);
+  const bool has_device = modules.device > 0;
+  const auto known = [&](std::int64_t device_time) { return has_device ? device_time : kNoInt; };
+  std::vector<std::int64_t> both(in.paths.size());
+  for (PathId path = 0; path < both.size(); ++path) both[path] = report::plus(device[path], backward[path]);
+  for (const PathId path : in.paths.preorder(has_device ? both : in.host.total))
+    rows.push_back({rank.rank, std::string(in.paths.name(path)), in.paths.depth(path),
+                    in.counts_calls ? in.host.calls[path] : kNoInt, in.host.total[path], in.host.self[path],
+                    known(device[path]), known(modules.device_self[path]), known(backward[path]),
+                    known(modules.backward_self[path]), report::ratio(both[path], modules.device)});
 }
+
+const report::Sheet<ModuleTimes> kModuleSheet{
+    "Modules",
+    report::Shape::tree,
+    {report::rank_field<ModuleTimes>(&ModuleTimes::rank),
+     {"module", &ModuleTimes::name},
+     {"class", +[](const ModuleTimes& of) { return std::string(class_of_module(of.name)); }, Role::detail},
+     {"depth", &ModuleTimes::depth, Unit::none, Role::depth},
+     {"calls", &ModuleTimes::calls, Unit::count},
+     {"host_total", &ModuleTimes::host_total, Unit::ns},
+     {"host_self", &ModuleTimes::host_self, Unit::ns},
+     {"device_total", &ModuleTimes::device_total, Unit::ns},
+     {"device_self", &ModuleTimes::device_self, Unit::ns},
+     {"backward_device", &ModuleTimes::backward, Unit::ns},
+     {"backward_device_self", &ModuleTimes::backward_self, Unit::ns, Role::detail},
+     {"device_share", &ModuleTimes::share, Unit::share, Role::share}}};
 
 }  // namespace
 
@@ -98,31 +96,25 @@ constinit const About modules_about = {};
 
 report::Report modules(const trace::Trace& trace, const report::Params& params) {
   const StepChoice choice(params);
-  ModuleColumns out(trace);
-  report::Report report{"modules", {}, {}};
-  std::int64_t outside = 0, device_time = 0;
+  std::vector<ModuleTimes> rows;
+  std::vector<std::string> notes;
+  std::int64_t outside = 0, device = 0;
   for (const Rank& rank : trace.ranks) {
     const Modules of_rank = modules_of(trace, rank, choice);
     if (of_rank.in.paths.size() == 0) continue;
-    std::int64_t rank_time = 0;
-    for (const Row row : rank.device_rows())
-      if (is_device_work(rank.events.kind[row]) && choice.includes(rank, row))
-        report::add_to(rank_time, rank.events.duration(row));
-    add_rank(out, rank, of_rank, rank_time);
+    add_rank(rows, rank, of_rank);
     report::add_to(outside, of_rank.outside);
-    report::add_to(device_time, rank_time);
+    report::add_to(device, of_rank.device);
   }
-  if (out.table.rows() == 0)
-    report.notes.emplace_back(
+  if (rows.empty())
+    notes.emplace_back(
         "No nn.Module is recorded. Record with with_stack=True (TorchScript: with_modules=True).");
   else if (outside > 0)
-    report.notes.push_back(
-        (trace.several() ? "Some" : fmt::format("{:.1f} %", 100 * report::ratio(outside, device_time))) +
+    notes.push_back(
+        (trace.several() ? "Some" : fmt::format("{:.1f} %", 100 * report::ratio(outside, device))) +
         " of the device time belongs to no module: launched outside of module calls, or by backward "
-        "operators "
-        "without a recorded forward operator.");
-  report.tables.push_back(std::move(out.table));
-  return report;
+        "operators without a recorded forward operator.");
+  return {"modules", {tabulate(kModuleSheet, rows, trace.several())}, std::move(notes)};
 }
 
 }  // namespace stepscope::analyze

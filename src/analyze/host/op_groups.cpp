@@ -9,6 +9,7 @@
 #include "derive/roof/roof.h"
 #include "derive/row_time.h"
 #include "derive/work/op_args.h"
+#include "trace/asked_once.h"
 
 namespace stepscope::analyze {
 namespace {
@@ -94,7 +95,7 @@ class OpGroupGatherer {
         dims_(trace, rank, "Input Dims"),
         old_dims_(trace, rank, "Input dims"),
         stack_(trace, rank, "Call stack"),
-        frame_(trace.strings.size(), -1) {}
+        frames_work_(trace.strings, frames_work) {}
 
   OpGroups run() {
     group_of_.assign(e_.size(), kNoGroup);
@@ -111,10 +112,7 @@ class OpGroupGatherer {
   static constexpr std::uint32_t kNoGroup = 0xFFFFFFFF;
 
   bool is_operator(Row row) {
-    if (e_.kind[row] != Kind::op || !choice_.includes(rank_, row)) return false;
-    std::int8_t& frame = frame_[e_.name[row]];
-    if (frame < 0) frame = frames_work(trace_.text(e_.name[row]));
-    return frame == 0;
+    return e_.kind[row] == Kind::op && choice_.includes(rank_, row) && !frames_work_(e_.name[row]);
   }
 
   StringId detail(Row row) const {
@@ -220,7 +218,7 @@ class OpGroupGatherer {
   derive::OpWork work_;
   Roofs roofs_;
   trace::ArgReader dims_, old_dims_, stack_;
-  std::vector<std::int8_t> frame_;
+  trace::AskedOnce<bool (*)(std::string_view)> frames_work_;
   bool has_device_ = false;
   std::vector<std::uint32_t> group_of_;
   std::vector<OpGroup> groups_;

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "analyze/list.h"
-#include "analyze/tb/tb.h"
 
 namespace stepscope::analyze {
 namespace {
@@ -16,14 +15,13 @@ using report::Unit;
 using trace::Rank;
 
 OperatorQuestion question_of(const report::Params& params) {
-  const std::string_view group = params.text("group", "name"), whose = params.text("convention", "exact");
-  return {group == "shape"   ? OpGrouping::shape
-          : group == "stack" ? OpGrouping::stack
-                             : OpGrouping::name,
-          whose == "torch"       ? derive::Convention::torch
-          : whose == "tracelens" ? derive::Convention::tracelens
-                                 : derive::Convention::exact,
-          params.text("device-name")};
+  const std::string_view group = params.text("group", "name");
+  return {
+      group == "shape"   ? OpGrouping::shape
+      : group == "stack" ? OpGrouping::stack
+                         : OpGrouping::name,
+      params.text("convention", "exact") == "torch" ? derive::Convention::torch : derive::Convention::exact,
+      params.text("device-name")};
 }
 
 derive::Bound dominant_bound(const OpGroup& g) {
@@ -159,17 +157,15 @@ Operators operators_of(const Derived& derived, const OperatorQuestion& question)
 constexpr report::ParamSpec kOperatorsParams[] = {
     {"group", report::ParamSpec::Type::choice, "name", "name|shape|stack",
      "a row per operator, or per operator and input shape or call stack"},
-    {"convention", report::ParamSpec::Type::choice, "exact", "exact|torch|tracelens",
-     "whose FLOPs: ours, torch's FlopCounterMode, or TraceLens's"},
+    {"convention", report::ParamSpec::Type::choice, "exact", "exact|torch",
+     "whose FLOPs: ours, or torch's FlopCounterMode"},
     {"device-name", report::ParamSpec::Type::text, "", "",
      "the device whose peaks apply, e.g. H100, when the file does not say"},
-    kTbCompat,
 };
 
 constinit const About operators_about = {kOperatorsParams};
 
 report::Report operators(const Derived& derived, const report::Params& params) {
-  if (params.flag("tb-compat")) return tb_operators(derived.trace(), params);
   const OperatorQuestion question = question_of(params);
   Operators of = operators_of(derived, question);
   return {"operators",

@@ -6,7 +6,9 @@
 #include "analyze/list.h"
 #include "analyze/question.h"
 #include "derive/call_paths.h"
+#include "report/sheet.h"
 #include "report/statistics.h"
+#include "trace/asked_once.h"
 
 namespace stepscope::analyze {
 namespace {
@@ -15,8 +17,6 @@ using derive::CallPaths;
 using derive::HostPaths;
 using derive::kNoPath;
 using derive::PathId;
-using report::Role;
-using report::Shape;
 using report::Unit;
 using trace::Kind;
 using trace::kNoRow;
@@ -46,50 +46,41 @@ struct Stacks {
 /// From Python ranges and how they nest.
 Stacks nested_frames(const trace::Trace& trace, const Rank& rank, const StepChoice& choice) {
   Stacks stacks;
-  std::vector<StringId> known(trace.strings.size(), trace::kNoString);
+  trace::AskedOnce path_name(
+      trace.strings, [&](std::string_view frame) { return stacks.paths.names.intern(frame_of(frame)); });
   stacks.host = host_paths(rank, stacks.paths, [&](Row row, PathId above) {
     if (rank.events.kind[row] != Kind::python || !choice.includes(rank, row)) return kNoPath;
-    StringId& name = known[rank.events.name[row]];
-    if (name == trace::kNoString) name = stacks.paths.names.intern(frame_of(trace.name(rank, row)));
-    return stacks.paths.child(above, name);
+    return stacks.paths.child(above, path_name(rank.events.name[row]));
   });
   return stacks;
 }
 
-/// From the `Call stack` arg of ops: "innermost;…;outermost".
-class RecordedStacks {
- public:
-  RecordedStacks(const trace::Trace& trace, const Rank& rank)
-      : trace_(trace), arg_(trace, rank, "Call stack"), known_(trace.strings.size(), kNoPath) {}
-
-  Stacks read(const Rank& rank, const StepChoice& choice) {
-    Stacks stacks;
-    stacks.host = host_paths(rank, stacks.paths, [&](Row row, PathId above) {
-      if (rank.events.kind[row] != Kind::op || !choice.includes(rank, row)) return kNoPath;
-      const StringId stack = arg_.id(row);
-      if (stack == trace::kEmptyString) return kNoPath;
-      if (known_[stack] == kNoPath) known_[stack] = path_of(trace_.text(stack), stacks.paths);
-      return known_[stack] == above ? kNoPath : known_[stack];
-    });
-    return stacks;
+/// Of "innermost;…;outermost".
+PathId path_of(std::string_view stack, CallPaths& paths) {
+  PathId path = kNoPath;
+  while (!stack.empty()) {
+    const std::size_t at = stack.rfind(';');
+    const std::string_view frame = at == std::string_view::npos ? stack : stack.substr(at + 1);
+    stack = at == std::string_view::npos ? std::string_view{} : stack.substr(0, at);
+    if (!frame.empty()) path = paths.child(path, paths.names.intern(frame_of(frame)));
   }
+  return path;
+}
 
- private:
-  static PathId path_of(std::string_view stack, CallPaths& paths) {
-    PathId path = kNoPath;
-    while (!stack.empty()) {
-      const std::size_t at = stack.rfind(';');
-      const std::string_view frame = at == std::string_view::npos ? stack : stack.substr(at + 1);
-      stack = at == std::string_view::npos ? std::string_view{} : stack.substr(0, at);
-      if (!frame.empty()) path = paths.child(path, paths.names.intern(frame_of(frame)));
-    }
-    return path;
-  }
-
-  const trace::Trace& trace_;
-  trace::ArgReader arg_;
-  std::vector<PathId> known_;
-};
+/// From the `Call stack` arg of ops.
+Stacks recorded_stacks(const trace::Trace& trace, const Rank& rank, const StepChoice& choice) {
+  Stacks stacks;
+  const trace::ArgReader arg(trace, rank, "Call stack");
+  std::vector<PathId> known(trace.strings.size(), kNoPath);
+  stacks.host = host_paths(rank, stacks.paths, [&](Row row, PathId above) {
+    if (rank.events.kind[row] != Kind::op || !choice.includes(rank, row)) return kNoPath;
+    const StringId stack = arg.id(row);
+    if (stack == trace::kEmptyString) return kNoPath;
+    if (known[stack] == kNoPath) known[stack] = path_of(trace.text(stack), stacks.paths);
+    return known[stack] == above ? kNoPath : known[stack];
+  });
+  return stacks;
+}
 
 std::vector<std::int64_t> device_time(const Rank& rank, const StepChoice& choice, const Stacks& stacks) {
   const trace::EventTable& e = rank.events;
@@ -114,49 +105,46 @@ std::string folded(const CallPaths& paths, PathId path) {
   return text;
 }
 
-struct StackColumns {
-  explicit StackColumns(const trace::Trace& trace)
-      : rank(table, trace),
-        stack(table.texts("stack")),
-        time(table.ints("time", Unit::ns)),
-        calls(table.ints("calls", Unit::count, Role::detail)) {}
-  report::Table table{"Python stacks", Shape::flame, {}};
-  RankColumn rank;
-  report::Texts& stack;
-  report::Ints &time, &calls;
-  std::size_t text = 0;
+/// One folded stack: time of its last frame alone, in ns, and how often it was called.
+struct FoldedStack {
+  std::int64_t rank;
+  std::string stack;
+  std::int64_t time, calls;
 };
 
-/// Returns false when there was no room for all.
-bool add_rank(StackColumns& out, const Rank& rank, const Stacks& stacks,
+/// Longest first; of equal ones by text. Returns false when there was no room for all: `text` are the bytes
+/// of all lines.
+bool add_rank(std::vector<FoldedStack>& lines, std::size_t& text, const Rank& rank, const Stacks& stacks,
               const std::vector<std::int64_t>& time) {
-  struct Line {
-    PathId path;
-    std::string text;
-  };
   std::vector<PathId> order;
   for (PathId path = 0; path < stacks.paths.size(); ++path)
     if (time[path] > 0) order.push_back(path);
   std::stable_sort(order.begin(), order.end(), [&](PathId a, PathId b) { return time[a] > time[b]; });
-  for (std::size_t begin = 0; begin < order.size();) {
-    std::size_t end = begin;
-    std::vector<Line> equal;
-    for (; end < order.size() && time[order[end]] == time[order[begin]]; ++end) {
-      equal.push_back({order[end], folded(stacks.paths, order[end])});
-      out.text += equal.back().text.size();
-      if (out.text > kMaxText) return false;
+  const auto first = std::ssize(lines);
+  bool all = true;
+  for (const PathId path : order) {
+    std::string stack = folded(stacks.paths, path);
+    text += stack.size();
+    all = text <= kMaxText;
+    if (!all) {  // of stacks with equal time, all are shown or none
+      while (std::ssize(lines) > first && lines.back().time == time[path]) lines.pop_back();
+      break;
     }
-    std::sort(equal.begin(), equal.end(), [](const Line& a, const Line& b) { return a.text < b.text; });
-    for (Line& line : equal) {
-      out.rank.add(rank);
-      out.stack.push_back(std::move(line.text));
-      out.time.push_back(time[line.path]);
-      out.calls.push_back(stacks.host.calls[line.path]);
-    }
-    begin = end;
+    lines.push_back({rank.rank, std::move(stack), time[path], stacks.host.calls[path]});
   }
-  return true;
+  std::sort(lines.begin() + first, lines.end(), [](const FoldedStack& a, const FoldedStack& b) {
+    return a.time != b.time ? a.time > b.time : a.stack < b.stack;
+  });
+  return all;
 }
+
+const report::Sheet<FoldedStack> kStackSheet{
+    "Python stacks",
+    report::Shape::flame,
+    {report::rank_field<FoldedStack>(&FoldedStack::rank),
+     {"stack", &FoldedStack::stack},
+     {"time", &FoldedStack::time, Unit::ns},
+     {"calls", &FoldedStack::calls, Unit::count, report::Role::detail}}};
 
 }  // namespace
 
@@ -169,26 +157,27 @@ constinit const About python_stacks_about = {kPythonStacksParams};
 report::Report python_stacks(const trace::Trace& trace, const report::Params& params) {
   const StepChoice choice(params);
   const bool device = params.text("metric") == "device";
-  StackColumns out(trace);
-  report::Report report{"python_stacks", {}, {}};
+  std::vector<FoldedStack> lines;
+  std::vector<std::string> notes;
+  std::size_t text = 0;
   bool any = false, all = true;
   for (const Rank& rank : trace.ranks) {
     Stacks stacks = nested_frames(trace, rank, choice);
-    if (stacks.paths.size() == 0) stacks = RecordedStacks(trace, rank).read(rank, choice);
+    if (stacks.paths.size() == 0) stacks = recorded_stacks(trace, rank, choice);
     any |= stacks.paths.size() > 0;
-    all = all && add_rank(out, rank, stacks, device ? device_time(rank, choice, stacks) : stacks.host.self);
+    all = all &&
+          add_rank(lines, text, rank, stacks, device ? device_time(rank, choice, stacks) : stacks.host.self);
   }
   if (!any)
-    report.notes.emplace_back("No Python stack is recorded. Record with with_stack=True.");
-  else if (out.table.rows() == 0)
-    report.notes.emplace_back(
+    notes.emplace_back("No Python stack is recorded. Record with with_stack=True.");
+  else if (lines.empty())
+    notes.emplace_back(
         "No stack has time of this kind: no device event was launched below a recorded frame.");
   if (!all)
-    report.notes.push_back(
+    notes.push_back(
         fmt::format("Only the longest stacks are shown: all of them would take more than {} MiB of text.",
                     kMaxText >> 20));
-  report.tables.push_back(std::move(out.table));
-  return report;
+  return {"python_stacks", {tabulate(kStackSheet, lines, trace.several())}, std::move(notes)};
 }
 
 }  // namespace stepscope::analyze

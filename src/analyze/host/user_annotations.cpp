@@ -1,58 +1,29 @@
-// The user's own ranges: how long on the host and on the device, and which kernels ran in them.
+#include "analyze/host/user_annotations.h"
+
 #include <algorithm>
 #include <map>
 #include <set>
 #include <tuple>
 
-#include "analyze/hta/rows.h"
-#include "analyze/idle/device_spans.h"
+#include "analyze/derived.h"
 #include "analyze/list.h"
-#include "analyze/named_durations.h"
+#include "report/sheet.h"
 
 namespace stepscope::analyze {
 namespace {
 
 using report::Role;
-using report::Shape;
-using report::Table;
 using report::Unit;
 using timeline::Time;
 using trace::Kind;
 using trace::Row;
 using trace::TrackId;
 
-/// An event on a device's track, and the range that it ran in.
-struct Placed {
-  Time start, length;
-  Row row, range = trace::kNoRow;
-};
-
-struct OfRank {
-  const trace::Rank* rank;
-  std::vector<Placed> device_ranges, host_ranges, events;
-};
-
-std::vector<OfRank> hta_rows(const Derived& derived, hta::Keep keep) {
-  std::vector<OfRank> out;
-  for (const hta::Table& table : derived.hta(keep)) {
-    OfRank of{table.rank, {}, {}, {}};
-    for (const hta::Event& event : table.events) {
-      const Kind kind = table.rank->events.kind[event.row];
-      const Placed placed{event.start, event.length, event.row};
-      if (kind == Kind::device_annotation) of.device_ranges.push_back(placed);
-      if (kind == Kind::annotation) of.host_ranges.push_back(placed);
-      if (event.stream >= 0 && event.correlation >= 0) of.events.push_back(placed);
-    }
-    out.push_back(std::move(of));
-  }
-  return out;
-}
-
-std::vector<OfRank> own_rows(const Derived& derived) {
-  std::vector<OfRank> out;
+std::vector<RankRanges> own_rows(const Derived& derived) {
+  std::vector<RankRanges> out;
   for (const trace::Rank& rank : derived.trace().ranks) {
     const auto& e = rank.events;
-    OfRank of{&rank, {}, {}, {}};
+    RankRanges of{&rank, {}, {}, {}};
     const Time origin = origin_of(rank);
     for (Row row = 0; row < e.size(); ++row) {
       if (!derived.choice().includes(rank, row)) continue;
@@ -122,7 +93,7 @@ void place(std::vector<Placed*>& events, std::vector<const Placed*>& ranges) {
   }
 }
 
-void place_all(OfRank& of) {
+void place_all(RankRanges& of) {
   const auto& track = of.rank->events.track;
   std::map<TrackId, std::pair<std::vector<Placed*>, std::vector<const Placed*>>> by_track;
   for (const Placed& range : of.device_ranges) by_track[track[range.row]].second.push_back(&range);
@@ -132,83 +103,82 @@ void place_all(OfRank& of) {
   for (auto& [id, both] : by_track) place(both.first, both.second);
 }
 
-Table durations(const trace::Trace& trace, const std::vector<OfRank>& ranks, const report::Params& params) {
-  Table table{"Annotations", Shape::table, {}};
-  RankColumn rank(table, trace);
-  auto& side = table.texts("side");
-  NamedDurationColumns durations(table);
-  const double share = params.share("duration-ratio", 0.8);
-  const auto most = static_cast<std::size_t>(std::max<std::int64_t>(0, params.integer("num-kernels", 1000)));
-  const std::vector<std::string> allowed = params.texts("keep");
-  for (const OfRank& of : ranks) {
+struct Annotation : NamedDurations {
+  std::int64_t rank;
+  std::string_view side;
+};
+
+/// A device event, and the range that it ran in; times in ns.
+struct InRange {
+  std::int64_t rank, event;
+  std::string_view name, category;
+  std::int64_t stream;
+  Time start, duration;
+  std::string_view annotation;
+};
+
+std::vector<InRange> events_in(const trace::Trace& trace, const RankRanges& of) {
+  std::vector<InRange> rows;
+  if (of.device_ranges.empty()) return rows;
+  const auto& e = of.rank->events;
+  for (const Placed& event : of.events)
+    rows.push_back({of.rank->rank, e.source[event.row], trace.text(e.name[event.row]),
+                    trace.text(e.category[event.row]), of.rank->tracks[e.track[event.row]].stream,
+                    event.start, event.length,
+                    event.range == trace::kNoRow ? "" : trace.name(*of.rank, event.range)});
+  return rows;
+}
+
+const report::Sheet<Annotation> kAnnotations{
+    "Annotations", report::Shape::table,
+    with_durations<Annotation>(
+        {report::rank_field<Annotation>(&Annotation::rank), {"side", &Annotation::side}})};
+const report::Sheet<InRange> kEvents{"Device events in annotations",
+                                     report::Shape::table,
+                                     {report::rank_field<InRange>(&InRange::rank),
+                                      {"event", &InRange::event, Unit::none, Role::key},
+                                      {"name", &InRange::name, Role::value},
+                                      {"category", &InRange::category, Role::detail},
+                                      {"stream", &InRange::stream, Unit::none, Role::detail},
+                                      {"start", &InRange::start, Unit::ns},
+                                      {"duration", &InRange::duration, Unit::ns},
+                                      {"annotation", &InRange::annotation, Role::value}}};
+
+}  // namespace
+
+report::Report annotations_in(std::vector<RankRanges> ranks, const trace::Trace& trace,
+                              std::vector<NamedDurations> (*shown)(std::vector<NamedDurations>,
+                                                                   const report::Params&),
+                              const report::Params& params) {
+  std::vector<Annotation> annotations;
+  std::vector<InRange> events;
+  for (RankRanges& of : ranks) {
+    place_all(of);
     for (const bool device : {false, true}) {
       DurationsByName by_name(trace.strings);
       for (const Placed& range : device ? of.device_ranges : of.host_ranges)
         by_name.add(of.rank->events.name[range.row], range.length);
-      std::vector<NamedDurations> rows = by_name.rows();
-      if (params.flag("hta-compat")) rows = with_others(std::move(rows), share, most, allowed);
-      for (const NamedDurations& row : rows) {
-        rank.add(*of.rank);
-        side.emplace_back(device ? "device" : "host");
-        durations.add(row);
-      }
+      for (NamedDurations& row : shown(by_name.rows(), params))
+        annotations.push_back({std::move(row), of.rank->rank, device ? "device" : "host"});
     }
+    for (const InRange& event : events_in(trace, of)) events.push_back(event);
   }
-  return table;
-}
-
-Table events(const trace::Trace& trace, const std::vector<OfRank>& ranks) {
-  Table table{"Device events in annotations", Shape::table, {}};
-  RankColumn rank(table, trace);
-  auto& id = table.ints("event", Unit::none, Role::key);
-  auto& name = table.texts("name", Role::value);
-  auto& category = table.texts("category", Role::detail);
-  auto& stream = table.ints("stream", Unit::none, Role::detail);
-  auto& start = table.ints("start", Unit::ns);
-  auto& duration = table.ints("duration", Unit::ns);
-  auto& annotation = table.texts("annotation", Role::value);
-  for (const OfRank& of : ranks) {
-    if (of.device_ranges.empty()) continue;
-    const auto& e = of.rank->events;
-    for (const Placed& event : of.events) {
-      rank.add(*of.rank);
-      id.push_back(e.source[event.row]);
-      name.emplace_back(trace.text(e.name[event.row]));
-      category.emplace_back(trace.text(e.category[event.row]));
-      stream.push_back(of.rank->tracks[e.track[event.row]].stream);
-      start.push_back(event.start);
-      duration.push_back(event.length);
-      annotation.emplace_back(event.range == trace::kNoRow ? "" : trace.name(*of.rank, event.range));
-    }
-  }
-  return table;
-}
-
-constexpr report::ParamSpec kUserAnnotationsParams[] = {
-    {"duration-ratio", report::ParamSpec::Type::percentage, "80", "",
-     "with --hta-compat: the percentage of the time that keeps its names"},
-    {"num-kernels", report::ParamSpec::Type::integer, "1000", "",
-     "with --hta-compat: the most names per rank; what is beyond is called others"},
-    {"keep", report::ParamSpec::Type::texts, "", "",
-     "with --hta-compat: names that contain this text never become others; may be given several times"},
-    kHtaCompat,
-    kHtaLastStep};
-
-}  // namespace
-
-constinit const About user_annotations_about = {kUserAnnotationsParams, false};
-
-report::Report user_annotations(const Derived& derived, const report::Params& params) {
-  std::vector<OfRank> ranks =
-      params.flag("hta-compat") ? hta_rows(derived, hta::keep_of(params)) : own_rows(derived);
-  for (OfRank& of : ranks) place_all(of);
-  report::Report report{"user_annotations", {}, {}};
-  report.tables.push_back(durations(derived.trace(), ranks, params));
-  report.tables.push_back(events(derived.trace(), ranks));
-  if (report.tables[0].rows() == 0)
+  report::Report report{
+      "user_annotations",
+      {tabulate(kAnnotations, annotations, trace.several()), tabulate(kEvents, events, trace.several())},
+      {}};
+  if (annotations.empty())
     report.notes.emplace_back(
         "No ranges of the program were recorded: torch.profiler.record_function(name) makes them.");
   return report;
+}
+
+constinit const About user_annotations_about = {{}, false};
+
+report::Report user_annotations(const Derived& derived, const report::Params& params) {
+  return annotations_in(
+      own_rows(derived), derived.trace(),
+      [](std::vector<NamedDurations> rows, const report::Params&) { return rows; }, params);
 }
 
 }  // namespace stepscope::analyze

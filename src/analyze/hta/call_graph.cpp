@@ -4,9 +4,7 @@
 #include <iterator>
 #include <map>
 #include <string_view>
-#include <tuple>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 namespace stepscope::analyze::hta {
@@ -29,43 +27,8 @@ std::map<ThreadKey, std::vector<Position>> threads_of(const Table& table) {
   return threads;
 }
 
-/// An end of an event. At one time: those of events without a length last if another event opens then, first
-/// otherwise, so that they lie in what is open; closes, shorter events first; opens, longer ones first.
-struct End {
-  Time time;
-  int order;
-  std::int64_t length, index;  ///< as they sort
-  Position event;
-  bool opens;
-  auto key() const { return std::tuple(time, order, length, index); }
-};
-
-constexpr int kFirst = 0, kClose = 1, kOpen = 2, kLast = 3;
-
-std::vector<End> ends_of(const Table& table, const std::vector<Position>& thread) {
-  std::unordered_set<Time> opens;
-  for (const Position at : thread) {
-    const Event& event = table.events[static_cast<std::size_t>(at)];
-    if (event.length > 0) opens.insert(event.start);
-  }
-  std::vector<End> ends;
-  for (const Position at : thread) {
-    const Event& event = table.events[static_cast<std::size_t>(at)];
-    if (event.length > 0) {
-      ends.push_back({event.start, kOpen, -event.length, event.index, at, true});
-      ends.push_back({event.end(), kClose, event.length, -event.index, at, false});
-      continue;
-    }
-    const int order = opens.contains(event.start) ? kLast : kFirst;
-    ends.push_back({event.start, order, 0, event.index, at, true});
-    ends.push_back({event.start, order, 1, -event.index, at, false});
-  }
-  std::sort(ends.begin(), ends.end(), [](const End& a, const End& b) { return a.key() < b.key(); });
-  return ends;
-}
-
 void nest(const Table& table, const std::vector<Position>& thread, std::vector<Node>& nodes) {
-  for (const Nested& nested : nested_in(table, thread)) {
+  for (const path::Nested& nested : path::nested_in(table, thread)) {
     nodes[static_cast<std::size_t>(nested.event)].parent = nested.parent;
     nodes[static_cast<std::size_t>(nested.event)].height = 1;
   }
@@ -186,20 +149,6 @@ void measure(const Table& table, std::vector<Node>& nodes) {
 }
 
 }  // namespace
-
-std::vector<Nested> nested_in(const Table& table, const std::vector<std::int32_t>& thread) {
-  std::vector<Nested> nested;
-  std::vector<Position> open;
-  for (const End& end : ends_of(table, thread)) {
-    if (end.opens) {
-      nested.push_back({end.event, open.empty() ? -1 : open.back()});
-      open.push_back(end.event);
-    } else if (!open.empty()) {
-      open.pop_back();
-    }
-  }
-  return nested;
-}
 
 std::vector<Node> call_graph(const trace::Trace& trace, const Table& table) {
   std::vector<Node> nodes(table.events.size());

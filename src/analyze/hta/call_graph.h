@@ -18,13 +18,6 @@ struct Node {
   Time first_kernel = 0, last_kernel = 0;  ///< start of the first, end of the last; where there are any
 };
 
-/// An event of a thread and what it lies in; positions in Table::events, -1: nothing.
-struct Nested {
-  std::int32_t event, parent;
-};
-/// In the order in which they open. What opened last is the parent; a close takes it away, whoever's it is.
-std::vector<Nested> nested_in(const Table& table, const std::vector<std::int32_t>& thread);
-
 /// A node per event of the table.
 std::vector<Node> call_graph(const trace::Trace& trace, const Table& table);
 

@@ -1,69 +1,29 @@
-#include "analyze/hta/critical_path.h"
+// The critical path of HTA's table, by its names of calls.
+#include "analyze/path/critical_path.h"
 
-#include <algorithm>
-#include <limits>
-#include <optional>
-
-#include "analyze/hta/path_build.h"
+#include "analyze/hta/rows.h"
+#include "analyze/list.h"
 
 namespace stepscope::analyze::hta {
-
-std::string_view name_of(EdgeType type) {
-  constexpr std::string_view kNames[] = {"operator", "dependency", "kernel_launch_delay",
-                                         "kernel_kernel_delay", "sync_dependency"};
-  return kNames[static_cast<std::size_t>(type)];
-}
-
 namespace {
 
-using timeline::Interval;
-
-/// From the earliest start of the ranges to their latest end; `instance` becomes how many have such a name.
-std::optional<Interval> window_of(const PathRows& rows, const Ranges& ranges, bool compat,
-                                  std::int64_t& instance) {
-  if (ranges.annotation.empty())
-    return Interval{std::numeric_limits<Time>::min() / 2, std::numeric_limits<Time>::max() / 2};
-  std::optional<Interval> window;
-  for (Position at = 0; at < rows.size(); ++at) {
-    if (rows.is_device(at) && !compat) continue;
-    if (rows.name(at).find(ranges.annotation) == std::string_view::npos) continue;
-    const std::int64_t number = instance++;
-    if (number < ranges.instances.first || number > ranges.instances.second) continue;
-    const Interval range{rows.event(at).start, rows.event(at).end()};
-    window =
-        window ? Interval{std::min(window->begin, range.begin), std::max(window->end, range.end)} : range;
-  }
-  return window;
+bool communicates(const trace::Trace& trace, const trace::Rank& rank, Row row) {
+  return kernel_type(trace.name(rank, row)) == KernelType::communication;
 }
 
-/// Calls that begin in the window, and what they launched; waits of streams wherever they are.
-std::vector<Position> rows_inside(const PathRows& rows, Interval window) {
-  std::vector<Position> inside;
-  for (Position at = 0; at < rows.size(); ++at) {
-    const Position launch = rows.is_device(at) ? rows.partner(at) : at;
-    const bool begins = launch != kNone && rows.event(launch).length > 0 &&
-                        rows.event(launch).start >= window.begin && rows.event(launch).start <= window.end;
-    if (begins || rows.name(at) == "Stream Wait Event") inside.push_back(at);
-  }
-  return inside;
-}
+constexpr path::Rules kRules = {blocks, communicates, holds_calls, is_queued_launch, true};
 
 }  // namespace
 
-PathGraph critical_path(const trace::Trace& trace, const Table& table, const Ranges& ranges, bool compat) {
-  PathRows rows(trace, table, compat);
-  PathGraph graph;
-  const std::optional<Interval> window = window_of(rows, ranges, compat, graph.ranges);
-  if (!window) return graph;
-  const std::int64_t named = graph.ranges;
-  const std::vector<Position> inside = rows_inside(rows, *window);
-  GrowingPath path(rows, inside);
-  add_host_edges(rows, inside, path);
-  add_device_edges(rows, inside, path);
-  graph = path.take();
-  graph.ranges = named;
-  find_longest(graph);
-  return graph;
+constinit const FormParams critical_path_params = {};
+
+report::Report critical_path(const Derived& derived, const report::Params& params) {
+  return critical_path_report(derived.trace(), tables_of(derived, keep_of(params)), kRules, params);
+}
+
+void draw_critical_path(const Derived& derived, const report::Params& params, Sketch& sketch) {
+  for (const Table& table : tables_of(derived, keep_of(params)))
+    if (table.rank == &sketch.rank()) draw_path_of(derived.trace(), {table}, kRules, params, sketch);
 }
 
 }  // namespace stepscope::analyze::hta

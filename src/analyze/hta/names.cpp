@@ -4,14 +4,8 @@
 
 #include "base/text.h"
 
-namespace stepscope::analyze {
+namespace stepscope::analyze::hta {
 
-std::string_view name_of(KernelType type) {
-  constexpr std::string_view kNames[] = {"COMPUTATION", "COMMUNICATION", "MEMORY", "OTHER"};
-  return kNames[static_cast<std::size_t>(type)];
-}
-
-namespace hta {
 namespace {
 
 template <std::size_t N>
@@ -34,6 +28,11 @@ constexpr std::string_view kNoComputation[] = {"Stream Wait Event",
 constexpr std::string_view kNoComputationParts[] = {"Memcpy", "Memset", "dma", "Sync"};
 
 }  // namespace
+
+std::string_view name_of(KernelType type) {
+  constexpr std::string_view kNames[] = {"COMPUTATION", "COMMUNICATION", "MEMORY", "OTHER"};
+  return kNames[static_cast<std::size_t>(type)];
+}
 
 KernelType kernel_type(std::string_view name) {
   if (begins(name, kCommunication) || has(name, "ncclKernel")) return KernelType::communication;
@@ -64,5 +63,19 @@ bool is_counted_launch(std::string_view name, bool with_memory) {
   return is_one_of(name, kNames) || (with_memory && is_one_of(name, kMemoryNames));
 }
 
-}  // namespace hta
-}  // namespace stepscope::analyze
+bool blocks(std::string_view name) {
+  constexpr std::string_view kNames[] = {"cudaDeviceSynchronize",
+                                         "cudaStreamSynchronize",
+                                         "cudaEventQuery",
+                                         "cudaEventSynchronize",
+                                         "cudaMemcpy",
+                                         "cudaMemcpyAsync"};
+  return is_one_of(name, kNames);
+}
+
+bool holds_calls(std::string_view category) {
+  constexpr std::string_view kNames[] = {"cpu_op", "cuda_runtime", "cuda_driver"};
+  return is_one_of(category, kNames);
+}
+
+}  // namespace stepscope::analyze::hta

@@ -1,4 +1,4 @@
-// What HTA's patterns make of names. Only --hta-compat asks: the engine's own classes are in derive.
+// What HTA's patterns make of names.
 #pragma once
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 #include <iterator>
 #include <string_view>
 
-namespace stepscope::analyze {
+namespace stepscope::analyze::hta {
 
 /// In HTA's order of precedence in combined labels.
 enum class KernelType : std::uint8_t { computation, communication, memory, other };
@@ -15,21 +15,17 @@ std::string_view name_of(KernelType type);
 inline constexpr KernelType kWorkTypes[] = {KernelType::computation, KernelType::communication,
                                             KernelType::memory};
 
-namespace hta {
-
-template <std::size_t N>
-bool is_one_of(std::string_view name, const std::string_view (&names)[N]) {
-  return std::find(std::begin(names), std::end(names), name) != std::end(names);
-}
-
 KernelType kernel_type(std::string_view name);
 
 /// Launches of kernels, by the pattern (cuda.*LaunchKernel)|(cuLaunchKernel)|(^runFunction).
 bool is_kernel_launch(std::string_view name);
 /// Calls whose work a queue holds.
 bool is_queued_launch(std::string_view name);
+/// Host calls whose own time the critical path takes for a wait.
+bool blocks(std::string_view name);
+/// Categories of the calls that the critical path leads through.
+bool holds_calls(std::string_view category);
 /// Calls that launch_stats looks at; copies and fills only `with_memory`.
 bool is_counted_launch(std::string_view name, bool with_memory);
 
-}  // namespace hta
-}  // namespace stepscope::analyze
+}  // namespace stepscope::analyze::hta

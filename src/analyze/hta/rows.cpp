@@ -9,7 +9,6 @@
 #include <set>
 
 #include "analyze/question.h"
-#include "analyze/tb/events.h"
 #include "base/sort_runs.h"
 #include "trace/asked_once.h"
 
@@ -19,15 +18,6 @@ namespace {
 using trace::Kind;
 using trace::Rank;
 using trace::Trace;
-
-/// Events without a duration are dropped, and so is the span of the whole recording.
-bool is_kept(const Trace& trace, const Rank& rank, Row row) {
-  const Kind kind = rank.events.kind[row];
-  if (kind == Kind::memory || kind == Kind::instant || kind == Kind::counter || kind == Kind::span)
-    return false;
-  const std::string_view category = trace.text(rank.events.category[row]);
-  return !category.empty() && category != "Trace";
-}
 
 std::int64_t number_of(const trace::ArgReader& arg, Row row) {
   if (const auto number = arg.integer(row)) return *number;
@@ -49,9 +39,9 @@ void set_times(Event& event, Time start, Time length, bool fractions) {
     event.length = length;
     return;
   }
-  const double begin = tb::microseconds(start);
+  const double begin = microseconds(start);
   const auto up = static_cast<std::int64_t>(std::ceil(begin));
-  const auto down = static_cast<std::int64_t>(std::floor(begin + tb::microseconds(length)));
+  const auto down = static_cast<std::int64_t>(std::floor(begin + microseconds(length)));
   event.start = up * 1000;
   event.length = (down - up) * 1000;
 }
@@ -198,7 +188,7 @@ Table table_of(const Trace& trace, const Rank& rank) {
   const bool fractions = has_fractions(rank);
   const trace::ArgReader stream(trace, rank, "stream"), correlation(trace, rank, "correlation");
   for (Row row = 0; row < e.size(); ++row) {
-    if (!is_kept(trace, rank, row)) continue;
+    if (!path::is_listed(trace, rank, row)) continue;
     Event event{row, e.source[row], 0, 0, number_of(stream, row), number_of(correlation, row)};
     set_times(event, e.start[row], e.duration(row), fractions);
     table.events.push_back(event);
@@ -231,14 +221,7 @@ void drop_last_step(Table& table, const OnDevice& on_device, const std::vector<S
   table.events = std::move(device);
 }
 
-}  // namespace
-
-Keep keep_of(const report::Params& params) {
-  if (params.flag("everything")) return Keep::everything;
-  return params.flag("hta-last-step") ? Keep::with_last_step : Keep::without_last_step;
-}
-
-std::vector<Table> tables_of(const Trace& trace, Keep keep) {
+std::vector<Table> make_tables(const Trace& trace, Keep keep) {
   const OnDevice on_device(trace);
   std::vector<Table> tables;
   Time first = std::numeric_limits<Time>::max();
@@ -262,20 +245,20 @@ std::vector<Table> tables_of(const Trace& trace, Keep keep) {
   return tables;
 }
 
-Table exact_table(const Trace& trace, const Rank& rank) {
-  Table table{&rank, origin_of(rank), {}};
-  const trace::EventTable& e = rank.events;
-  const trace::ArgReader correlation(trace, rank, "correlation");
-  for (Row row = 0; row < e.size(); ++row) {
-    if (!is_kept(trace, rank, row)) continue;
-    const trace::Track& track = rank.tracks[e.track[row]];
-    Event event{row, row + std::int64_t{1}, e.start[row] - table.earliest, e.duration(row)};
-    event.stream = track.side == trace::Track::Side::device && is_device_row(e.kind[row]) ? track.stream : -1;
-    event.correlation = correlation.integer_or(row, -1);
-    event.partner = e.launch[row] == trace::kNoRow ? 0 : e.launch[row] + std::int64_t{1};
-    table.events.push_back(event);
-  }
-  return table;
+}  // namespace
+
+Keep keep_of(const report::Params& params) {
+  if (params.flag("everything")) return Keep::everything;
+  return params.flag("hta-last-step") ? Keep::with_last_step : Keep::without_last_step;
+}
+
+const std::vector<Table>& tables_of(const Derived& derived, Keep keep) {
+  struct Tables {
+    std::vector<Table> of_ranks;
+  };
+  return derived
+      .kept<Tables>(static_cast<int>(keep), [&] { return Tables{make_tables(derived.trace(), keep)}; })
+      .of_ranks;
 }
 
 }  // namespace stepscope::analyze::hta

@@ -7,7 +7,6 @@
 #include <unordered_map>
 
 #include "analyze/list.h"
-#include "analyze/tb/tb.h"
 #include "derive/idle/device_busy.h"
 #include "derive/roof/matrix_cores.h"
 #include "derive/roof/peaks.h"
@@ -210,44 +209,37 @@ std::string capability_text(const DeviceUse& of) {
   return of.compute_major > 0 ? fmt::format("{}.{}", of.compute_major, of.compute_minor) : "";
 }
 
-report::Table device_table(const std::vector<DeviceUse>& devices, bool several) {
-  using D = DeviceUse;
-  static const report::Sheet<D> kDevices{
-      "Devices",
-      Shape::table,
-      {report::rank_field<D>(&D::rank),
-       {"device", &D::device, Unit::none, Role::key},
-       {"name", &D::name, Role::detail},
-       {"utilization", &D::utilization, Unit::share, Role::share},
-       {"kernel_share", &D::kernels, Unit::share, Role::share},
-       {"exposed_communication", &D::exposed_communication, Unit::share, Role::share},
-       {"exposed_copy", &D::exposed_copy, Unit::share, Role::share},
-       {"sm_efficiency", &D::sm_efficiency, Unit::share, Role::share},
-       {"occupancy", &D::occupancy, Unit::share, Role::share},
-       {"tensor_core_share", &D::tensor_cores, Unit::share, Role::share},
-       {"plain_core_share", &D::plain_cores, Unit::share, Role::share},
-       {"unknown_core_share", &D::unknown_cores, Unit::share, Role::detail},
-       {"fp64_share", &D::fp64, Unit::share, Role::detail},
-       {"plain_gain", &D::plain_gain, Unit::none, Role::detail},
-       {"fp64_gain", &D::fp64_gain, Unit::none, Role::detail},
-       {"busy", &D::busy, Unit::ns},
-       {"window", &D::window, Unit::ns},
-       {"memory", &D::memory, Unit::bytes, Role::detail},
-       {"compute_capability", &capability_text, Role::detail}}};
-  return tabulate(kDevices, devices, several);
-}
+const report::Sheet<DeviceUse> kDeviceSheet{
+    "Devices",
+    Shape::table,
+    {report::rank_field<DeviceUse>(&DeviceUse::rank),
+     {"device", &DeviceUse::device, Unit::none, Role::key},
+     {"name", &DeviceUse::name, Role::detail},
+     {"utilization", &DeviceUse::utilization, Unit::share, Role::share},
+     {"kernel_share", &DeviceUse::kernels, Unit::share, Role::share},
+     {"exposed_communication", &DeviceUse::exposed_communication, Unit::share, Role::share},
+     {"exposed_copy", &DeviceUse::exposed_copy, Unit::share, Role::share},
+     {"sm_efficiency", &DeviceUse::sm_efficiency, Unit::share, Role::share},
+     {"occupancy", &DeviceUse::occupancy, Unit::share, Role::share},
+     {"tensor_core_share", &DeviceUse::tensor_cores, Unit::share, Role::share},
+     {"plain_core_share", &DeviceUse::plain_cores, Unit::share, Role::share},
+     {"unknown_core_share", &DeviceUse::unknown_cores, Unit::share, Role::detail},
+     {"fp64_share", &DeviceUse::fp64, Unit::share, Role::detail},
+     {"plain_gain", &DeviceUse::plain_gain, Unit::none, Role::detail},
+     {"fp64_gain", &DeviceUse::fp64_gain, Unit::none, Role::detail},
+     {"busy", &DeviceUse::busy, Unit::ns},
+     {"window", &DeviceUse::window, Unit::ns},
+     {"memory", &DeviceUse::memory, Unit::bytes, Role::detail},
+     {"compute_capability", &capability_text, Role::detail}}};
 
-report::Table curve(const std::vector<UseOverTime>& over_time, bool several) {
-  using U = UseOverTime;
-  static const report::Sheet<U> kCurve{"Utilization over time",
-                                       Shape::curve,
-                                       {report::rank_field<U>(&U::rank),
-                                        {"device", &U::device, Unit::none, Role::key},
-                                        {"time", &U::time, Unit::ns, Role::key},
-                                        {"utilization", &U::utilization, Unit::share},
-                                        {"sm_efficiency", &U::sm_efficiency, Unit::share}}};
-  return tabulate(kCurve, over_time, several);
-}
+const report::Sheet<UseOverTime> kUtilizationSheet{
+    "Utilization over time",
+    Shape::curve,
+    {report::rank_field<UseOverTime>(&UseOverTime::rank),
+     {"device", &UseOverTime::device, Unit::none, Role::key},
+     {"time", &UseOverTime::time, Unit::ns, Role::key},
+     {"utilization", &UseOverTime::utilization, Unit::share},
+     {"sm_efficiency", &UseOverTime::sm_efficiency, Unit::share}}};
 
 }  // namespace
 
@@ -258,16 +250,14 @@ Devices devices_of(const Derived& derived) {
   return of;
 }
 
-constexpr report::ParamSpec kDevicesParams[] = {kTbCompat};
+constinit const About devices_about = {};
 
-constinit const About devices_about = {kDevicesParams};
-
-report::Report devices(const Derived& derived, const report::Params& params) {
+report::Report devices(const Derived& derived, const report::Params& /*params*/) {
   const trace::Trace& trace = derived.trace();
-  if (params.flag("tb-compat")) return tb_devices(trace, params);
   Devices of = devices_of(derived);
   return {"devices",
-          {device_table(of.devices, trace.several()), curve(of.over_time, trace.several())},
+          {tabulate(kDeviceSheet, of.devices, trace.several()),
+           tabulate(kUtilizationSheet, of.over_time, trace.several())},
           std::move(of.notes)};
 }
 

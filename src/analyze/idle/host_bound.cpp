@@ -90,23 +90,20 @@ Row host_range(const Rank& rank, const Stretch& stretch, const std::vector<trace
 
 }  // namespace
 
-const report::Sheet<HostBoundStretch>& stretch_sheet() {
-  using S = HostBoundStretch;
-  static const report::Sheet<S> kSheet{
-      "Host-bound stretches",
-      report::Shape::table,
-      {report::rank_field<S>(&S::rank),
-       {"device", &S::device, Unit::none, Role::key},
-       {"start", &S::start, Unit::ns, Role::key},
-       {"length", &S::length, Unit::ns},
-       {"step", +[](const S& s) { return s.step == kNoInt ? "" : std::to_string(s.step); }, Role::detail},
-       {"cause", report::named<&S::cause>, Role::value},
-       {"host", &S::host, Role::value},
-       {"op", &S::op, Role::value},
-       {"thread", &S::thread, Role::detail},
-       {"next", &S::next, Role::detail}}};
-  return kSheet;
-}
+const report::Sheet<HostBoundStretch> kStretchSheet{
+    "Host-bound stretches",
+    report::Shape::table,
+    {report::rank_field<HostBoundStretch>(&HostBoundStretch::rank),
+     {"device", &HostBoundStretch::device, Unit::none, Role::key},
+     {"start", &HostBoundStretch::start, Unit::ns, Role::key},
+     {"length", &HostBoundStretch::length, Unit::ns},
+     {"step", +[](const HostBoundStretch& s) { return s.step == kNoInt ? "" : std::to_string(s.step); },
+      Role::detail},
+     {"cause", report::named<&HostBoundStretch::cause>, Role::value},
+     {"host", &HostBoundStretch::host, Role::value},
+     {"op", &HostBoundStretch::op, Role::value},
+     {"thread", &HostBoundStretch::thread, Role::detail},
+     {"next", &HostBoundStretch::next, Role::detail}}};
 
 void add_stretches(std::vector<HostBoundStretch>& found, const Derived& derived, const Rank& rank) {
   const trace::Trace& trace = derived.trace();

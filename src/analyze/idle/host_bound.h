@@ -19,7 +19,7 @@ struct HostBoundStretch {
   std::string op, thread;   ///< of that range
   std::string next;         ///< the event that ended it
 };
-const report::Sheet<HostBoundStretch>& stretch_sheet();
+extern const report::Sheet<HostBoundStretch> kStretchSheet;
 
 /// Adds a rank's stretches of 1 ms and more, longest first.
 void add_stretches(std::vector<HostBoundStretch>& found, const Derived& derived, const trace::Rank& rank);

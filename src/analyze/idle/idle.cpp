@@ -118,50 +118,39 @@ void add_rank(Idle& idle, const Derived& derived, const Rank& rank) {
   add_idle_places(idle.places, derived, rank, steps);
 }
 
-const report::Sheet<IdleByCause>& cause_sheet() {
-  using C = IdleByCause;
-  static const report::Sheet<C> kCauses{
-      "Idle time by what the host did",
-      Shape::bars,
-      {report::rank_field<C>(&C::rank),
-       {"device", &C::device, Unit::none, Role::key},
-       {"cause", report::named<&C::cause>},
-       {"pieces", &C::pieces, Unit::count},
-       {"time", &C::time, Unit::ns},
-       {"per_step", &C::per_step, Unit::ns},
-       {"share", &C::share, Unit::share, Role::share},
-       {"meaning", +[](const C& of) { return std::string(meaning_of(of.cause)); }, Role::detail}}};
-  return kCauses;
-}
+const report::Sheet<IdleByCause> kCauseSheet{
+    "Idle time by what the host did",
+    Shape::bars,
+    {report::rank_field<IdleByCause>(&IdleByCause::rank),
+     {"device", &IdleByCause::device, Unit::none, Role::key},
+     {"cause", report::named<&IdleByCause::cause>},
+     {"pieces", &IdleByCause::pieces, Unit::count},
+     {"time", &IdleByCause::time, Unit::ns},
+     {"per_step", &IdleByCause::per_step, Unit::ns},
+     {"share", &IdleByCause::share, Unit::share, Role::share},
+     {"meaning", +[](const IdleByCause& of) { return std::string(meaning_of(of.cause)); }, Role::detail}}};
 
-const report::Sheet<IdleGap>& gap_sheet() {
-  using G = IdleGap;
-  static const report::Sheet<G> kGaps{"Longest idle stretches",
-                                      Shape::table,
-                                      {report::rank_field<G>(&G::rank),
-                                       {"device", &G::device, Unit::none, Role::key},
-                                       {"start", &G::start, Unit::ns, Role::key},
-                                       {"length", &G::length, Unit::ns},
-                                       {"step", &G::step, Role::detail},
-                                       {"cause", report::named<&G::cause>, Role::value},
-                                       {"ended_by", &G::ended_by, Role::detail},
-                                       {"thread", &G::thread, Role::detail},
-                                       {"region", &G::region, Role::detail},
-                                       {"op", &G::op, Role::detail}}};
-  return kGaps;
-}
+const report::Sheet<IdleGap> kGapSheet{"Longest idle stretches",
+                                       Shape::table,
+                                       {report::rank_field<IdleGap>(&IdleGap::rank),
+                                        {"device", &IdleGap::device, Unit::none, Role::key},
+                                        {"start", &IdleGap::start, Unit::ns, Role::key},
+                                        {"length", &IdleGap::length, Unit::ns},
+                                        {"step", &IdleGap::step, Role::detail},
+                                        {"cause", report::named<&IdleGap::cause>, Role::value},
+                                        {"ended_by", &IdleGap::ended_by, Role::detail},
+                                        {"thread", &IdleGap::thread, Role::detail},
+                                        {"region", &IdleGap::region, Role::detail},
+                                        {"op", &IdleGap::op, Role::detail}}};
 
 }  // namespace
 
-const report::FactSheet<IdleTotals>& idle_totals() {
-  using T = IdleTotals;
-  static const report::FactSheet<T> kTotals{
-      "Idle totals",
-      "time",
-      Unit::ns,
-      {{"idle_late", &T::late}, {"idle_pending", &T::pending}, {"pending_long", &T::pending_long}}};
-  return kTotals;
-}
+const report::FactSheet<IdleTotals> kIdleTotals{"Idle totals",
+                                                "time",
+                                                Unit::ns,
+                                                {{"idle_late", &IdleTotals::late},
+                                                 {"idle_pending", &IdleTotals::pending},
+                                                 {"pending_long", &IdleTotals::pending_long}}};
 
 Idle idle_of(const Derived& derived) {
   Idle idle;
@@ -182,8 +171,8 @@ report::Report idle(const Derived& derived, const report::Params&) {
   const bool several = derived.trace().several();
   Idle of = idle_of(derived);
   return {"idle",
-          {tabulate(cause_sheet(), of.causes, several), tabulate(idle_totals(), of.totals, several),
-           tabulate(gap_sheet(), of.gaps, several), tabulate(place_sheet(), of.places, several)},
+          {tabulate(kCauseSheet, of.causes, several), tabulate(kIdleTotals, of.totals, several),
+           tabulate(kGapSheet, of.gaps, several), tabulate(kPlaceSheet, of.places, several)},
           std::move(of.notes)};
 }
 

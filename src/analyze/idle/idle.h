@@ -44,6 +44,6 @@ struct Idle {
 };
 Idle idle_of(const Derived& derived);
 
-const report::FactSheet<IdleTotals>& idle_totals();
+extern const report::FactSheet<IdleTotals> kIdleTotals;
 
 }  // namespace stepscope::analyze

@@ -151,22 +151,18 @@ std::string_view name_of(InLoop where) {
   return kNames[static_cast<std::size_t>(where)];
 }
 
-const report::Sheet<HostPlace>& place_sheet() {
-  using P = HostPlace;
-  static const report::Sheet<P> kPlaces{"Idle time by place",
-                                        report::Shape::table,
-                                        {report::rank_field<P>(&P::rank),
-                                         {"cause", report::named<&P::cause>},
-                                         {"place", &P::place},
-                                         {"source", &P::source, Role::detail},
-                                         {"region", &P::region, Role::detail},
-                                         {"where", report::named<&P::where>, Role::value},
-                                         {"count", &P::count, Unit::count},
-                                         {"time", &P::time, Unit::ns},
-                                         {"per_step", &P::per_step, Unit::ns},
-                                         {"longest", &P::longest, Unit::ns}}};
-  return kPlaces;
-}
+const report::Sheet<HostPlace> kPlaceSheet{"Idle time by place",
+                                           report::Shape::table,
+                                           {report::rank_field<HostPlace>(&HostPlace::rank),
+                                            {"cause", report::named<&HostPlace::cause>},
+                                            {"place", &HostPlace::place},
+                                            {"source", &HostPlace::source, Role::detail},
+                                            {"region", &HostPlace::region, Role::detail},
+                                            {"where", report::named<&HostPlace::where>, Role::value},
+                                            {"count", &HostPlace::count, Unit::count},
+                                            {"time", &HostPlace::time, Unit::ns},
+                                            {"per_step", &HostPlace::per_step, Unit::ns},
+                                            {"longest", &HostPlace::longest, Unit::ns}}};
 
 void add_idle_places(std::vector<HostPlace>& places, const Derived& derived, const Rank& rank,
                      std::int64_t steps) {

@@ -30,7 +30,7 @@ struct HostPlace {
   std::int64_t per_step;  ///< report::kNoInt without steps
   std::int64_t longest;
 };
-const report::Sheet<HostPlace>& place_sheet();
+extern const report::Sheet<HostPlace> kPlaceSheet;
 
 /// Adds a rank's places, most time first. `steps`: complete ones chosen.
 void add_idle_places(std::vector<HostPlace>& places, const Derived& derived, const trace::Rank& rank,

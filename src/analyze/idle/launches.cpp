@@ -87,14 +87,12 @@ void add_calls(std::vector<LaunchCalls>& calls, const trace::Trace& trace, const
   std::vector<std::uint32_t> launched(e.size());
   for (const Row launch : queue.launch) ++launched[launch];
   std::vector<std::uint32_t> slots(trace.strings.size());  // index + 1
-  enum : std::uint8_t { kUnasked, kLaunch, kOther };
-  std::vector<std::uint8_t> asked(trace.strings.size(), kUnasked);
+  trace::AskedOnce launches(trace.strings, derive::is_launch_call);
   std::vector<CallSum> sums;
   for (const Row row : rank.host_rows()) {
     if (e.kind[row] != trace::Kind::runtime || !choice.includes(rank, row)) continue;
     const StringId name = e.name[row];
-    if (asked[name] == kUnasked) asked[name] = derive::is_launch_call(trace.text(name)) ? kLaunch : kOther;
-    if (asked[name] != kLaunch && launched[row] == 0) continue;
+    if (!launches(name) && launched[row] == 0) continue;
     if (slots[name] == 0) {
       sums.push_back({name, {}, 0, 0});
       slots[name] = static_cast<std::uint32_t>(sums.size());
@@ -163,66 +161,52 @@ void add_graphs(std::vector<GraphLaunches>& graphs, const trace::Trace& trace, c
                       sum.call_time, sum.device_time});
 }
 
-const report::Sheet<StreamDelays>& stream_sheet() {
-  using S = StreamDelays;
-  static const report::Sheet<S> kSheet{"Launch delay and queue by stream",
-                                       Shape::table,
-                                       {report::rank_field<S>(&S::rank),
-                                        {"device", &S::device, Unit::none, Role::key},
-                                        {"stream", &S::stream, Unit::none, Role::key},
-                                        {"events", &S::events, Unit::count},
-                                        {"launches", &S::launches, Unit::count},
-                                        {"delay_p50", &S::median, Unit::ns},
-                                        {"delay_p90", &S::p90, Unit::ns},
-                                        {"delay_max", &S::longest, Unit::ns},
-                                        {"queue_empty", &S::queue_empty, Unit::share, Role::share},
-                                        {"max_depth", &S::depth, Unit::count},
-                                        {"blocked", &S::blocked, Unit::ns}}};
-  return kSheet;
-}
+const report::Sheet<StreamDelays> kStreamSheet{
+    "Launch delay and queue by stream",
+    Shape::table,
+    {report::rank_field<StreamDelays>(&StreamDelays::rank),
+     {"device", &StreamDelays::device, Unit::none, Role::key},
+     {"stream", &StreamDelays::stream, Unit::none, Role::key},
+     {"events", &StreamDelays::events, Unit::count},
+     {"launches", &StreamDelays::launches, Unit::count},
+     {"delay_p50", &StreamDelays::median, Unit::ns},
+     {"delay_p90", &StreamDelays::p90, Unit::ns},
+     {"delay_max", &StreamDelays::longest, Unit::ns},
+     {"queue_empty", &StreamDelays::queue_empty, Unit::share, Role::share},
+     {"max_depth", &StreamDelays::depth, Unit::count},
+     {"blocked", &StreamDelays::blocked, Unit::ns}}};
 
-const report::Sheet<LaunchCalls>& launch_call_sheet() {
-  using C = LaunchCalls;
-  static const report::Sheet<C> kSheet{
-      "Launch calls by name",
-      Shape::table,
-      {report::rank_field<C>(&C::rank),
-       {"name", &C::name},
-       {"count", &C::count, Unit::count},
-       {"total", &C::total, Unit::ns},
-       {"mean", +[](const C& c) { return report::mean(c.total, c.count); }, Unit::ns},
-       {"p50", &C::median, Unit::ns},
-       {"max", &C::longest, Unit::ns},
-       {"events", &C::events, Unit::count}}};
-  return kSheet;
-}
+const report::Sheet<LaunchCalls> kCallSheet{
+    "Launch calls by name",
+    Shape::table,
+    {report::rank_field<LaunchCalls>(&LaunchCalls::rank),
+     {"name", &LaunchCalls::name},
+     {"count", &LaunchCalls::count, Unit::count},
+     {"total", &LaunchCalls::total, Unit::ns},
+     {"mean", +[](const LaunchCalls& c) { return report::mean(c.total, c.count); }, Unit::ns},
+     {"p50", &LaunchCalls::median, Unit::ns},
+     {"max", &LaunchCalls::longest, Unit::ns},
+     {"events", &LaunchCalls::events, Unit::count}}};
 
-const report::Sheet<GraphLaunches>& graph_sheet() {
-  using G = GraphLaunches;
-  static const report::Sheet<G> kSheet{
-      "Graph launches",
-      Shape::table,
-      {report::rank_field<G>(&G::rank),
-       {"name", &G::name},
-       {"graph", &G::graph, Unit::none, Role::key},
-       {"count", &G::count, Unit::count},
-       {"events", &G::events, Unit::count},
-       {"events_per_launch", +[](const G& g) { return report::ratio(g.events, g.count); }, Unit::count},
-       {"call_time", &G::call_time, Unit::ns},
-       {"device_time", &G::device_time, Unit::ns}}};
-  return kSheet;
-}
+const report::Sheet<GraphLaunches> kGraphSheet{
+    "Graph launches",
+    Shape::table,
+    {report::rank_field<GraphLaunches>(&GraphLaunches::rank),
+     {"name", &GraphLaunches::name},
+     {"graph", &GraphLaunches::graph, Unit::none, Role::key},
+     {"count", &GraphLaunches::count, Unit::count},
+     {"events", &GraphLaunches::events, Unit::count},
+     {"events_per_launch", +[](const GraphLaunches& g) { return report::ratio(g.events, g.count); },
+      Unit::count},
+     {"call_time", &GraphLaunches::call_time, Unit::ns},
+     {"device_time", &GraphLaunches::device_time, Unit::ns}}};
 
-const report::Sheet<RuntimeCalls>& other_sheet() {
-  using C = RuntimeCalls;
-  static const report::Sheet<C> kSheet{"Other calls of the runtime by name",
-                                       Shape::table,
-                                       {report::rank_field<C>(&C::rank),
-                                        {"name", &C::name},
-                                        {"count", &C::count, Unit::count},
-                                        {"total", &C::total, Unit::ns}}};
-  return kSheet;
-}
+const report::Sheet<RuntimeCalls> kOtherSheet{"Other calls of the runtime by name",
+                                              Shape::table,
+                                              {report::rank_field<RuntimeCalls>(&RuntimeCalls::rank),
+                                               {"name", &RuntimeCalls::name},
+                                               {"count", &RuntimeCalls::count, Unit::count},
+                                               {"total", &RuntimeCalls::total, Unit::ns}}};
 
 }  // namespace
 
@@ -261,9 +245,9 @@ report::Report launches(const Derived& derived, const report::Params&) {
   const bool several = derived.trace().several();
   Launches of = launches_of(derived);
   return {"launches",
-          {tabulate(stream_sheet(), of.streams, several), tabulate(launch_call_sheet(), of.calls, several),
-           tabulate(stretch_sheet(), of.stretches, several), tabulate(graph_sheet(), of.graphs, several),
-           tabulate(loop_sheet(), of.loops, several), tabulate(other_sheet(), of.other_calls, several)},
+          {tabulate(kStreamSheet, of.streams, several), tabulate(kCallSheet, of.calls, several),
+           tabulate(kStretchSheet, of.stretches, several), tabulate(kGraphSheet, of.graphs, several),
+           tabulate(kLoopSheet, of.loops, several), tabulate(kOtherSheet, of.other_calls, several)},
           std::move(of.notes)};
 }
 

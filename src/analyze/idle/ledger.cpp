@@ -36,22 +36,20 @@ void add_owners(std::vector<OwnedTime>& out, const Rank& rank, const BoundNumber
     add(Owner::idle, static_cast<IdleCause>(cause), idle[cause]);
 }
 
-report::Table owner_table(const std::vector<OwnedTime>& owned, bool several) {
-  using O = OwnedTime;
-  static const report::Sheet<O> kOwners{
-      "Ledger",
-      Shape::bars,
-      {report::rank_field<O>(&O::rank),
-       {"device", &O::device, Unit::none, Role::key},
-       {"owner", report::named<&O::owner>},
-       {"cause", +[](const O& o) { return std::string(o.owner == Owner::idle ? name_of(o.cause) : ""); }},
-       {"time", &O::time, Unit::ns},
-       {"per_step", &O::per_step, Unit::ns},
-       {"share", &O::share, Unit::share, Role::share},
-       {"meaning", +[](const O& o) { return std::string(o.owner == Owner::idle ? meaning_of(o.cause) : ""); },
-        Role::detail}}};
-  return tabulate(kOwners, owned, several);
-}
+const report::Sheet<OwnedTime> kOwnerSheet{
+    "Ledger",
+    Shape::bars,
+    {report::rank_field<OwnedTime>(&OwnedTime::rank),
+     {"device", &OwnedTime::device, Unit::none, Role::key},
+     {"owner", report::named<&OwnedTime::owner>},
+     {"cause",
+      +[](const OwnedTime& o) { return std::string(o.owner == Owner::idle ? name_of(o.cause) : ""); }},
+     {"time", &OwnedTime::time, Unit::ns},
+     {"per_step", &OwnedTime::per_step, Unit::ns},
+     {"share", &OwnedTime::share, Unit::share, Role::share},
+     {"meaning",
+      +[](const OwnedTime& o) { return std::string(o.owner == Owner::idle ? meaning_of(o.cause) : ""); },
+      Role::detail}}};
 
 report::Table number_table(const std::vector<RankLimit>& ranks, bool several) {
   struct NumberRow {
@@ -85,16 +83,12 @@ report::Table number_table(const std::vector<RankLimit>& ranks, bool several) {
   return tabulate(kNumbers, rows, several);
 }
 
-report::Table word_table(const std::vector<RankLimit>& ranks, bool several) {
-  using R = RankLimit;
-  static const report::Sheet<R> kWords{
-      "Bound",
-      Shape::table,
-      {report::rank_field<R>(&R::rank),
-       {"bound", +[](const R& r) { return std::string(name_of(r.word.limit)); }, Role::value},
-       {"reason", +[](const R& r) { return r.word.reason; }, Role::value}}};
-  return tabulate(kWords, ranks, several);
-}
+const report::Sheet<RankLimit> kWordSheet{
+    "Bound",
+    Shape::table,
+    {report::rank_field<RankLimit>(&RankLimit::rank),
+     {"bound", +[](const RankLimit& r) { return std::string(name_of(r.word.limit)); }, Role::value},
+     {"reason", +[](const RankLimit& r) { return r.word.reason; }, Role::value}}};
 
 }  // namespace
 
@@ -120,7 +114,8 @@ report::Report ledger(const Derived& derived, const report::Params&) {
   const bool several = derived.trace().several();
   Ledger of = ledger_of(derived);
   return {"ledger",
-          {word_table(of.ranks, several), owner_table(of.owned, several), number_table(of.ranks, several)},
+          {tabulate(kWordSheet, of.ranks, several), tabulate(kOwnerSheet, of.owned, several),
+           number_table(of.ranks, several)},
           std::move(of.notes)};
 }
 

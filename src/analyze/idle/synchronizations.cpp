@@ -12,6 +12,7 @@
 #include "derive/kernel_class.h"
 #include "derive/source_line.h"
 #include "report/statistics.h"
+#include "trace/asked_once.h"
 
 namespace stepscope::analyze {
 namespace {
@@ -50,19 +51,14 @@ bool inside_waiting_call(const EventTable& e, const std::vector<bool>& waited, R
 /// Runtime calls that waited, by start.
 std::vector<Row> blocking_calls(const trace::Trace& trace, const Rank& rank) {
   const EventTable& e = rank.events;
-  enum : std::uint8_t { kUnasked, kYes, kNo };
-  std::vector<std::uint8_t> blocks(trace.strings.size(), kUnasked), pageable(trace.strings.size(), kUnasked);
+  trace::AskedOnce blocks(trace.strings, derive::is_blocking_call);
+  trace::AskedOnce pageable(trace.strings, through_pageable_memory);
   std::vector<bool> waited(e.size());
   for (Row row = 0; row < e.size(); ++row) {
-    const trace::StringId name = e.name[row];
-    if (e.kind[row] == Kind::runtime) {
-      if (blocks[name] == kUnasked) blocks[name] = derive::is_blocking_call(trace.text(name)) ? kYes : kNo;
-      if (blocks[name] == kYes) waited[row] = true;
-    } else if (e.kind[row] == Kind::memcpy && e.launch[row] != kNoRow) {
-      if (pageable[name] == kUnasked) pageable[name] = through_pageable_memory(trace.text(name)) ? kYes : kNo;
-      if (pageable[name] == kYes && derive::stayed_for_copy(e, e.launch[row], row))
-        waited[e.launch[row]] = true;
-    }
+    if (e.kind[row] == Kind::runtime && blocks(e.name[row])) waited[row] = true;
+    if (e.kind[row] == Kind::memcpy && e.launch[row] != kNoRow && pageable(e.name[row]) &&
+        derive::stayed_for_copy(e, e.launch[row], row))
+      waited[e.launch[row]] = true;
   }
   std::vector<Row> calls;
   for (Row row = 0; row < e.size(); ++row)
@@ -198,24 +194,21 @@ void add_rank(std::vector<Synchronization>& calls, const Derived& derived, const
     call->cost = call->refill = call->busy = report::kNoInt;
 }
 
-const report::Sheet<Synchronization>& waiting_call_sheet() {
-  using S = Synchronization;
-  static const report::Sheet<S> kSheet{"Calls that wait for the device",
-                                       Shape::table,
-                                       {report::rank_field<S>(&S::rank),
-                                        {"call", &S::call},
-                                        {"op", &S::op},
-                                        {"copy", &S::copy, Role::detail},
-                                        {"source", &S::source},
-                                        {"count", &S::count, Unit::count},
-                                        {"cost", &S::cost, Unit::ns},
-                                        {"refill", &S::refill, Unit::ns},
-                                        {"total", &S::total, Unit::ns},
-                                        {"busy", &S::busy, Unit::ns},
-                                        {"max", &S::longest, Unit::ns},
-                                        {"bytes", &S::bytes, Unit::bytes, Role::detail}}};
-  return kSheet;
-}
+const report::Sheet<Synchronization> kSynchronizationSheet{
+    "Calls that wait for the device",
+    Shape::table,
+    {report::rank_field<Synchronization>(&Synchronization::rank),
+     {"call", &Synchronization::call},
+     {"op", &Synchronization::op},
+     {"copy", &Synchronization::copy, Role::detail},
+     {"source", &Synchronization::source},
+     {"count", &Synchronization::count, Unit::count},
+     {"cost", &Synchronization::cost, Unit::ns},
+     {"refill", &Synchronization::refill, Unit::ns},
+     {"total", &Synchronization::total, Unit::ns},
+     {"busy", &Synchronization::busy, Unit::ns},
+     {"max", &Synchronization::longest, Unit::ns},
+     {"bytes", &Synchronization::bytes, Unit::bytes, Role::detail}}};
 
 bool records_calls(const Rank& rank) {
   return std::any_of(rank.events.kind.begin(), rank.events.kind.end(),
@@ -245,7 +238,7 @@ constinit const About synchronizations_about = {};
 report::Report synchronizations(const Derived& derived, const report::Params&) {
   Synchronizations of = synchronizations_of(derived);
   return {"synchronizations",
-          {tabulate(waiting_call_sheet(), of.calls, derived.trace().several())},
+          {tabulate(kSynchronizationSheet, of.calls, derived.trace().several())},
           std::move(of.notes)};
 }
 

@@ -137,18 +137,14 @@ void add_conv_setup(std::vector<ConvSetup>& setups, const Trace& trace, const Ra
   add(ConvFlaw::needless_bias, finder.biases, ConvSizes::unknown);
 }
 
-const report::Sheet<ConvSetup>& conv_setup_sheet() {
-  using S = ConvSetup;
-  static const report::Sheet<S> kSheet{"Convolution setup",
-                                       report::Shape::table,
-                                       {report::rank_field<S>(&S::rank),
-                                        {"what", report::named<&S::what>},
-                                        {"kernels", &S::kernels, Unit::count},
-                                        {"time", &S::time, Unit::ns},
-                                        {"share", &S::share, Unit::share, Role::share},
-                                        {"sizes", report::named<&S::sizes>, Role::value},
-                                        {"kernel", &S::kernel, Role::detail}}};
-  return kSheet;
-}
+const report::Sheet<ConvSetup> kConvSetupSheet{"Convolution setup",
+                                               report::Shape::table,
+                                               {report::rank_field<ConvSetup>(&ConvSetup::rank),
+                                                {"what", report::named<&ConvSetup::what>},
+                                                {"kernels", &ConvSetup::kernels, Unit::count},
+                                                {"time", &ConvSetup::time, Unit::ns},
+                                                {"share", &ConvSetup::share, Unit::share, Role::share},
+                                                {"sizes", report::named<&ConvSetup::sizes>, Role::value},
+                                                {"kernel", &ConvSetup::kernel, Role::detail}}};
 
 }  // namespace stepscope::analyze

@@ -36,6 +36,6 @@ struct ConvSetup {
 
 void add_conv_setup(std::vector<ConvSetup>& setups, const trace::Trace& trace, const trace::Rank& rank,
                     const StepChoice& choice);
-const report::Sheet<ConvSetup>& conv_setup_sheet();
+extern const report::Sheet<ConvSetup> kConvSetupSheet;
 
 }  // namespace stepscope::analyze

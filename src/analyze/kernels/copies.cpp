@@ -136,26 +136,21 @@ OperatorCopies row_of(const trace::Trace& trace, const Rank& rank, CopyGroup& g)
           g.rates.empty() ? kNoReal : static_cast<double>(report::quantile(g.rates, 0.5))};
 }
 
-report::Table copy_table(const std::vector<OperatorCopies>& copies, bool several) {
-  using C = OperatorCopies;
-  static const report::Sheet<C> kCopies{"Copies by operator",
-                                        report::Shape::table,
-                                        {report::rank_field<C>(&C::rank),
-                                         {"name", &C::name},
-                                         {"op", &C::op},
-                                         {"count", &C::count, Unit::count},
-                                         {"bytes", &C::bytes, Unit::bytes},
-                                         {"total", &C::total, Unit::ns},
-                                         {"exposed", &C::exposed, Unit::ns},
-                                         {"host", &C::host, Unit::ns},
-                                         {"small", &C::small, Unit::count, Role::detail},
-                                         {"created", &C::created, Unit::count, Role::detail},
-                                         {"large", &C::large, Unit::count, Role::detail},
-                                         {"large_rate", &C::large_rate, Unit::bytes_per_s, Role::detail}}};
-  return tabulate(kCopies, copies, several);
-}
-
-constexpr std::string_view kNoCopy = "No copy is recorded.";
+const report::Sheet<OperatorCopies> kCopySheet{
+    "Copies by operator",
+    report::Shape::table,
+    {report::rank_field<OperatorCopies>(&OperatorCopies::rank),
+     {"name", &OperatorCopies::name},
+     {"op", &OperatorCopies::op},
+     {"count", &OperatorCopies::count, Unit::count},
+     {"bytes", &OperatorCopies::bytes, Unit::bytes},
+     {"total", &OperatorCopies::total, Unit::ns},
+     {"exposed", &OperatorCopies::exposed, Unit::ns},
+     {"host", &OperatorCopies::host, Unit::ns},
+     {"small", &OperatorCopies::small, Unit::count, Role::detail},
+     {"created", &OperatorCopies::created, Unit::count, Role::detail},
+     {"large", &OperatorCopies::large, Unit::count, Role::detail},
+     {"large_rate", &OperatorCopies::large_rate, Unit::bytes_per_s, Role::detail}}};
 
 }  // namespace
 
@@ -165,24 +160,19 @@ Copies copies_of(const Derived& derived) {
   for (const Rank& rank : trace.ranks) {
     const Interval window = window_of(rank, derived.choice());
     CopyGatherer gatherer(trace, rank, derived.busy(rank));
-    for (const trace::Track& track : rank.tracks) {
-      if (track.side != trace::Track::Side::device) continue;
-      for (Row row = track.begin; row < track.end; ++row)
-        if (rank.events.kind[row] == Kind::memcpy && window.contains(rank.events.start[row]))
-          gatherer.add(row);
-    }
+    for (const Row row : rank.device_rows())
+      if (rank.events.kind[row] == Kind::memcpy && window.contains(rank.events.start[row])) gatherer.add(row);
     for (CopyGroup& group : std::move(gatherer).sorted()) of.copies.push_back(row_of(trace, rank, group));
   }
-  if (of.copies.empty()) of.notes.emplace_back(kNoCopy);
+  if (of.copies.empty()) of.notes.emplace_back("No copy is recorded.");
   return of;
 }
 
-constinit const About copies_about = {
-    {}, true, Needs::one_rank, [](report::Report& report) { take_back(report, kNoCopy); }};
+constinit const About copies_about = {};
 
 report::Report copies(const Derived& derived, const report::Params&) {
   Copies of = copies_of(derived);
-  return {"copies", {copy_table(of.copies, derived.trace().several())}, std::move(of.notes)};
+  return {"copies", {tabulate(kCopySheet, of.copies, derived.trace().several())}, std::move(of.notes)};
 }
 
 }  // namespace stepscope::analyze

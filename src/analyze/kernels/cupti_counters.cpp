@@ -4,12 +4,12 @@
 
 #include "analyze/derived.h"
 #include "analyze/list.h"
+#include "report/sheet.h"
 
 namespace stepscope::analyze {
 namespace {
 
 using report::Role;
-using report::Shape;
 using report::Unit;
 using trace::Kind;
 using trace::Rank;
@@ -54,50 +54,61 @@ std::set<std::string_view> counters_of(const trace::Trace& trace, const Rank& ra
   return names;
 }
 
+/// One counter of one profiled range, and the operators around its launch, outermost first.
+struct RangeCounter {
+  std::int64_t rank, range;
+  std::string_view kernel, top_op, bottom_op;
+  std::string ops;
+  std::string_view name;
+  double value;
+};
+
+void add_rank(std::vector<RangeCounter>& counters, std::vector<std::string>& notes, const trace::Trace& trace,
+              const Rank& rank) {
+  const std::vector<Row> ranges = ranges_of(rank), launches = launches_of(trace, rank);
+  if (ranges.empty()) return;
+  if (ranges.size() != launches.size()) {
+    notes.push_back("Counters cannot be given to operators: there are " + std::to_string(ranges.size()) +
+                    " profiled ranges and " + std::to_string(launches.size()) + " launches.");
+    return;
+  }
+  for (const std::string_view name : counters_of(trace, rank, ranges)) {
+    const trace::ArgReader arg(trace, rank, name);
+    for (std::size_t i = 0; i < ranges.size(); ++i) {
+      const std::vector<Row> ops = ops_around(rank, launches[i]);
+      std::string all;
+      for (const Row op : ops) (all += all.empty() ? "" : " > ") += trace.name(rank, op);
+      counters.push_back({rank.rank, static_cast<std::int64_t>(i), trace.name(rank, ranges[i]),
+                          ops.empty() ? "" : trace.name(rank, ops.front()),
+                          ops.empty() ? "" : trace.name(rank, ops.back()), std::move(all), name,
+                          arg.real(ranges[i]).value_or(report::kNoReal)});
+    }
+  }
+}
+
+const report::Sheet<RangeCounter> kCounterSheet{"Counters",
+                                                report::Shape::table,
+                                                {report::rank_field<RangeCounter>(&RangeCounter::rank),
+                                                 {"range", &RangeCounter::range, Unit::none, Role::key},
+                                                 {"kernel", &RangeCounter::kernel, Role::value},
+                                                 {"top_op", &RangeCounter::top_op, Role::value},
+                                                 {"bottom_op", &RangeCounter::bottom_op, Role::value},
+                                                 {"ops", &RangeCounter::ops, Role::detail},
+                                                 {"counter", &RangeCounter::name},
+                                                 {"value", &RangeCounter::value, Unit::none}}};
+
 }  // namespace
 
 constinit const About cupti_counters_about = {{}, false};
 
 report::Report cupti_counters(const Derived& derived, const report::Params&) {
   const trace::Trace& trace = derived.trace();
-  report::Report report{"cupti_counters", {}, {}};
-  report::Table& table = report.tables.emplace_back(report::Table{"Counters", Shape::table, {}});
-  RankColumn rank_column(table, trace);
-  auto& range = table.ints("range", Unit::none, Role::key);
-  auto& kernel = table.texts("kernel", Role::value);
-  auto& top = table.texts("top_op", Role::value);
-  auto& bottom = table.texts("bottom_op", Role::value);
-  auto& ops_column = table.texts("ops", Role::detail);
-  auto& counter = table.texts("counter");
-  auto& value = table.reals("value", Unit::none);
-  for (const Rank& rank : trace.ranks) {
-    const std::vector<Row> ranges = ranges_of(rank), launches = launches_of(trace, rank);
-    if (ranges.empty()) continue;
-    if (ranges.size() != launches.size()) {
-      report.notes.push_back("Counters cannot be given to operators: there are " +
-                             std::to_string(ranges.size()) + " profiled ranges and " +
-                             std::to_string(launches.size()) + " launches.");
-      continue;
-    }
-    for (const std::string_view name : counters_of(trace, rank, ranges)) {
-      const trace::ArgReader arg(trace, rank, name);
-      for (std::size_t i = 0; i < ranges.size(); ++i) {
-        const std::vector<Row> ops = ops_around(rank, launches[i]);
-        rank_column.add(rank);
-        range.push_back(static_cast<std::int64_t>(i));
-        kernel.emplace_back(trace.name(rank, ranges[i]));
-        top.emplace_back(ops.empty() ? "" : trace.name(rank, ops.front()));
-        bottom.emplace_back(ops.empty() ? "" : trace.name(rank, ops.back()));
-        std::string& all = ops_column.emplace_back();
-        for (const Row op : ops) (all += all.empty() ? "" : " > ") += trace.name(rank, op);
-        counter.emplace_back(name);
-        value.push_back(arg.real(ranges[i]).value_or(report::kNoReal));
-      }
-    }
-  }
-  if (table.rows() == 0 && report.notes.empty())
-    report.notes.emplace_back("No counters: CUPTI's range profiler records them (experimental_config).");
-  return report;
+  std::vector<RangeCounter> counters;
+  std::vector<std::string> notes;
+  for (const Rank& rank : trace.ranks) add_rank(counters, notes, trace, rank);
+  if (counters.empty() && notes.empty())
+    notes.emplace_back("No counters: CUPTI's range profiler records them (experimental_config).");
+  return {"cupti_counters", {tabulate(kCounterSheet, counters, trace.several())}, std::move(notes)};
 }
 
 }  // namespace stepscope::analyze

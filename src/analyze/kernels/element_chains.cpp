@@ -1,6 +1,5 @@
 #include "analyze/kernels/element_chains.h"
 
-#include <optional>
 #include <vector>
 
 #include "report/statistics.h"
@@ -18,27 +17,12 @@ bool is_element_wise(KernelKind kind) {
          kind == KernelKind::concat;
 }
 
-/// Kinds of kernels by row, asked once per name.
-class KindOf {
- public:
-  explicit KindOf(const trace::Trace& trace) : trace_(trace), known_(trace.strings.size()) {}
-  KernelKind operator()(trace::StringId name) {
-    std::optional<KernelKind>& kind = known_[name];
-    if (!kind) kind = derive::kernel_kind(trace_.text(name));
-    return *kind;
-  }
-
- private:
-  const trace::Trace& trace_;
-  std::vector<std::optional<KernelKind>> known_;
-};
-
 }  // namespace
 
 ChainedTime chained_time(const trace::Trace& trace, const trace::Rank& rank, const StepChoice& choice) {
   const trace::EventTable& e = rank.events;
   const trace::ArgReader grids(trace, rank, "grid");
-  KindOf kind_of(trace);
+  trace::AskedOnce kind_of(trace.strings, derive::kernel_kind);
   ChainedTime saved{};
   std::vector<Row> run;
   const auto close = [&] {

@@ -137,19 +137,16 @@ void add_kernel_drift(std::vector<KernelDrift>& drifts, const Trace& trace, cons
                     drift.total});
 }
 
-const report::Sheet<KernelDrift>& kernel_drift_sheet() {
-  using D = KernelDrift;
-  static const report::Sheet<D> kSheet{"Drift of equal kernels",
-                                       report::Shape::table,
-                                       {report::rank_field<D>(&D::rank),
-                                        {"groups", &D::groups, Unit::count},
-                                        {"kernels", &D::kernels, Unit::count},
-                                        {"slower_share", &D::slower, Unit::share},
-                                        {"pace", &D::pace, Unit::none},
-                                        {"since_step", &D::since_step, Unit::none, Role::detail},
-                                        {"excess", &D::excess, Unit::ns},
-                                        {"total", &D::total, Unit::ns}}};
-  return kSheet;
-}
+const report::Sheet<KernelDrift> kKernelDriftSheet{
+    "Drift of equal kernels",
+    report::Shape::table,
+    {report::rank_field<KernelDrift>(&KernelDrift::rank),
+     {"groups", &KernelDrift::groups, Unit::count},
+     {"kernels", &KernelDrift::kernels, Unit::count},
+     {"slower_share", &KernelDrift::slower, Unit::share},
+     {"pace", &KernelDrift::pace, Unit::none},
+     {"since_step", &KernelDrift::since_step, Unit::none, Role::detail},
+     {"excess", &KernelDrift::excess, Unit::ns},
+     {"total", &KernelDrift::total, Unit::ns}}};
 
 }  // namespace stepscope::analyze

@@ -23,6 +23,6 @@ struct KernelDrift {
 
 /// Adds nothing with under five steps.
 void add_kernel_drift(std::vector<KernelDrift>& drifts, const trace::Trace& trace, const trace::Rank& rank);
-const report::Sheet<KernelDrift>& kernel_drift_sheet();
+extern const report::Sheet<KernelDrift> kKernelDriftSheet;
 
 }  // namespace stepscope::analyze

@@ -1,49 +1,23 @@
-// Which sequences of kernels an operator launches again and again.
+#include "analyze/kernels/kernel_sequences.h"
+
 #include <algorithm>
 #include <limits>
 #include <map>
 
-#include "analyze/hta/call_graph.h"
-#include "analyze/idle/device_spans.h"
+#include "analyze/derived.h"
 #include "analyze/list.h"
+#include "report/sheet.h"
 #include "trace/asked_once.h"
 
 namespace stepscope::analyze {
 namespace {
 
-using report::Role;
-using report::Shape;
 using report::Unit;
 using timeline::Time;
 using trace::Row;
 
-/// A call or a device event: what it lies in, how deep, and how many device events lie below it.
-struct Item {
-  Row row;
-  std::int32_t parent, depth;
-  Time start, length;
-  std::int64_t kernels = 0;
-  bool device = false;
-};
-
-struct Items {
-  const trace::Rank* rank;
-  std::vector<Item> items;
-};
-
-Items hta_items(const trace::Trace& trace, const hta::Table& table) {
-  Items out{table.rank, {}};
-  const std::vector<hta::Node> nodes = hta::call_graph(trace, table);
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const hta::Event& event = table.events[i];
-    out.items.push_back({event.row, nodes[i].parent, nodes[i].depth, event.start, event.length,
-                         nodes[i].kernels, event.stream != -1});
-  }
-  return out;
-}
-
-Items own_items(const trace::Rank& rank, const StepChoice& choice) {
-  Items out{&rank, {}};
+CallTree call_tree_of(const trace::Rank& rank, const StepChoice& choice) {
+  CallTree out{&rank, {}};
   const auto& e = rank.events;
   for (Row row = 0; row < e.size(); ++row) {
     const bool device = is_device_work(e.kind[row]) && choice.includes(rank, row);
@@ -52,7 +26,7 @@ Items own_items(const trace::Rank& rank, const StepChoice& choice) {
                          e.start[row], e.duration(row), 0, device});
   }
   for (std::size_t i = out.items.size(); i-- > 0;) {
-    Item& item = out.items[i];
+    CallOrKernel& item = out.items[i];
     item.kernels += item.device;
     // Rows of devices are behind those of the host, and what a call holds is behind the call.
     if (item.parent >= 0 && static_cast<std::size_t>(item.parent) < i)
@@ -67,7 +41,7 @@ struct Pattern {
 };
 
 /// The operator's outermost calls that launch enough.
-std::vector<bool> roots_of(const trace::Trace& trace, const Items& all, std::string_view name,
+std::vector<bool> roots_of(const trace::Trace& trace, const CallTree& all, std::string_view name,
                            std::int64_t least) {
   trace::AskedOnce named(trace.strings,
                          [&](std::string_view text) { return text.find(name) != std::string_view::npos; });
@@ -75,7 +49,7 @@ std::vector<bool> roots_of(const trace::Trace& trace, const Items& all, std::str
   std::int32_t outermost = std::numeric_limits<std::int32_t>::max();
   for (const int pass : {0, 1}) {
     for (std::size_t i = 0; i < all.items.size(); ++i) {
-      const Item& item = all.items[i];
+      const CallOrKernel& item = all.items[i];
       if (item.device || item.depth < 0 || !named(all.rank->events.name[item.row])) continue;
       if (pass == 0) outermost = std::min(outermost, item.depth);
       if (pass == 1) roots[i] = item.depth == outermost && item.kernels >= least;
@@ -85,7 +59,7 @@ std::vector<bool> roots_of(const trace::Trace& trace, const Items& all, std::str
 }
 
 /// For each item the root it lies in, -1 for none.
-std::vector<std::int32_t> root_of_each(const Items& all, const std::vector<bool>& roots) {
+std::vector<std::int32_t> root_of_each(const CallTree& all, const std::vector<bool>& roots) {
   constexpr std::int32_t kUnknown = -2;
   std::vector<std::int32_t> root(all.items.size(), kUnknown);
   std::vector<std::int32_t> path;
@@ -105,7 +79,7 @@ std::vector<std::int32_t> root_of_each(const Items& all, const std::vector<bool>
   return root;
 }
 
-void add_patterns(std::map<std::string, Pattern>& patterns, const trace::Trace& trace, const Items& all,
+void add_patterns(std::map<std::string, Pattern>& patterns, const trace::Trace& trace, const CallTree& all,
                   std::string_view name, std::int64_t least) {
   const std::vector<bool> roots = roots_of(trace, all, name, least);
   const std::vector<std::int32_t> root = root_of_each(all, roots);
@@ -115,7 +89,7 @@ void add_patterns(std::map<std::string, Pattern>& patterns, const trace::Trace& 
   for (auto& [at, below] : kernels) {
     std::stable_sort(below.begin(), below.end(),
                      [&](std::size_t a, std::size_t b) { return all.items[a].start < all.items[b].start; });
-    const Item& call = all.items[static_cast<std::size_t>(at)];
+    const CallOrKernel& call = all.items[static_cast<std::size_t>(at)];
     std::string text(trace.name(*all.rank, call.row));
     Time time = 0;
     for (const std::size_t kernel : below) {
@@ -130,49 +104,59 @@ void add_patterns(std::map<std::string, Pattern>& patterns, const trace::Trace& 
   }
 }
 
-constexpr report::ParamSpec kKernelSequencesParams[] = {
+/// Most frequent first; times in ns.
+struct Sequence {
+  std::int64_t rank;
+  std::string sequence;
+  std::int64_t count;
+  Time kernel_time, call_time;
+};
+
+std::vector<Sequence> sequences_of(const trace::Trace& trace, const CallTree& all,
+                                   const report::Params& params) {
+  std::map<std::string, Pattern> patterns;
+  add_patterns(patterns, trace, all, params.text("operator", "aten::"), params.integer("least", 3));
+  std::vector<Sequence> rows;
+  for (const auto& [text, found] : patterns)
+    rows.push_back({all.rank->rank, text, found.count, found.kernels, found.calls});
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const Sequence& a, const Sequence& b) { return a.count > b.count; });
+  return rows;
+}
+
+const report::Sheet<Sequence> kSequences{"Sequences",
+                                         report::Shape::table,
+                                         {report::rank_field<Sequence>(&Sequence::rank),
+                                          {"sequence", &Sequence::sequence},
+                                          {"count", &Sequence::count, Unit::count},
+                                          {"kernel_time", &Sequence::kernel_time, Unit::ns},
+                                          {"call_time", &Sequence::call_time, Unit::ns}}};
+
+constexpr report::ParamSpec kParams[] = {
     {"operator", report::ParamSpec::Type::text, "aten::", "", "operators whose name contains this text"},
-    {"least", report::ParamSpec::Type::integer, "3", "", "the fewest device events of a sequence"},
-    kHtaCompat,
-    kHtaLastStep};
+    {"least", report::ParamSpec::Type::integer, "3", "", "the fewest device events of a sequence"}};
 
 }  // namespace
 
-constinit const About kernel_sequences_about = {kKernelSequencesParams, false};
-
-report::Report kernel_sequences(const Derived& derived, const report::Params& params) {
-  const trace::Trace& trace = derived.trace();
-  report::Report report{"kernel_sequences", {}, {}};
-  report::Table& table = report.tables.emplace_back(report::Table{"Sequences", Shape::table, {}});
-  RankColumn rank(table, trace);
-  auto& pattern = table.texts("sequence");
-  auto& count = table.ints("count", Unit::count);
-  auto& kernel_time = table.ints("kernel_time", Unit::ns);
-  auto& call_time = table.ints("call_time", Unit::ns);
-  const auto add = [&](const Items& all) {
-    std::map<std::string, Pattern> patterns;
-    add_patterns(patterns, trace, all, params.text("operator", "aten::"), params.integer("least", 3));
-    std::vector<std::pair<std::string, Pattern>> rows(patterns.begin(), patterns.end());
-    std::stable_sort(rows.begin(), rows.end(),
-                     [](const auto& a, const auto& b) { return a.second.count > b.second.count; });
-    for (auto& [text, found] : rows) {
-      rank.add(*all.rank);
-      pattern.push_back(std::move(text));
-      count.push_back(found.count);
-      kernel_time.push_back(found.kernels);
-      call_time.push_back(found.calls);
-    }
-  };
-  if (params.flag("hta-compat"))
-    for (const hta::Table& of : derived.hta(hta::keep_of(params))) add(hta_items(trace, of));
-  else
-    for (const trace::Rank& of : trace.ranks) add(own_items(of, derived.choice()));
-  if (table.rows() == 0)
+report::Report sequences_in(const std::vector<CallTree>& ranks, const trace::Trace& trace,
+                            const report::Params& params) {
+  std::vector<Sequence> rows;
+  for (const CallTree& of : ranks)
+    for (Sequence& row : sequences_of(trace, of, params)) rows.push_back(std::move(row));
+  report::Report report{"kernel_sequences", {tabulate(kSequences, rows, trace.several())}, {}};
+  if (rows.empty())
     report.notes.emplace_back(
         "No operator of this name launches that many device events in one call: try another --operator or a "
-        "smaller "
-        "--least.");
+        "smaller --least.");
   return report;
+}
+
+constinit const About kernel_sequences_about = {kParams, false};
+
+report::Report kernel_sequences(const Derived& derived, const report::Params& params) {
+  std::vector<CallTree> ranks;
+  for (const trace::Rank& rank : derived.trace().ranks) ranks.push_back(call_tree_of(rank, derived.choice()));
+  return sequences_in(ranks, derived.trace(), params);
 }
 
 }  // namespace stepscope::analyze

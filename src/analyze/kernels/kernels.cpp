@@ -6,7 +6,6 @@
 
 #include "analyze/kernels/element_chains.h"
 #include "analyze/list.h"
-#include "analyze/tb/tb.h"
 #include "derive/kernel_class.h"
 #include "report/statistics.h"
 
@@ -113,18 +112,15 @@ void add_shorts(std::vector<ShortKernels>& shorts, const Rank& rank, const std::
   }
 }
 
-const report::Sheet<ShortKernels>& short_sheet() {
-  using S = ShortKernels;
-  static const report::Sheet<S> kShorts{"Short kernels",
-                                        Shape::table,
-                                        {report::rank_field<S>(&S::rank),
-                                         {"below", &S::below, Unit::ns, Role::key},
-                                         {"count", &S::count, Unit::count},
-                                         {"share", &S::share, Unit::share, Role::share},
-                                         {"total", &S::total, Unit::ns},
-                                         {"time_share", &S::time_share, Unit::share, Role::share}}};
-  return kShorts;
-}
+const report::Sheet<ShortKernels> kShortSheet{
+    "Short kernels",
+    Shape::table,
+    {report::rank_field<ShortKernels>(&ShortKernels::rank),
+     {"below", &ShortKernels::below, Unit::ns, Role::key},
+     {"count", &ShortKernels::count, Unit::count},
+     {"share", &ShortKernels::share, Unit::share, Role::share},
+     {"total", &ShortKernels::total, Unit::ns},
+     {"time_share", &ShortKernels::time_share, Unit::share, Role::share}}};
 
 /// Longest total first.
 void add_kinds(std::vector<KernelKindTimes>& kinds, const trace::Trace& trace, const Rank& rank,
@@ -159,19 +155,16 @@ void add_kinds(std::vector<KernelKindTimes>& kinds, const trace::Trace& trace, c
   }
 }
 
-const report::Sheet<KernelKindTimes>& kind_sheet() {
-  using K = KernelKindTimes;
-  static const report::Sheet<K> kKinds{"Kinds of compute kernels",
-                                       Shape::bars,
-                                       {report::rank_field<K>(&K::rank),
-                                        {"kind", report::named<&K::kind>},
-                                        {"count", &K::count, Unit::count},
-                                        {"total", &K::total, Unit::ns},
-                                        {"share", &K::share, Unit::share, Role::share},
-                                        {"small_grid_share", &K::small, Unit::share, Role::detail},
-                                        {"chained_share", &K::chained, Unit::share, Role::detail}}};
-  return kKinds;
-}
+const report::Sheet<KernelKindTimes> kKindSheet{
+    "Kinds of compute kernels",
+    Shape::bars,
+    {report::rank_field<KernelKindTimes>(&KernelKindTimes::rank),
+     {"kind", report::named<&KernelKindTimes::kind>},
+     {"count", &KernelKindTimes::count, Unit::count},
+     {"total", &KernelKindTimes::total, Unit::ns},
+     {"share", &KernelKindTimes::share, Unit::share, Role::share},
+     {"small_grid_share", &KernelKindTimes::small, Unit::share, Role::detail},
+     {"chained_share", &KernelKindTimes::chained, Unit::share, Role::detail}}};
 
 /// Returns whether kernels record how they fill the device.
 bool add_kernels(Kernels& of, const trace::Trace& trace, const Rank& rank, const StepChoice& choice,
@@ -213,25 +206,23 @@ Kernels kernels_of(const trace::Trace& trace, const StepChoice& choice, KernelsB
 
 constexpr report::ParamSpec kKernelsParams[] = {
     {"group", report::ParamSpec::Type::choice, "name", "name|properties",
-     "one row per kernel name, or per name, op and launch properties"},
-    kTbCompat};
+     "one row per kernel name, or per name, op and launch properties"}};
 
 constinit const About kernels_about = {kKernelsParams};
 
 report::Report kernels(const trace::Trace& trace, const report::Params& params) {
-  if (params.flag("tb-compat")) return tb_kernels(trace, params);
   const bool several = trace.several();
   const KernelsBy by = params.text("group") == "properties" ? KernelsBy::properties : KernelsBy::name;
   Kernels of = kernels_of(trace, StepChoice(params), by);
   report::Report report{
       "kernels",
-      {tabulate(kernel_sheet(by), of.kernels, several), tabulate(short_sheet(), of.shorts, several),
-       tabulate(named_copies_sheet(), of.copies, several), tabulate(kind_sheet(), of.kinds, several)},
+      {tabulate(kernel_sheet(by), of.kernels, several), tabulate(kShortSheet, of.shorts, several),
+       tabulate(kNamedCopiesSheet, of.copies, several), tabulate(kKindSheet, of.kinds, several)},
       std::move(of.notes)};
-  for (report::Table& table : std::array{tabulate(low_occupancy_sheet(), of.low_occupancy, several),
-                                         tabulate(kernel_drift_sheet(), of.drift, several),
-                                         tabulate(recomputed_work_sheet(), of.recomputed, several),
-                                         tabulate(conv_setup_sheet(), of.convolutions, several)})
+  for (report::Table& table : std::array{tabulate(kLowOccupancySheet, of.low_occupancy, several),
+                                         tabulate(kKernelDriftSheet, of.drift, several),
+                                         tabulate(kRecomputedWorkSheet, of.recomputed, several),
+                                         tabulate(kConvSetupSheet, of.convolutions, several)})
     if (table.rows() > 0) report.tables.push_back(std::move(table));
   return report;
 }

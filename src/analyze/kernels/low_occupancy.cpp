@@ -127,20 +127,17 @@ void add_low_occupancy(std::vector<LowOccupancy>& kernels, const Trace& trace, c
   }
 }
 
-const report::Sheet<LowOccupancy>& low_occupancy_sheet() {
-  using K = LowOccupancy;
-  static const report::Sheet<K> kSheet{"Kernels of low occupancy",
-                                       report::Shape::table,
-                                       {report::rank_field<K>(&K::rank),
-                                        {"name", &K::name},
-                                        {"count", &K::count, Unit::count},
-                                        {"total", &K::total, Unit::ns},
-                                        {"share", &K::share, Unit::share, Role::share},
-                                        {"occupancy", &K::occupancy, Unit::share},
-                                        {"blocks_per_sm", &K::blocks_per_sm, Unit::none},
-                                        {"limited_by", report::named<&K::limit>, Role::value},
-                                        {"bandwidth_share", &K::bandwidth_share, Unit::share}}};
-  return kSheet;
-}
+const report::Sheet<LowOccupancy> kLowOccupancySheet{
+    "Kernels of low occupancy",
+    report::Shape::table,
+    {report::rank_field<LowOccupancy>(&LowOccupancy::rank),
+     {"name", &LowOccupancy::name},
+     {"count", &LowOccupancy::count, Unit::count},
+     {"total", &LowOccupancy::total, Unit::ns},
+     {"share", &LowOccupancy::share, Unit::share, Role::share},
+     {"occupancy", &LowOccupancy::occupancy, Unit::share},
+     {"blocks_per_sm", &LowOccupancy::blocks_per_sm, Unit::none},
+     {"limited_by", report::named<&LowOccupancy::limit>, Role::value},
+     {"bandwidth_share", &LowOccupancy::bandwidth_share, Unit::share}}};
 
 }  // namespace stepscope::analyze

@@ -26,6 +26,6 @@ struct LowOccupancy {
 /// more; longest total first.
 void add_low_occupancy(std::vector<LowOccupancy>& kernels, const trace::Trace& trace, const trace::Rank& rank,
                        const StepChoice& choice);
-const report::Sheet<LowOccupancy>& low_occupancy_sheet();
+extern const report::Sheet<LowOccupancy> kLowOccupancySheet;
 
 }  // namespace stepscope::analyze

@@ -58,18 +58,14 @@ void add_named_copies(std::vector<NamedCopies>& copies, const trace::Trace& trac
   }
 }
 
-const report::Sheet<NamedCopies>& named_copies_sheet() {
-  using C = NamedCopies;
-  static const report::Sheet<C> kCopies{"Copies and fills",
-                                        report::Shape::table,
-                                        {report::rank_field<C>(&C::rank),
-                                         {"name", &C::name},
-                                         {"count", &C::count, Unit::count},
-                                         {"bytes", &C::bytes, Unit::bytes},
-                                         {"total", &C::total, Unit::ns},
-                                         {"mean", &C::mean, Unit::ns},
-                                         {"bytes_per_s", &C::rate, Unit::bytes_per_s}}};
-  return kCopies;
-}
+const report::Sheet<NamedCopies> kNamedCopiesSheet{"Copies and fills",
+                                                   report::Shape::table,
+                                                   {report::rank_field<NamedCopies>(&NamedCopies::rank),
+                                                    {"name", &NamedCopies::name},
+                                                    {"count", &NamedCopies::count, Unit::count},
+                                                    {"bytes", &NamedCopies::bytes, Unit::bytes},
+                                                    {"total", &NamedCopies::total, Unit::ns},
+                                                    {"mean", &NamedCopies::mean, Unit::ns},
+                                                    {"bytes_per_s", &NamedCopies::rate, Unit::bytes_per_s}}};
 
 }  // namespace stepscope::analyze

@@ -20,6 +20,6 @@ struct NamedCopies {
 /// Adds a rank's, longest total first.
 void add_named_copies(std::vector<NamedCopies>& copies, const trace::Trace& trace, const trace::Rank& rank,
                       const StepChoice& choice);
-const report::Sheet<NamedCopies>& named_copies_sheet();
+extern const report::Sheet<NamedCopies> kNamedCopiesSheet;
 
 }  // namespace stepscope::analyze

@@ -61,9 +61,8 @@ class ProductGatherer {
         types_(trace, rank, "Input type"),
         blocks_per_sm_(trace, rank, "blocks per SM"),
         is_product_(trace.strings, [](std::string_view op) { return left_operand(op) >= 0; }),
-        units_(trace.strings.size(), kUnasked) {
-    if (!rank.devices.empty()) setting_ = derive::setting_of(rank.devices.front());
-  }
+        units_(trace.strings,
+               {rank.devices.empty() ? derive::KernelSetting{} : derive::setting_of(rank.devices.front())}) {}
 
   /// A compute kernel.
   void add(Row kernel) {
@@ -74,9 +73,11 @@ class ProductGatherer {
     last_op_ = op;
     const std::int64_t time = e_.duration(kernel);
     report::add_to(product.time, time);
-    const std::uint8_t units = units_of(e_.name[kernel]);
-    if (units == kYes) report::add_to(product.on_units, time);
-    if (units == kPlain) report::add_to(product.off_units, time);
+    const derive::MatrixCoreUse use = units_(e_.name[kernel]);
+    if (use.cores == derive::MatrixCores::yes)
+      report::add_to(product.on_units, time);
+    else if (derive::is_plain_matrix_work(use))
+      report::add_to(product.off_units, time);
     if (const auto blocks = blocks_per_sm_.real(kernel); blocks && *blocks < 1)
       report::add_to(product.small, time);
     if (time < product.longest) return;
@@ -96,8 +97,12 @@ class ProductGatherer {
   }
 
  private:
-  enum : std::uint8_t { kUnasked, kYes, kPlain, kOther };
-
+  struct UnitsOf {
+    derive::KernelSetting setting;
+    derive::MatrixCoreUse operator()(std::string_view kernel) const {
+      return derive::matrix_cores_of(kernel, setting);
+    }
+  };
   struct Key {
     StringId op, dims, types;
     friend bool operator==(const Key&, const Key&) = default;
@@ -133,23 +138,12 @@ class ProductGatherer {
     return product;
   }
 
-  std::uint8_t units_of(StringId kernel) {
-    std::uint8_t& known = units_[kernel];
-    if (known != kUnasked) return known;
-    const derive::MatrixCoreUse use = derive::matrix_cores_of(trace_.text(kernel), setting_);
-    known = use.cores == derive::MatrixCores::yes ? kYes
-            : derive::is_plain_matrix_work(use)   ? kPlain
-                                                  : kOther;
-    return known;
-  }
-
   const trace::Trace& trace_;
   const Rank& rank_;
   const EventTable& e_;
   const trace::ArgReader dims_, old_dims_, types_, blocks_per_sm_;
   trace::AskedOnce<bool (*)(std::string_view)> is_product_;
-  std::vector<std::uint8_t> units_;
-  derive::KernelSetting setting_;
+  trace::AskedOnce<UnitsOf> units_;
   Row last_op_ = kNoRow;
   std::unordered_map<Key, std::size_t, KeyHash> index_;
   std::vector<ProductSum> products_;
@@ -254,61 +248,51 @@ void add_rank(Products& of, const Derived& derived, const Rank& rank) {
   ProductGatherer gatherer(trace, rank);
   PartsGatherer attention(trace, rank);
   std::int64_t compute = 0;
-  for (const trace::Track& track : rank.tracks) {
-    if (track.side != trace::Track::Side::device) continue;
-    for (Row row = track.begin; row < track.end; ++row) {
-      if (e.work[row] != trace::Work::compute || !derived.choice().includes(rank, row)) continue;
-      report::add_to(compute, e.duration(row));
-      gatherer.add(row);
-      attention.add(row);
-    }
+  for (const Row row : rank.device_rows()) {
+    if (e.work[row] != trace::Work::compute || !derived.choice().includes(rank, row)) continue;
+    report::add_to(compute, e.duration(row));
+    gatherer.add(row);
+    attention.add(row);
   }
   for (const PartedAttention& parts : std::move(attention).parts(compute)) of.attention.push_back(parts);
   for (const ProductSum& product : gatherer.sorted())
     of.products.push_back(product_of(trace, rank, product, compute));
 }
 
-report::Table product_table(const std::vector<Product>& products, bool several) {
-  using P = Product;
-  static const report::Sheet<P> kProducts{
-      "Matrix products",
-      Shape::table,
-      {report::rank_field<P>(&P::rank),
-       {"op", &P::op},
-       {"dtype",
-        +[](const P& p) {
-          return std::string(p.dtype == derive::DType::unknown ? "" : derive::name_of(p.dtype));
-        }},
-       {"batch", &P::batch, Unit::count, Role::key},
-       {"m", &P::m, Unit::count, Role::key},
-       {"n", &P::n, Unit::count, Role::key},
-       {"k", &P::k, Unit::count, Role::key},
-       {"calls", &P::calls, Unit::count},
-       {"time", &P::time, Unit::ns},
-       {"share", &P::share, Unit::share, Role::share},
-       {"flop_rate", &P::flop_rate, Unit::flop_per_s},
-       {"share_of_roof", &P::share_of_roof, Unit::share},
-       {"matrix_unit_share", &P::matrix_units, Unit::share, Role::detail},
-       {"plain_core_share", &P::plain_cores, Unit::share, Role::detail},
-       {"small_grid_share", &P::small_grid, Unit::share, Role::detail},
-       {"waves", &P::waves, Unit::none, Role::detail},
-       {"kernel", &P::kernel, Role::detail}}};
-  return tabulate(kProducts, products, several);
-}
+const report::Sheet<Product> kProductSheet{
+    "Matrix products",
+    Shape::table,
+    {report::rank_field<Product>(&Product::rank),
+     {"op", &Product::op},
+     {"dtype",
+      +[](const Product& p) {
+        return std::string(p.dtype == derive::DType::unknown ? "" : derive::name_of(p.dtype));
+      }},
+     {"batch", &Product::batch, Unit::count, Role::key},
+     {"m", &Product::m, Unit::count, Role::key},
+     {"n", &Product::n, Unit::count, Role::key},
+     {"k", &Product::k, Unit::count, Role::key},
+     {"calls", &Product::calls, Unit::count},
+     {"time", &Product::time, Unit::ns},
+     {"share", &Product::share, Unit::share, Role::share},
+     {"flop_rate", &Product::flop_rate, Unit::flop_per_s},
+     {"share_of_roof", &Product::share_of_roof, Unit::share},
+     {"matrix_unit_share", &Product::matrix_units, Unit::share, Role::detail},
+     {"plain_core_share", &Product::plain_cores, Unit::share, Role::detail},
+     {"small_grid_share", &Product::small_grid, Unit::share, Role::detail},
+     {"waves", &Product::waves, Unit::none, Role::detail},
+     {"kernel", &Product::kernel, Role::detail}}};
 
-report::Table attention_table(const std::vector<PartedAttention>& attention, bool several) {
-  using A = PartedAttention;
-  static const report::Sheet<A> kParts{"Attention in parts",
-                                       Shape::table,
-                                       {report::rank_field<A>(&A::rank),
-                                        {"rows", &A::rows, Unit::count, Role::key},
-                                        {"columns", &A::columns, Unit::count, Role::key},
-                                        {"count", &A::count, Unit::count},
-                                        {"products", &A::products, Unit::ns},
-                                        {"others", &A::others, Unit::ns},
-                                        {"share", &A::share, Unit::share, Role::share}}};
-  return tabulate(kParts, attention, several);
-}
+const report::Sheet<PartedAttention> kAttentionSheet{
+    "Attention in parts",
+    Shape::table,
+    {report::rank_field<PartedAttention>(&PartedAttention::rank),
+     {"rows", &PartedAttention::rows, Unit::count, Role::key},
+     {"columns", &PartedAttention::columns, Unit::count, Role::key},
+     {"count", &PartedAttention::count, Unit::count},
+     {"products", &PartedAttention::products, Unit::ns},
+     {"others", &PartedAttention::others, Unit::ns},
+     {"share", &PartedAttention::share, Unit::share, Role::share}}};
 
 }  // namespace
 
@@ -326,7 +310,7 @@ report::Report products(const Derived& derived, const report::Params&) {
   const bool several = derived.trace().several();
   Products of = products_of(derived);
   return {"products",
-          {product_table(of.products, several), attention_table(of.attention, several)},
+          {tabulate(kProductSheet, of.products, several), tabulate(kAttentionSheet, of.attention, several)},
           std::move(of.notes)};
 }
 

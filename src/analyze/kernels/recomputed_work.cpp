@@ -54,17 +54,14 @@ void add_recomputed_work(std::vector<RecomputedWork>& work, const Trace& trace, 
                   held_bytes(trace, rank, recomputed)});
 }
 
-const report::Sheet<RecomputedWork>& recomputed_work_sheet() {
-  using W = RecomputedWork;
-  static const report::Sheet<W> kSheet{"Recomputed work",
-                                       report::Shape::table,
-                                       {report::rank_field<W>(&W::rank),
-                                        {"known_by", report::named<&W::known_by>, Role::value},
-                                        {"kernels", &W::kernels, Unit::count},
-                                        {"time", &W::time, Unit::ns},
-                                        {"share", &W::share, Unit::share, Role::share},
-                                        {"held", &W::held, Unit::bytes}}};
-  return kSheet;
-}
+const report::Sheet<RecomputedWork> kRecomputedWorkSheet{
+    "Recomputed work",
+    report::Shape::table,
+    {report::rank_field<RecomputedWork>(&RecomputedWork::rank),
+     {"known_by", report::named<&RecomputedWork::known_by>, Role::value},
+     {"kernels", &RecomputedWork::kernels, Unit::count},
+     {"time", &RecomputedWork::time, Unit::ns},
+     {"share", &RecomputedWork::share, Unit::share, Role::share},
+     {"held", &RecomputedWork::held, Unit::bytes}}};
 
 }  // namespace stepscope::analyze

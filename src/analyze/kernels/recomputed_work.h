@@ -23,6 +23,6 @@ struct RecomputedWork {
 /// Adds nothing when the rank recomputes nothing.
 void add_recomputed_work(std::vector<RecomputedWork>& work, const trace::Trace& trace,
                          const trace::Rank& rank, const StepChoice& choice);
-const report::Sheet<RecomputedWork>& recomputed_work_sheet();
+extern const report::Sheet<RecomputedWork> kRecomputedWorkSheet;
 
 }  // namespace stepscope::analyze

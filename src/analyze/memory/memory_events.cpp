@@ -185,77 +185,58 @@ std::string step_text(const Of& of) {
   return of.step == kNoInt ? "" : std::to_string(of.step);
 }
 
-report::Table peak_table(const std::vector<MemoryPeak>& peaks, bool several) {
-  using P = MemoryPeak;
-  static const report::Sheet<P> kPeaks{"Peak of each memory",
-                                       Shape::table,
-                                       {report::rank_field<P>(&P::rank),
-                                        {"device", &device_text<P>},
-                                        {"peak_allocated", &P::allocated, Unit::bytes},
-                                        {"peak_reserved", &P::reserved, Unit::bytes},
-                                        {"capacity", &P::capacity, Unit::bytes},
-                                        {"reserved_share", &P::reserved_share, Unit::share, Role::share},
-                                        {"peak_time", &P::time, Unit::ns},
-                                        {"step", &step_text<P>, Role::detail},
-                                        {"peak_change", &P::change, Unit::bytes},
-                                        {"end_change", &P::end_change, Unit::bytes},
-                                        {"allocations", &P::allocations, Unit::count},
-                                        {"frees", &P::frees, Unit::count},
-                                        {"out_of_memory", &P::out_of_memory, Unit::count}}};
-  return tabulate(kPeaks, peaks, several);
-}
+const report::Sheet<MemoryPeak> kPeakSheet{
+    "Peak of each memory",
+    Shape::table,
+    {report::rank_field<MemoryPeak>(&MemoryPeak::rank),
+     {"device", &device_text<MemoryPeak>},
+     {"peak_allocated", &MemoryPeak::allocated, Unit::bytes},
+     {"peak_reserved", &MemoryPeak::reserved, Unit::bytes},
+     {"capacity", &MemoryPeak::capacity, Unit::bytes},
+     {"reserved_share", &MemoryPeak::reserved_share, Unit::share, Role::share},
+     {"peak_time", &MemoryPeak::time, Unit::ns},
+     {"step", &step_text<MemoryPeak>, Role::detail},
+     {"peak_change", &MemoryPeak::change, Unit::bytes},
+     {"end_change", &MemoryPeak::end_change, Unit::bytes},
+     {"allocations", &MemoryPeak::allocations, Unit::count},
+     {"frees", &MemoryPeak::frees, Unit::count},
+     {"out_of_memory", &MemoryPeak::out_of_memory, Unit::count}}};
 
-const report::Sheet<AliveAtPeak>& alive_sheet() {
-  using A = AliveAtPeak;
-  static const report::Sheet<A> kAlive{"Alive at the peak",
-                                       Shape::bars,
-                                       {report::rank_field<A>(&A::rank),
-                                        {"device", &device_text<A>},
-                                        {"op", &A::op},
-                                        {"count", &A::count, Unit::count},
-                                        {"bytes", &A::bytes, Unit::bytes},
-                                        {"share", &A::share, Unit::share, Role::share}}};
-  return kAlive;
-}
+const report::Sheet<AliveAtPeak> kAliveSheet{"Alive at the peak",
+                                             Shape::bars,
+                                             {report::rank_field<AliveAtPeak>(&AliveAtPeak::rank),
+                                              {"device", &device_text<AliveAtPeak>},
+                                              {"op", &AliveAtPeak::op},
+                                              {"count", &AliveAtPeak::count, Unit::count},
+                                              {"bytes", &AliveAtPeak::bytes, Unit::bytes},
+                                              {"share", &AliveAtPeak::share, Unit::share, Role::share}}};
 
-const report::Sheet<KeptAllocation>& kept_sheet() {
-  using K = KeptAllocation;
-  static const report::Sheet<K> kKept{"Never freed",
-                                      Shape::table,
-                                      {report::rank_field<K>(&K::rank),
-                                       {"device", &device_text<K>},
-                                       {"time", &K::time, Unit::ns, Role::key},
-                                       {"event", &K::event, Unit::none, Role::key},
-                                       {"bytes", &K::bytes, Unit::bytes},
-                                       {"op", &K::op, Role::value},
-                                       {"step", &step_text<K>, Role::detail}}};
-  return kKept;
-}
+const report::Sheet<KeptAllocation> kKeptSheet{"Never freed",
+                                               Shape::table,
+                                               {report::rank_field<KeptAllocation>(&KeptAllocation::rank),
+                                                {"device", &device_text<KeptAllocation>},
+                                                {"time", &KeptAllocation::time, Unit::ns, Role::key},
+                                                {"event", &KeptAllocation::event, Unit::none, Role::key},
+                                                {"bytes", &KeptAllocation::bytes, Unit::bytes},
+                                                {"op", &KeptAllocation::op, Role::value},
+                                                {"step", &step_text<KeptAllocation>, Role::detail}}};
 
-const report::Sheet<MemoryLevel>& curve_sheet() {
-  using L = MemoryLevel;
-  static const report::Sheet<L> kCurve{"Memory over time",
-                                       Shape::curve,
-                                       {report::rank_field<L>(&L::rank),
-                                        {"device", &device_text<L>},
-                                        {"time", &L::time, Unit::ns, Role::key},
-                                        {"allocated", &L::allocated, Unit::bytes},
-                                        {"reserved", &L::reserved, Unit::bytes},
-                                        {"change", &L::change, Unit::bytes}}};
-  return kCurve;
-}
+const report::Sheet<MemoryLevel> kCurveSheet{"Memory over time",
+                                             Shape::curve,
+                                             {report::rank_field<MemoryLevel>(&MemoryLevel::rank),
+                                              {"device", &device_text<MemoryLevel>},
+                                              {"time", &MemoryLevel::time, Unit::ns, Role::key},
+                                              {"allocated", &MemoryLevel::allocated, Unit::bytes},
+                                              {"reserved", &MemoryLevel::reserved, Unit::bytes},
+                                              {"change", &MemoryLevel::change, Unit::bytes}}};
 
-const report::Sheet<StepMemory>& step_sheet() {
-  using S = StepMemory;
-  static const report::Sheet<S> kSteps{"Memory of each step",
-                                       Shape::table,
-                                       {report::rank_field<S>(&S::rank),
-                                        {"device", &device_text<S>},
-                                        {"step", &S::step, Unit::none, Role::key},
-                                        {"lowest", &S::lowest, Unit::bytes},
-                                        {"highest", &S::highest, Unit::bytes}}};
-  return kSteps;
-}
+const report::Sheet<StepMemory> kStepSheet{"Memory of each step",
+                                           Shape::table,
+                                           {report::rank_field<StepMemory>(&StepMemory::rank),
+                                            {"device", &device_text<StepMemory>},
+                                            {"step", &StepMemory::step, Unit::none, Role::key},
+                                            {"lowest", &StepMemory::lowest, Unit::bytes},
+                                            {"highest", &StepMemory::highest, Unit::bytes}}};
 
 /// What the records do not tell.
 struct Missing {
@@ -319,9 +300,9 @@ report::Report memory_events(const trace::Trace& trace, const report::Params& pa
   const bool several = trace.several();
   MemoryEvents of = memory_events_of(trace, StepChoice(params), params.integer("points", kCurvePoints));
   return {"memory_events",
-          {peak_table(of.peaks, several), tabulate(alive_sheet(), of.alive, several),
-           tabulate(op_memory_sheet(), of.operators, several), tabulate(kept_sheet(), of.kept, several),
-           tabulate(curve_sheet(), of.curve, several), tabulate(step_sheet(), of.steps, several)},
+          {tabulate(kPeakSheet, of.peaks, several), tabulate(kAliveSheet, of.alive, several),
+           tabulate(kOpMemorySheet, of.operators, several), tabulate(kKeptSheet, of.kept, several),
+           tabulate(kCurveSheet, of.curve, several), tabulate(kStepSheet, of.steps, several)},
           std::move(of.notes)};
 }
 

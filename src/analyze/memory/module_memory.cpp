@@ -113,22 +113,19 @@ class Alive {
   std::int64_t known_ = 0;
 };
 
-report::Table module_table(const std::vector<ModuleMemory>& modules, bool several) {
-  using M = ModuleMemory;
-  static const report::Sheet<M> kModules{"Alive at the peak, by module",
-                                         report::Shape::tree,
-                                         {report::rank_field<M>(&M::rank),
-                                          {"device", +[](const M& of) { return of.memory.name(); }},
-                                          {"module", &M::module},
-                                          {"class", &M::kind, Role::detail},
-                                          {"depth", &M::depth, Unit::none, Role::depth},
-                                          {"count", &M::count, Unit::count},
-                                          {"bytes", &M::bytes, Unit::bytes},
-                                          {"self_bytes", &M::self, Unit::bytes},
-                                          {"checkpoint_frees", &M::freed, Unit::bytes},
-                                          {"share", &M::share, Unit::share, Role::share}}};
-  return tabulate(kModules, modules, several);
-}
+const report::Sheet<ModuleMemory> kModuleSheet{
+    "Alive at the peak, by module",
+    report::Shape::tree,
+    {report::rank_field<ModuleMemory>(&ModuleMemory::rank),
+     {"device", +[](const ModuleMemory& of) { return of.memory.name(); }},
+     {"module", &ModuleMemory::module},
+     {"class", &ModuleMemory::kind, Role::detail},
+     {"depth", &ModuleMemory::depth, Unit::none, Role::depth},
+     {"count", &ModuleMemory::count, Unit::count},
+     {"bytes", &ModuleMemory::bytes, Unit::bytes},
+     {"self_bytes", &ModuleMemory::self, Unit::bytes},
+     {"checkpoint_frees", &ModuleMemory::freed, Unit::bytes},
+     {"share", &ModuleMemory::share, Unit::share, Role::share}}};
 
 }  // namespace
 
@@ -161,7 +158,7 @@ constinit const About module_memory_about = {};
 
 report::Report module_memory(const trace::Trace& trace, const report::Params& params) {
   ModuleMemories of = module_memory_of(trace, StepChoice(params));
-  return {"module_memory", {module_table(of.modules, trace.several())}, std::move(of.notes)};
+  return {"module_memory", {tabulate(kModuleSheet, of.modules, trace.several())}, std::move(of.notes)};
 }
 
 }  // namespace stepscope::analyze

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "report/statistics.h"
+#include "trace/asked_once.h"
 
 namespace stepscope::analyze {
 namespace {
@@ -76,12 +77,11 @@ bool allocates_nothing(const OpMemory& op) {
 
 OpPaths op_paths(const trace::Trace& trace, const trace::Rank& rank, const StepChoice& choice) {
   OpPaths ops;
-  std::vector<trace::StringId> known(trace.strings.size(), trace::kNoString);
+  trace::AskedOnce path_name(trace.strings,
+                             [&](std::string_view name) { return ops.paths.names.intern(name); });
   ops.host = host_paths(rank, ops.paths, [&](Row row, PathId above) {
     if (rank.events.kind[row] != trace::Kind::op || !choice.includes(rank, row)) return kNoPath;
-    trace::StringId& name = known[rank.events.name[row]];
-    if (name == trace::kNoString) name = ops.paths.names.intern(trace.name(rank, row));
-    return ops.paths.child(above, name);
+    return ops.paths.child(above, path_name(rank.events.name[row]));
   });
   ops.outermost.assign(ops.paths.size(), true);
   for (PathId path = 0; path < ops.paths.size(); ++path)
@@ -106,22 +106,19 @@ void add_op_memory(std::vector<OpMemory>& ops, const ChosenRecords& memory, cons
   std::move(rows.begin(), rows.end(), std::back_inserter(ops));
 }
 
-const report::Sheet<OpMemory>& op_memory_sheet() {
-  using O = OpMemory;
-  static const report::Sheet<O> kSheet{"Operators",
-                                       report::Shape::table,
-                                       {report::rank_field<O>(&O::rank),
-                                        {"device", +[](const O& op) { return op.memory.name(); }},
-                                        {"op", &O::op},
-                                        {"calls", &O::calls, Unit::count},
-                                        {"size_increase", &O::increase, Unit::bytes},
-                                        {"self_size_increase", &O::self_increase, Unit::bytes},
-                                        {"allocation_count", &O::count, Unit::count},
-                                        {"self_allocation_count", &O::self_count, Unit::count},
-                                        {"allocation_size", &O::size, Unit::bytes},
-                                        {"self_allocation_size", &O::self_size, Unit::bytes},
-                                        {"never_freed", &O::kept, Unit::bytes}}};
-  return kSheet;
-}
+const report::Sheet<OpMemory> kOpMemorySheet{
+    "Operators",
+    report::Shape::table,
+    {report::rank_field<OpMemory>(&OpMemory::rank),
+     {"device", +[](const OpMemory& op) { return op.memory.name(); }},
+     {"op", &OpMemory::op},
+     {"calls", &OpMemory::calls, Unit::count},
+     {"size_increase", &OpMemory::increase, Unit::bytes},
+     {"self_size_increase", &OpMemory::self_increase, Unit::bytes},
+     {"allocation_count", &OpMemory::count, Unit::count},
+     {"self_allocation_count", &OpMemory::self_count, Unit::count},
+     {"allocation_size", &OpMemory::size, Unit::bytes},
+     {"self_allocation_size", &OpMemory::self_size, Unit::bytes},
+     {"never_freed", &OpMemory::kept, Unit::bytes}}};
 
 }  // namespace stepscope::analyze

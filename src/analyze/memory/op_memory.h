@@ -22,7 +22,7 @@ struct OpMemory {
   std::int64_t calls = 0, increase = 0, self_increase = 0, count = 0, self_count = 0, size = 0, self_size = 0;
   std::int64_t kept = 0;  ///< never freed, `self`; report::kNoInt where addresses are not recorded
 };
-const report::Sheet<OpMemory>& op_memory_sheet();
+extern const report::Sheet<OpMemory> kOpMemorySheet;
 
 /// The rank's operators by path, and which paths are not inside an operator of the same name.
 struct OpPaths {

@@ -83,19 +83,15 @@ std::vector<LinkLine> link_lines(const std::vector<MatchedCollective>& collectiv
   return lines;
 }
 
-const report::Sheet<LinkLine>& link_sheet() {
-  using L = LinkLine;
-  static const report::Sheet<L> kLines{"Latency and rate of links",
-                                       report::Shape::table,
-                                       {{"collective", report::named<&L::exchange>},
-                                        {"group_size", &L::group_size, Unit::count, Role::key},
-                                        {"span", report::named<&L::span>},
-                                        {"sizes", &L::sizes, Unit::count},
-                                        {"count", &L::count, Unit::count},
-                                        {"latency", &L::latency, Unit::ns},
-                                        {"bus_rate", &L::bus_rate, Unit::bytes_per_s},
-                                        {"off_p50", &L::off_p50, Unit::share}}};
-  return kLines;
-}
+const report::Sheet<LinkLine> kLinkSheet{"Latency and rate of links",
+                                         report::Shape::table,
+                                         {{"collective", report::named<&LinkLine::exchange>},
+                                          {"group_size", &LinkLine::group_size, Unit::count, Role::key},
+                                          {"span", report::named<&LinkLine::span>},
+                                          {"sizes", &LinkLine::sizes, Unit::count},
+                                          {"count", &LinkLine::count, Unit::count},
+                                          {"latency", &LinkLine::latency, Unit::ns},
+                                          {"bus_rate", &LinkLine::bus_rate, Unit::bytes_per_s},
+                                          {"off_p50", &LinkLine::off_p50, Unit::share}}};
 
 }  // namespace stepscope::analyze

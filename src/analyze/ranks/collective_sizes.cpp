@@ -182,34 +182,31 @@ std::vector<MatchedSize> matched_sizes(const std::vector<MatchedCollective>& col
   return sizes;
 }
 
-const report::Sheet<MatchedSize>& matched_size_sheet() {
-  using M = MatchedSize;
-  static const report::Sheet<M> kSizes{"Collectives across ranks",
-                                       report::Shape::table,
-                                       {{"group", &M::group},
-                                        {"group_size", &M::ranks, Unit::count, Role::detail},
-                                        {"span", report::named<&M::span>, Role::detail},
-                                        {"collective", report::named<&M::exchange>},
-                                        {"dtype", &M::dtype, Role::detail},
-                                        {"bytes", &M::bytes, Unit::bytes, Role::key},
-                                        {"bytes_max", &M::bytes_max, Unit::bytes, Role::detail},
-                                        {"count", &M::count, Unit::count},
-                                        {"total_bytes", &M::total_bytes, Unit::bytes, Role::detail},
-                                        {"total", &M::total, Unit::ns, Role::detail},
-                                        {"skew_max", &M::skew_max, Unit::ns},
-                                        {"wait", &M::wait, Unit::ns},
-                                        {"transfer", &M::transfer, Unit::ns},
-                                        {"bus_rate", &M::bus_rate, Unit::bytes_per_s},
-                                        {"of_best", &M::of_best, Unit::share},
-                                        {"skew_p50", &M::skew_p50, Unit::ns},
-                                        {"skew_p95", &M::skew_p95, Unit::ns},
-                                        {"skew_by", report::named<&M::skew_by>, Role::detail},
-                                        {"skew_error", &M::skew_error, Unit::ns, Role::detail},
-                                        {"transfer_p50", &M::transfer_p50, Unit::ns},
-                                        {"bus_rate_p50", &M::bus_rate_p50, Unit::bytes_per_s, Role::detail},
-                                        {"alg_rate", &M::alg_rate, Unit::bytes_per_s, Role::detail},
-                                        {"no_rate", report::named<&M::no_rate>, Role::detail}}};
-  return kSizes;
-}
+const report::Sheet<MatchedSize> kMatchedSizeSheet{
+    "Collectives across ranks",
+    report::Shape::table,
+    {{"group", &MatchedSize::group},
+     {"group_size", &MatchedSize::ranks, Unit::count, Role::detail},
+     {"span", report::named<&MatchedSize::span>, Role::detail},
+     {"collective", report::named<&MatchedSize::exchange>},
+     {"dtype", &MatchedSize::dtype, Role::detail},
+     {"bytes", &MatchedSize::bytes, Unit::bytes, Role::key},
+     {"bytes_max", &MatchedSize::bytes_max, Unit::bytes, Role::detail},
+     {"count", &MatchedSize::count, Unit::count},
+     {"total_bytes", &MatchedSize::total_bytes, Unit::bytes, Role::detail},
+     {"total", &MatchedSize::total, Unit::ns, Role::detail},
+     {"skew_max", &MatchedSize::skew_max, Unit::ns},
+     {"wait", &MatchedSize::wait, Unit::ns},
+     {"transfer", &MatchedSize::transfer, Unit::ns},
+     {"bus_rate", &MatchedSize::bus_rate, Unit::bytes_per_s},
+     {"of_best", &MatchedSize::of_best, Unit::share},
+     {"skew_p50", &MatchedSize::skew_p50, Unit::ns},
+     {"skew_p95", &MatchedSize::skew_p95, Unit::ns},
+     {"skew_by", report::named<&MatchedSize::skew_by>, Role::detail},
+     {"skew_error", &MatchedSize::skew_error, Unit::ns, Role::detail},
+     {"transfer_p50", &MatchedSize::transfer_p50, Unit::ns},
+     {"bus_rate_p50", &MatchedSize::bus_rate_p50, Unit::bytes_per_s, Role::detail},
+     {"alg_rate", &MatchedSize::alg_rate, Unit::bytes_per_s, Role::detail},
+     {"no_rate", report::named<&MatchedSize::no_rate>, Role::detail}}};
 
 }  // namespace stepscope::analyze

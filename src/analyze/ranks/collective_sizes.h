@@ -75,7 +75,7 @@ struct MatchedSize {
 };
 /// Longest total first.
 std::vector<MatchedSize> matched_sizes(const std::vector<MatchedCollective>& collectives);
-const report::Sheet<MatchedSize>& matched_size_sheet();
+extern const report::Sheet<MatchedSize> kMatchedSizeSheet;
 
 /// What a collective takes beyond what its size explains, and the rate at which it grows with its size: the
 /// line through the median transfers of each size.
@@ -90,6 +90,6 @@ struct LinkLine {
 };
 /// Of those families that have sizes enough.
 std::vector<LinkLine> link_lines(const std::vector<MatchedCollective>& collectives);
-const report::Sheet<LinkLine>& link_sheet();
+extern const report::Sheet<LinkLine> kLinkSheet;
 
 }  // namespace stepscope::analyze

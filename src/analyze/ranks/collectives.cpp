@@ -54,28 +54,19 @@ class Gatherer {
   }
 
   void run(Interval window) {
-    for_device_rows([&](Row row) {
+    for (const Row row : rank_.device_rows())
       if (e_.work[row] == Work::communication && window.contains(e_.start[row])) add(row);
-    });
     if (groups_.empty()) return;
-    for_device_rows([&](Row row) {
+    for (const Row row : rank_.device_rows())
       if (e_.work[row] == Work::compute && window.contains(e_.start[row]) && e_.step[row] >= 0 &&
           in_backward(row))
         steps_[e_.step[row]].backward.push_back({e_.start[row], e_.end[row]});
-    });
   }
 
   std::map<Key, Group>& groups() { return groups_; }
   std::map<std::int32_t, Reduction>& steps() { return steps_; }
 
  private:
-  template <class Visit>
-  void for_device_rows(Visit visit) const {
-    for (const trace::Track& track : rank_.tracks)
-      if (track.side == trace::Track::Side::device)
-        for (Row row = track.begin; row < track.end; ++row) visit(row);
-  }
-
   void add(Row row) {
     const Collective c = args_.of(row);
     Group& group = groups_[{c.exchange, trace_.text(c.dtype), c.group, c.bytes}];
@@ -152,39 +143,33 @@ void add_reductions(std::vector<StepReduction>& out, const Rank& rank,
   }
 }
 
-report::Table size_table(const std::vector<CollectiveSize>& sizes, bool several) {
-  using C = CollectiveSize;
-  static const report::Sheet<C> kSizes{"Collectives by size",
-                                       Shape::table,
-                                       {report::rank_field<C>(&C::rank),
-                                        {"collective", report::named<&C::exchange>},
-                                        {"dtype", &C::dtype},
-                                        {"group_size", &C::group_size, Unit::count, Role::key},
-                                        {"bytes", &C::bytes, Unit::bytes, Role::key},
-                                        {"count", &C::count, Unit::count},
-                                        {"total", &C::total, Unit::ns},
-                                        {"exposed", &C::exposed, Unit::ns},
-                                        {"p50", &C::p50, Unit::ns},
-                                        {"min", &C::min, Unit::ns},
-                                        {"max", &C::max, Unit::ns},
-                                        {"bus_rate", &C::bus_rate, Unit::bytes_per_s},
-                                        {"host", &C::host, Unit::ns, Role::detail},
-                                        {"brief", &C::brief, Unit::ns, Role::detail}}};
-  return tabulate(kSizes, sizes, several);
-}
+const report::Sheet<CollectiveSize> kSizeSheet{
+    "Collectives by size",
+    Shape::table,
+    {report::rank_field<CollectiveSize>(&CollectiveSize::rank),
+     {"collective", report::named<&CollectiveSize::exchange>},
+     {"dtype", &CollectiveSize::dtype},
+     {"group_size", &CollectiveSize::group_size, Unit::count, Role::key},
+     {"bytes", &CollectiveSize::bytes, Unit::bytes, Role::key},
+     {"count", &CollectiveSize::count, Unit::count},
+     {"total", &CollectiveSize::total, Unit::ns},
+     {"exposed", &CollectiveSize::exposed, Unit::ns},
+     {"p50", &CollectiveSize::p50, Unit::ns},
+     {"min", &CollectiveSize::min, Unit::ns},
+     {"max", &CollectiveSize::max, Unit::ns},
+     {"bus_rate", &CollectiveSize::bus_rate, Unit::bytes_per_s},
+     {"host", &CollectiveSize::host, Unit::ns, Role::detail},
+     {"brief", &CollectiveSize::brief, Unit::ns, Role::detail}}};
 
-report::Table reduction_table(const std::vector<StepReduction>& reductions, bool several) {
-  using R = StepReduction;
-  static const report::Sheet<R> kReductions{"Reductions in the backward pass",
-                                            Shape::table,
-                                            {report::rank_field<R>(&R::rank),
-                                             {"step", &R::step, Unit::none, Role::key},
-                                             {"backward", &R::backward, Unit::ns},
-                                             {"before_first", &R::before_first, Unit::ns},
-                                             {"before_share", &R::before_share, Unit::share, Role::share},
-                                             {"exposed", &R::exposed, Unit::ns}}};
-  return tabulate(kReductions, reductions, several);
-}
+const report::Sheet<StepReduction> kReductionSheet{
+    "Reductions in the backward pass",
+    Shape::table,
+    {report::rank_field<StepReduction>(&StepReduction::rank),
+     {"step", &StepReduction::step, Unit::none, Role::key},
+     {"backward", &StepReduction::backward, Unit::ns},
+     {"before_first", &StepReduction::before_first, Unit::ns},
+     {"before_share", &StepReduction::before_share, Unit::share, Role::share},
+     {"exposed", &StepReduction::exposed, Unit::ns}}};
 
 }  // namespace
 
@@ -210,7 +195,7 @@ report::Report collectives(const Derived& derived, const report::Params&) {
   const bool several = derived.trace().several();
   Collectives of = collectives_of(derived);
   return {"collectives",
-          {size_table(of.sizes, several), reduction_table(of.reductions, several)},
+          {tabulate(kSizeSheet, of.sizes, several), tabulate(kReductionSheet, of.reductions, several)},
           std::move(of.notes)};
 }
 

@@ -90,38 +90,31 @@ void note_what_is_known(std::vector<std::string>& notes, const std::vector<Match
         count(all.collectives - all.known), count(all.collectives)));
 }
 
-const report::Sheet<RankExposed>& rank_sheet() {
-  using R = RankExposed;
-  static const report::Sheet<R> kRanks{"Exposed communication",
-                                       Shape::table,
-                                       {report::rank_field<R>(&R::rank),
-                                        {"collectives", &R::collectives, Unit::count},
-                                        {"communication", &R::communication, Unit::ns},
-                                        {"exposed", &R::exposed, Unit::ns},
-                                        {"exposed_wait", &R::exposed_wait, Unit::ns},
-                                        {"exposed_transfer", &R::exposed_transfer, Unit::ns},
-                                        {"unknown", &R::unknown, Unit::ns, Role::detail},
-                                        {"overlap", &R::overlap, Unit::share},
-                                        {"transfer_overlap", &R::transfer_overlap, Unit::share}}};
-  return kRanks;
-}
+const report::Sheet<RankExposed> kRankSheet{
+    "Exposed communication",
+    Shape::table,
+    {report::rank_field<RankExposed>(&RankExposed::rank),
+     {"collectives", &RankExposed::collectives, Unit::count},
+     {"communication", &RankExposed::communication, Unit::ns},
+     {"exposed", &RankExposed::exposed, Unit::ns},
+     {"exposed_wait", &RankExposed::exposed_wait, Unit::ns},
+     {"exposed_transfer", &RankExposed::exposed_transfer, Unit::ns},
+     {"unknown", &RankExposed::unknown, Unit::ns, Role::detail},
+     {"overlap", &RankExposed::overlap, Unit::share},
+     {"transfer_overlap", &RankExposed::transfer_overlap, Unit::share}}};
 
-const report::Sheet<PlaceExposed>& issuer_sheet() {
-  using P = PlaceExposed;
-  static const report::Sheet<P> kPlaces{
-      "Exposed communication by module",
-      Shape::table,
-      {{"issued_by", +[](const P& p) { return p.place.name; }},
-       {"kind", +[](const P& p) { return std::string(name_of(p.place.kind)); }},
-       {"ranks", &P::ranks, Unit::count, Role::detail},
-       {"collectives", &P::collectives, Unit::count},
-       {"exposed", &P::exposed, Unit::ns},
-       {"exposed_wait", &P::exposed_wait, Unit::ns},
-       {"exposed_transfer", &P::exposed_transfer, Unit::ns},
-       {"unknown", &P::unknown, Unit::ns, Role::detail},
-       {"share", &P::share, Unit::share, Role::share}}};
-  return kPlaces;
-}
+const report::Sheet<PlaceExposed> kIssuerSheet{
+    "Exposed communication by module",
+    Shape::table,
+    {{"issued_by", +[](const PlaceExposed& p) { return p.place.name; }},
+     {"kind", +[](const PlaceExposed& p) { return std::string(name_of(p.place.kind)); }},
+     {"ranks", &PlaceExposed::ranks, Unit::count, Role::detail},
+     {"collectives", &PlaceExposed::collectives, Unit::count},
+     {"exposed", &PlaceExposed::exposed, Unit::ns},
+     {"exposed_wait", &PlaceExposed::exposed_wait, Unit::ns},
+     {"exposed_transfer", &PlaceExposed::exposed_transfer, Unit::ns},
+     {"unknown", &PlaceExposed::unknown, Unit::ns, Role::detail},
+     {"share", &PlaceExposed::share, Unit::share, Role::share}}};
 
 }  // namespace
 
@@ -176,10 +169,10 @@ report::Report communication(const Derived& derived, const report::Params&) {
   const bool several = derived.trace().several();
   Communication of = communication_of(derived);
   report::Report report{"communication", {}, std::move(of.notes)};
-  report.tables.push_back(tabulate(matched_size_sheet(), of.sizes, several));
-  if (!of.links.empty()) report.tables.push_back(tabulate(link_sheet(), of.links, several));
-  report.tables.push_back(tabulate(rank_sheet(), of.ranks, several));
-  report.tables.push_back(tabulate(issuer_sheet(), of.places, several));
+  report.tables.push_back(tabulate(kMatchedSizeSheet, of.sizes, several));
+  if (!of.links.empty()) report.tables.push_back(tabulate(kLinkSheet, of.links, several));
+  report.tables.push_back(tabulate(kRankSheet, of.ranks, several));
+  report.tables.push_back(tabulate(kIssuerSheet, of.places, several));
   return report;
 }
 

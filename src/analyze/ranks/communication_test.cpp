@@ -271,14 +271,14 @@ TEST(Communication, Rates) {
   std::vector<analyze::MatchedCollective> all = {moved(20'000'000, 200'000), moved(20'000'000, 300'000),
                                                  moved(1'000'000, 20'000), moved(64, 1'000)};
   all.back().too_short = true;
-  const report::Table table = tabulate(analyze::matched_size_sheet(), matched_sizes(all), true);
+  const report::Table table = tabulate(analyze::kMatchedSizeSheet, matched_sizes(all), true);
   EXPECT_EQ(test::cells(table, "bytes"), (Cells{"20000000", "1000000", "64"}));
   EXPECT_EQ(test::cells(table, "bus_rate"), (Cells{"8e+10", "5e+10", "-"}));
   EXPECT_EQ(test::cells(table, "bus_rate_p50"), (Cells{"6.66667e+10", "5e+10", "-"}));
   EXPECT_EQ(test::cells(table, "of_best"), (Cells{"0.8", "0.5", "-"}));  // of 100 GB/s
   EXPECT_EQ(test::cells(table, "no_rate"), (Cells{"-", "-", "latency bound"}));
   for (std::int64_t bytes = 1'024; bytes < 1'024 + 16; ++bytes) all.push_back(moved(bytes, 20'000));
-  const report::Table put_together = tabulate(analyze::matched_size_sheet(), matched_sizes(all), true);
+  const report::Table put_together = tabulate(analyze::kMatchedSizeSheet, matched_sizes(all), true);
   EXPECT_EQ(test::cells(put_together, "bytes"), (Cells{"20000000", "1024", "1000000", "64"}));
   EXPECT_EQ(test::cells(put_together, "bytes_max"), (Cells{"20000000", "1039", "1000000", "64"}));
   EXPECT_EQ(test::cells(put_together, "count"), (Cells{"2", "16", "1", "1"}));

@@ -132,31 +132,24 @@ report::Sheet<Row> with_times(report::Sheet<Row> sheet) {
   return sheet;
 }
 
-const report::Sheet<PipelineStage>& stage_sheet() {
-  using P = PipelineStage;
-  static const report::Sheet<P> kStages =
-      with_times<P>({"Stages",
-                     Shape::table,
-                     {{"rank", &P::rank, Unit::none, Role::key},
-                      {"pipeline", &P::pipeline, Unit::none, Role::detail},
-                      {"stage", &P::stage, Unit::none, Role::key},
-                      {"stages", &P::stages, Unit::count},
-                      {"steps", &P::steps, Unit::count},
-                      {"micro_batches", &P::micro_batches, Unit::count},
-                      {"chunks", &P::chunks, Unit::count, Role::detail}}});
-  return kStages;
-}
+const report::Sheet<PipelineStage> kStageSheet =
+    with_times<PipelineStage>({"Stages",
+                               Shape::table,
+                               {{"rank", &PipelineStage::rank, Unit::none, Role::key},
+                                {"pipeline", &PipelineStage::pipeline, Unit::none, Role::detail},
+                                {"stage", &PipelineStage::stage, Unit::none, Role::key},
+                                {"stages", &PipelineStage::stages, Unit::count},
+                                {"steps", &PipelineStage::steps, Unit::count},
+                                {"micro_batches", &PipelineStage::micro_batches, Unit::count},
+                                {"chunks", &PipelineStage::chunks, Unit::count, Role::detail}}});
 
-const report::Sheet<StageStep>& step_sheet() {
-  using S = StageStep;
-  static const report::Sheet<S> kSteps = with_times<S>({"Steps of the stages",
-                                                        Shape::table,
-                                                        {{"rank", &S::rank, Unit::none, Role::key},
-                                                         {"step", &S::step, Unit::none, Role::key},
-                                                         {"stage", &S::stage, Unit::none, Role::key},
-                                                         {"micro_batches", &S::micro_batches, Unit::count}}});
-  return kSteps;
-}
+const report::Sheet<StageStep> kStepSheet =
+    with_times<StageStep>({"Steps of the stages",
+                           Shape::table,
+                           {{"rank", &StageStep::rank, Unit::none, Role::key},
+                            {"step", &StageStep::step, Unit::none, Role::key},
+                            {"stage", &StageStep::stage, Unit::none, Role::key},
+                            {"micro_batches", &StageStep::micro_batches, Unit::count}}});
 
 }  // namespace
 
@@ -186,7 +179,7 @@ constinit const About pipeline_about = {{}, true, Needs::digests};
 report::Report pipeline(const Derived& derived, const report::Params&) {
   Pipeline of = pipeline_of(derived);
   return {"pipeline",
-          {tabulate(stage_sheet(), of.stages, true), tabulate(step_sheet(), of.steps, true)},
+          {tabulate(kStageSheet, of.stages, true), tabulate(kStepSheet, of.steps, true)},
           std::move(of.notes)};
 }
 

@@ -15,27 +15,23 @@ using report::Shape;
 using report::Unit;
 using timeline::Time;
 
-const report::Sheet<SlowRank>& slow_sheet() {
-  using S = SlowRank;
-  static const report::Sheet<S> kSlow{
-      "Stragglers",
-      Shape::table,
-      {{"rank", &S::rank, Unit::none, Role::key},
-       {"when", +[](const S& s) { return s.when(); }},
-       {"part", report::named<&S::part>, Role::value},
-       {"also", +[](const S& s) { return std::string(s.also == s.part ? "" : name_of(s.also)); },
-        Role::detail},
-       {"time", +[](const S& s) { return s.of_part.own; }, Unit::ns, Role::detail},
-       {"others_time", +[](const S& s) { return s.of_part.others; }, Unit::ns, Role::detail},
-       {"apart", +[](const S& s) { return s.of_part.apart; }, Unit::ns, Role::detail},
-       {"excess", &S::excess, Unit::ns},
-       {"cost", &S::cost, Unit::ns},
-       {"cost_low", &S::cost_low, Unit::ns, Role::detail},
-       {"cost_high", &S::cost_high, Unit::ns, Role::detail},
-       {"cost_by", report::named<&S::by>, Role::detail},
-       {"z", &S::z, Unit::none}}};
-  return kSlow;
-}
+const report::Sheet<SlowRank> kSlowSheet{
+    "Stragglers",
+    Shape::table,
+    {{"rank", &SlowRank::rank, Unit::none, Role::key},
+     {"when", +[](const SlowRank& s) { return s.when(); }},
+     {"part", report::named<&SlowRank::part>, Role::value},
+     {"also", +[](const SlowRank& s) { return std::string(s.also == s.part ? "" : name_of(s.also)); },
+      Role::detail},
+     {"time", +[](const SlowRank& s) { return s.of_part.own; }, Unit::ns, Role::detail},
+     {"others_time", +[](const SlowRank& s) { return s.of_part.others; }, Unit::ns, Role::detail},
+     {"apart", +[](const SlowRank& s) { return s.of_part.apart; }, Unit::ns, Role::detail},
+     {"excess", &SlowRank::excess, Unit::ns},
+     {"cost", &SlowRank::cost, Unit::ns},
+     {"cost_low", &SlowRank::cost_low, Unit::ns, Role::detail},
+     {"cost_high", &SlowRank::cost_high, Unit::ns, Role::detail},
+     {"cost_by", report::named<&SlowRank::by>, Role::detail},
+     {"z", &SlowRank::z, Unit::none}}};
 
 template <std::size_t part>
 std::int64_t time_of(const RankParts& of) {
@@ -66,55 +62,40 @@ report::Sheet<RankParts> mean_sheet() {
   return sheet;
 }
 
-const report::Sheet<RankWaits>& wait_sheet() {
-  using W = RankWaits;
-  static const report::Sheet<W> kWaits{"Waiting in collectives",
-                                       Shape::table,
-                                       {{"rank", &W::rank, Unit::none, Role::key},
-                                        {"collectives", &W::collectives, Unit::count},
-                                        {"last", &W::last, Unit::count},
-                                        {"first", &W::first, Unit::count},
-                                        {"wait", &W::wait, Unit::ns},
-                                        {"waited", &W::waited, Unit::ns},
-                                        {"total", &W::total, Unit::ns},
-                                        {"wait_share", &W::wait_share, Unit::share, Role::share}}};
-  return kWaits;
-}
+const report::Sheet<RankWaits> kWaitSheet{"Waiting in collectives",
+                                          Shape::table,
+                                          {{"rank", &RankWaits::rank, Unit::none, Role::key},
+                                           {"collectives", &RankWaits::collectives, Unit::count},
+                                           {"last", &RankWaits::last, Unit::count},
+                                           {"first", &RankWaits::first, Unit::count},
+                                           {"wait", &RankWaits::wait, Unit::ns},
+                                           {"waited", &RankWaits::waited, Unit::ns},
+                                           {"total", &RankWaits::total, Unit::ns},
+                                           {"wait_share", &RankWaits::wait_share, Unit::share, Role::share}}};
 
-const report::Sheet<Imbalance>& imbalance_sheet() {
-  using I = Imbalance;
-  static const report::Sheet<I> kImbalance{"Imbalance",
-                                           Shape::table,
-                                           {{"step", &I::step, Unit::ns},
-                                            {"balanced", &I::balanced, Unit::ns},
-                                            {"cost", &I::cost, Unit::ns},
-                                            {"share", &I::share, Unit::share}}};
-  return kImbalance;
-}
+const report::Sheet<Imbalance> kImbalanceSheet{"Imbalance",
+                                               Shape::table,
+                                               {{"step", &Imbalance::step, Unit::ns},
+                                                {"balanced", &Imbalance::balanced, Unit::ns},
+                                                {"cost", &Imbalance::cost, Unit::ns},
+                                                {"share", &Imbalance::share, Unit::share}}};
 
-const report::Sheet<ShorterTransfers>& transfer_sheet() {
-  using T = ShorterTransfers;
-  static const report::Sheet<T> kTransfers{"If transfers took less",
-                                           Shape::table,
-                                           {{"factor", &T::factor, Unit::none, Role::key},
-                                            {"step", &T::step, Unit::ns},
-                                            {"saving", &T::saving, Unit::ns}}};
-  return kTransfers;
-}
+const report::Sheet<ShorterTransfers> kTransferSheet{
+    "If transfers took less",
+    Shape::table,
+    {{"factor", &ShorterTransfers::factor, Unit::none, Role::key},
+     {"step", &ShorterTransfers::step, Unit::ns},
+     {"saving", &ShorterTransfers::saving, Unit::ns}}};
 
-const report::Sheet<SlowKernels>& kernel_sheet() {
-  using K = SlowKernels;
-  static const report::Sheet<K> kKernels{"Kernels of stragglers",
-                                         Shape::table,
-                                         {{"rank", &K::rank, Unit::none, Role::key},
-                                          {"against", &K::against, Unit::none},
-                                          {"calls", &K::calls, Unit::none},
-                                          {"others_calls", &K::others_calls, Unit::none},
-                                          {"same_share", &K::same, Unit::share},
-                                          {"pace", &K::pace, Unit::none},
-                                          {"even_share", &K::even, Unit::share}}};
-  return kKernels;
-}
+const report::Sheet<SlowKernels> kKernelSheet{"Kernels of stragglers",
+                                              Shape::table,
+                                              {{"rank", &SlowKernels::rank, Unit::none, Role::key},
+                                               {"against", &SlowKernels::against, Unit::none},
+                                               {"calls", &SlowKernels::calls, Unit::none},
+                                               {"others_calls", &SlowKernels::others_calls, Unit::none},
+                                               {"same_share", &SlowKernels::same, Unit::share},
+                                               {"pace", &SlowKernels::pace, Unit::none},
+                                               {"even_share", &SlowKernels::even, Unit::share}}};
 
 }  // namespace
 
@@ -126,12 +107,12 @@ report::Report stragglers(const Derived& derived, const report::Params&) {
   const auto print = [&](const auto& sheet, const auto& rows) {
     report.tables.push_back(tabulate(sheet, rows, true));
   };
-  print(slow_sheet(), of.slow);
+  print(kSlowSheet, of.slow);
   print(parts_sheet("Beyond the median rank, per step", Shape::table), of.beyond_median);
-  print(wait_sheet(), of.waits);
-  if (of.imbalance) print(imbalance_sheet(), std::vector{*of.imbalance});
-  if (!of.shorter_transfers.empty()) print(transfer_sheet(), of.shorter_transfers);
-  if (!of.kernels.empty()) print(kernel_sheet(), of.kernels);
+  print(kWaitSheet, of.waits);
+  if (of.imbalance) print(kImbalanceSheet, std::vector{*of.imbalance});
+  if (!of.shorter_transfers.empty()) print(kTransferSheet, of.shorter_transfers);
+  if (!of.kernels.empty()) print(kKernelSheet, of.kernels);
   print(mean_sheet(), of.means);
   return report;
 }

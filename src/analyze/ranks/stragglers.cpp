@@ -236,8 +236,7 @@ void note_waits(Stragglers& out, bool crowded) {
     return;
   out.notes.push_back(fmt::format(
       "No all-reduce or other collective that all ranks leave together could be matched{}: waiting for "
-      "others "
-      "counts as transfer, and a rank that is slow on the network cannot be told from one that waits.",
+      "others counts as transfer, and a rank that is slow on the network cannot be told from one that waits.",
       crowded ? ", as a step has more than 100,000 without sequence numbers" : ""));
 }
 

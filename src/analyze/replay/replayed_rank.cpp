@@ -8,6 +8,7 @@
 #include "derive/capture.h"
 #include "derive/idle/idle_place.h"
 #include "report/statistics.h"
+#include "trace/asked_once.h"
 
 namespace stepscope::analyze {
 
@@ -72,29 +73,6 @@ namespace {
 
 constexpr double kFewUnlinked = 0.05;  // of the window's device events
 
-/// Which of some parts a name contains, as bits; asked once per name.
-class PartsOfName {
- public:
-  PartsOfName(const trace::Trace& trace, std::span<const std::string_view> parts)
-      : trace_(trace), parts_(parts), known_(trace.strings.size(), kUnasked) {
-    CHECK(parts.size() < 32);
-  }
-  std::uint32_t operator()(trace::StringId id) {
-    std::uint32_t& known = known_[id];
-    if (known != kUnasked) return known;
-    known = 0;
-    for (std::size_t i = 0; i < parts_.size(); ++i)
-      if (trace_.text(id).find(parts_[i]) != std::string_view::npos) known |= 1U << i;
-    return known;
-  }
-
- private:
-  static constexpr std::uint32_t kUnasked = ~0U;
-  const trace::Trace& trace_;
-  std::span<const std::string_view> parts_;
-  std::vector<std::uint32_t> known_;
-};
-
 template <class Use>
 void for_each_bit(std::uint32_t bits, Use use) {
   for (; bits != 0; bits &= bits - 1) use(static_cast<std::size_t>(std::countr_zero(bits)));
@@ -105,8 +83,14 @@ void for_each_bit(std::uint32_t bits, Use use) {
 std::vector<Launched> ReplayedRank::launched_in(std::span<const std::string_view> parts,
                                                 const Column<derive::IdlePiece>& idle) const {
   const trace::EventTable& e = rank_.events;
+  CHECK(parts.size() < 32);
   const derive::RecordingCost cost = derive::recording_cost(rank_);
-  PartsOfName parts_of(trace_, parts);
+  trace::AskedOnce parts_of(trace_.strings, [&](std::string_view name) {  // that it contains, as bits
+    std::uint32_t bits = 0;
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      if (name.find(parts[i]) != std::string_view::npos) bits |= 1U << i;
+    return bits;
+  });
   std::vector<Launched> launched(parts.size());
   std::vector<std::vector<trace::Row>> outermost(parts.size());
   std::vector<std::uint32_t> inside(rank_.first_device_row());

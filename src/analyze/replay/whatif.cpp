@@ -7,6 +7,7 @@
 #include "analyze/list.h"
 #include "analyze/replay/whatif_job.h"
 #include "report/judgement.h"
+#include "report/sheet.h"
 #include "report/statistics.h"
 #include "report/units.h"
 
@@ -19,54 +20,30 @@ using report::Shape;
 using report::Unit;
 using trace::Rank;
 
-struct CheckTable {
-  explicit CheckTable(const trace::Trace& trace)
-      : rank(table, trace),
-        steps(table.ints("steps", Unit::count)),
-        recorded(table.ints("recorded", Unit::ns)),
-        identity(table.ints("identity", Unit::ns)),
-        error(table.reals("error", Unit::share)) {}
-  report::Table table{"Replay without changes", Shape::table, {}};
-  RankColumn rank;
-  report::Ints &steps, &recorded, &identity;
-  report::Reals& error;
+/// A rank replayed without changes; times in ns per step.
+struct RankCheck {
+  std::int64_t rank, steps, recorded, identity;
+  double error;  ///< of the identity, of what was recorded
 };
 
-struct ChangeTable {
-  explicit ChangeTable(const trace::Trace& trace)
-      : rank(table, trace),
-        change(table.texts("change")),
-        step(table.ints("step", Unit::ns)),
-        saving(table.ints("saving", Unit::ns)),
-        share(table.reals("share", Unit::share, Role::share)),
-        found(table.texts("found", Role::detail)) {}
-  report::Table table{"What would change", Shape::bars, {}};
-  RankColumn rank;
-  report::Texts& change;
-  report::Ints &step, &saving;
-  report::Reals& share;
-  report::Texts& found;
+/// A rank replayed with one change; times in ns per step, absent where it cannot be replayed.
+struct RankChange {
+  std::int64_t rank;
+  std::string_view change;
+  std::int64_t step, saving;
+  double share;  ///< saving / step without changes
+  bool found;    ///< whether the rank has anything of that kind
 };
 
-/// What was typed, part by part.
-struct Typed {
-  std::vector<std::string> texts;
-  std::vector<Scale> scales;
-};
-Typed typed_by(const std::vector<TypedScale>& parts) {
-  Typed typed;
-  for (const TypedScale& part : parts) {
-    typed.texts.push_back(part.text);
-    typed.scales.push_back(part.scale);
-  }
-  return typed;
-}
-
-std::vector<Asked> asked_by(const Typed& typed) {
-  const auto& [texts, scales] = typed;
+/// What was typed, part by part, and all of it together.
+std::vector<Asked> asked_by(const std::vector<TypedScale>& typed) {
   std::vector<Asked> asked;
-  for (std::size_t i = 0; i < scales.size(); ++i) asked.push_back({texts[i], {&scales[i], 1}});
-  if (scales.size() > 1) asked.push_back({"all together", scales});
+  Asked all{"all together", {}};
+  for (const TypedScale& part : typed) {
+    asked.push_back({part.text, {part.scale}});
+    all.scales.push_back(part.scale);
+  }
+  if (typed.size() > 1) asked.push_back(std::move(all));
   return asked;
 }
 
@@ -101,22 +78,21 @@ Answered answer_together(const Derived& derived, const Asked& asked) {
   return out;
 }
 
-void add_check(CheckTable& out, const Rank& rank, const ReplayedRank& replayed, std::int64_t identity) {
-  out.rank.add(rank);
-  out.steps.push_back(replayed.steps());
-  out.recorded.push_back(report::mean(replayed.recorded(), replayed.steps()));
-  out.identity.push_back(report::mean(identity, replayed.steps()));
-  out.error.push_back(std::abs(report::ratio(identity - replayed.recorded(), replayed.recorded())));
+RankCheck rank_check(const Rank& rank, const ReplayedRank& replayed, std::int64_t identity) {
+  const std::int64_t steps = replayed.steps(), recorded = replayed.recorded();
+  return {rank.rank, steps, report::mean(recorded, steps), report::mean(identity, steps),
+          std::abs(report::ratio(identity - recorded, recorded))};
 }
 
-void add_change(ChangeTable& out, const Rank& rank, const ReplayedRank& replayed, const Asked& asked,
-                bool found, bool usable, std::int64_t identity, std::int64_t now) {
-  out.rank.add(rank);
-  out.change.push_back(asked.name);
-  out.found.emplace_back(found ? "yes" : "nothing of that name");
-  out.step.push_back(usable ? report::mean(now, replayed.steps()) : kNoInt);
-  out.saving.push_back(usable ? report::mean(identity - now, replayed.steps()) : kNoInt);
-  out.share.push_back(usable ? report::ratio(identity - now, identity) : report::kNoReal);
+RankChange rank_change(const Rank& rank, const ReplayedRank& replayed, const Asked& asked, bool found,
+                       bool usable, std::int64_t identity, std::int64_t now) {
+  if (!usable) return {rank.rank, asked.name, kNoInt, kNoInt, report::kNoReal, found};
+  return {rank.rank,
+          asked.name,
+          report::mean(now, replayed.steps()),
+          report::mean(identity - now, replayed.steps()),
+          report::ratio(identity - now, identity),
+          found};
 }
 
 std::string nothing_of(const TypedScale& typed, const trace::Trace& trace) {
@@ -126,6 +102,25 @@ std::string nothing_of(const TypedScale& typed, const trace::Trace& trace) {
   for (const Rank& rank : trace.ranks) ranks.push_back(rank.rank);
   return said + fmt::format(" The ranks are {}.", report::listed_ranks(std::move(ranks)));
 }
+
+const report::Sheet<RankCheck> kRankCheckSheet{"Replay without changes",
+                                               Shape::table,
+                                               {report::rank_field<RankCheck>(&RankCheck::rank),
+                                                {"steps", &RankCheck::steps, Unit::count},
+                                                {"recorded", &RankCheck::recorded, Unit::ns},
+                                                {"identity", &RankCheck::identity, Unit::ns},
+                                                {"error", &RankCheck::error, Unit::share}}};
+
+const report::Sheet<RankChange> kRankChangeSheet{
+    "What would change",
+    Shape::bars,
+    {report::rank_field<RankChange>(&RankChange::rank),
+     {"change", &RankChange::change},
+     {"step", &RankChange::step, Unit::ns},
+     {"saving", &RankChange::saving, Unit::ns},
+     {"share", &RankChange::share, Unit::share, Role::share},
+     {"found", +[](const RankChange& of) { return std::string(of.found ? "yes" : "nothing of that name"); },
+      Role::detail}}};
 
 }  // namespace
 
@@ -138,13 +133,12 @@ constinit const About whatif_about = {kWhatifParams, true, Needs::all_ranks};
 
 report::Report whatif(const Derived& derived, const report::Params& params) {
   const trace::Trace& trace = derived.trace();
-  CheckTable checks(trace);
-  ChangeTable changes(trace);
-  report::Report report{"whatif", {}, {}};
+  std::vector<RankCheck> checks;
+  std::vector<RankChange> changes;
+  std::vector<std::string> notes;
   const auto scales = parse_scales(params.text("scale", kWhatifParams[0].fallback));
-  if (!scales) report.notes.push_back("--scale: " + scales.error().message + ".");
-  const Typed typed = scales ? typed_by(*scales) : Typed{};
-  const std::vector<Asked> asked = asked_by(typed);
+  if (!scales) notes.push_back("--scale: " + scales.error().message + ".");
+  const std::vector<Asked> asked = asked_by(scales ? *scales : std::vector<TypedScale>{});
   const bool together = trace.ranks.size() > 1 && derived.job().usable();
   std::vector<Answered> answers;
   for (const Asked& one : asked)
@@ -154,13 +148,14 @@ report::Report whatif(const Derived& derived, const report::Params& params) {
     const Rank& rank = trace.ranks[r];
     const ReplayedRank& replayed = derived.replayed(rank);
     const std::int64_t identity = together ? derived.job().identity()[r] : replayed.identity();
-    add_check(checks, rank, replayed, identity);
+    checks.push_back(rank_check(rank, replayed, identity));
     for (std::size_t i = 0; i < asked.size(); ++i)
-      add_change(changes, rank, replayed, asked[i], answers[i].found[r],
-                 together ? replayed.has_device() : replayed.usable(), identity, answers[i].lengths[r]);
+      changes.push_back(rank_change(rank, replayed, asked[i], answers[i].found[r],
+                                    together ? replayed.has_device() : replayed.usable(), identity,
+                                    answers[i].lengths[r]));
     devices += replayed.has_device();
     if (scales && !together && replayed.has_device() && !replayed.usable())
-      report.notes.push_back(fmt::format(
+      notes.push_back(fmt::format(
           "Refused: replayed without changes, {} is {} off what was recorded (at most 5 % is "
           "accepted), so savings would be guesses. The recording lacks what its events waited for.",
           rank.rank < 0 ? "the recording" : fmt::format("rank {}", rank.rank),
@@ -168,16 +163,17 @@ report::Report whatif(const Derived& derived, const report::Params& params) {
   }
   for (std::size_t i = 0; params.has("scale") && devices > 0 && scales && i < scales->size(); ++i)
     if (std::find(answers[i].found.begin(), answers[i].found.end(), true) == answers[i].found.end())
-      report.notes.push_back(answers[i].refused.empty() ? nothing_of((*scales)[i], trace)
-                                                        : answers[i].refused);
+      notes.push_back(answers[i].refused.empty() ? nothing_of((*scales)[i], trace) : answers[i].refused);
   if (devices == 0 && scales)
-    report.notes.emplace_back(
+    notes.emplace_back(
         "There is nothing to replay: no device activity is recorded. Record with ProfilerActivity.CUDA (or "
         "XPU, MTIA …) beside CPU.");
-  if (devices > 1 && scales) note_ranks(trace, derived.job(), together, report);
-  report.tables.push_back(std::move(checks.table));
-  report.tables.push_back(std::move(changes.table));
-  if (together) add_job(derived, asked, answers, report);
+  if (devices > 1 && scales) note_ranks(trace, derived.job(), together, notes);
+  report::Report report{"whatif",
+                        {tabulate(kRankCheckSheet, checks, trace.several()),
+                         tabulate(kRankChangeSheet, changes, trace.several())},
+                        std::move(notes)};
+  if (together) add_job(report.tables, derived, asked, answers);
   return report;
 }
 

@@ -10,6 +10,7 @@
 #include "derive/kernel_class.h"
 #include "derive/kernel_kind.h"
 #include "derive/roof/matrix_cores.h"
+#include "trace/asked_once.h"
 
 namespace stepscope::analyze {
 namespace {
@@ -20,7 +21,6 @@ using trace::Kind;
 using trace::kNoRow;
 using trace::Rank;
 using trace::Row;
-using trace::StringId;
 using trace::Work;
 using What = Scale::What;
 
@@ -62,36 +62,21 @@ std::vector<Wanted> wanted_by(std::span<const Scale> scales) {
   return all;
 }
 
-/// `Wanted::matches` by row, asked once per name.
-class Matcher {
- public:
-  Matcher(const trace::Trace& trace, const Rank& rank, const Wanted& wanted)
-      : trace_(trace), e_(rank.events), wanted_(wanted), known_(trace.strings.size(), kUnasked) {
-    if (!rank.devices.empty()) setting_ = derive::setting_of(rank.devices.front());
-  }
-  bool operator()(Row row) {
-    std::uint8_t& known = known_[e_.name[row]];
-    if (known == kUnasked) known = fits(trace_.text(e_.name[row])) ? kYes : kNo;
-    return known == kYes;
-  }
+/// Whether kernels, calls or ranges of a name are wanted.
+struct Fits {
+  const Wanted& wanted;
+  derive::KernelSetting setting;
 
- private:
-  bool fits(std::string_view name) const {
-    return wanted_.what == What::plain_cores
+  bool operator()(std::string_view name) const {
+    return wanted.what == What::plain_cores
                ? !derive::is_double_precision(name) &&
-                     derive::is_plain_matrix_work(derive::matrix_cores_of(name, setting_))
-           : wanted_.what == What::fp64 ? derive::is_double_precision(name)
-           : wanted_.what == What::kind ? wanted_.matches(derive::name_of(derive::kernel_kind(name)))
-                                        : wanted_.matches(name);
+                     derive::is_plain_matrix_work(derive::matrix_cores_of(name, setting))
+           : wanted.what == What::fp64 ? derive::is_double_precision(name)
+           : wanted.what == What::kind ? wanted.matches(derive::name_of(derive::kernel_kind(name)))
+                                       : wanted.matches(name);
   }
-
-  enum : std::uint8_t { kUnasked, kYes, kNo };
-  const trace::Trace& trace_;
-  const EventTable& e_;
-  const Wanted& wanted_;
-  std::vector<std::uint8_t> known_;
-  derive::KernelSetting setting_;
 };
+using Matcher = trace::AskedOnce<Fits>;
 
 void scale_one(std::vector<double>& factors, std::size_t events, std::size_t index, double factor) {
   factors.resize(events, 1);
@@ -125,7 +110,7 @@ bool add_ranges(Matcher& match, const Rank& rank, const derive::ReplayPlan& plan
   for (const Row row : rank.host_rows()) {
     if (!is_host_range(e.kind[row]) || (calls && e.kind[row] != Kind::runtime)) continue;
     const bool below = e.parent[row] != kNoRow && inside[e.parent[row]];
-    inside[row] = below || (match(row) && !launching[row]);
+    inside[row] = below || (match(e.name[row]) && !launching[row]);
     if (!inside[row] || below) continue;
     found = true;
     if (wanted.what != What::device) changes.host.push_back({row, wanted.factor});
@@ -230,10 +215,10 @@ bool add_events(Matcher& match, const Rank& rank, const derive::ReplayPlan& plan
     const bool meant =
         wanted.what == What::compute ? work == Work::compute
         : wanted.what == What::plain_cores || wanted.what == What::fp64 || wanted.what == What::kind
-            ? work == Work::compute && match(row)
+            ? work == Work::compute && match(e.name[row])
         : wanted.what == What::comm ? work == Work::communication
         : wanted.what == What::copy ? work == Work::copy || work == Work::fill
-                                    : match(row);
+                                    : match(e.name[row]);
     if (!meant) continue;
     const Row launch = e.launch[row];
     found |= wanted.what != What::call || launch != kNoRow;
@@ -247,7 +232,9 @@ bool add_events(Matcher& match, const Rank& rank, const derive::ReplayPlan& plan
 
 bool add_wanted(const trace::Trace& trace, const Rank& rank, const derive::ReplayPlan& plan,
                 const Wanted& wanted, Changes& changes) {
-  Matcher match(trace, rank, wanted);
+  Fits fits{wanted, {}};
+  if (!rank.devices.empty()) fits.setting = derive::setting_of(rank.devices.front());
+  Matcher match(trace.strings, fits);
   switch (wanted.what) {
     case What::straggler:
       return false;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "report/sheet.h"
 #include "report/statistics.h"
 #include "report/units.h"
 
@@ -15,58 +16,77 @@ using report::Unit;
 
 namespace {
 
-report::Table job_table(const Derived& derived, const std::vector<Asked>& asked,
-                        const std::vector<Answered>& answers) {
-  report::Table table{"What would change the job", Shape::bars, {}};
-  auto& change = table.texts("change");
-  auto& step = table.ints("step", Unit::ns);
-  auto& low = table.ints("low", Unit::ns);
-  auto& high = table.ints("high", Unit::ns);
-  auto& saving = table.ints("saving", Unit::ns);
-  auto& share = table.reals("share", Unit::share, Role::share);
-  auto& limit = table.texts("limit", Role::detail);
-  auto& limit_share = table.reals("limit_share", Unit::share);
-  const ReplayedJob& job = derived.job();
-  const std::int64_t same = job.step(job.identity());
-  for (std::size_t i = 0; i < asked.size(); ++i) {
-    const bool moved = std::any_of(asked[i].scales.begin(), asked[i].scales.end(),
-                                   [](const Scale& s) { return s.what == Scale::What::data_loading; });
-    const auto at = job.predicted(answers[i].lengths, answers[i].changes, moved);
-    change.push_back(asked[i].name);
-    step.push_back(at.step);
-    low.push_back(at.low);
-    high.push_back(at.high);
-    saving.push_back(same - at.step);
-    share.push_back(report::ratio(same - at.step, same));
-    limit.push_back(fmt::format("rank {}, {}", derived.trace().ranks[at.rank].rank, at.resource));
-    limit_share.push_back(report::ratio(at.low, at.step));
-  }
-  return table;
+/// The job replayed without changes; times in ns per step.
+struct JobCheck {
+  std::int64_t recorded, identity;
+  double error;
+  std::int64_t alone;  ///< collectives that were replayed alone
+};
+
+/// The job with one change, as ReplayedJob::Prediction.
+struct JobChange {
+  std::string_view change;
+  std::int64_t step, low, high, saving;
+  double share;  ///< saving / step without changes
+  std::string limit;
+  double limit_share;  ///< low / step
+};
+
+JobCheck job_check(const ReplayedJob& job, std::size_t ranks) {
+  std::vector<std::int64_t> recorded;
+  for (std::size_t r = 0; r < ranks; ++r) recorded.push_back(job.rank(r).recorded());
+  return {job.step(recorded), job.step(job.identity()), job.error(), job.alone()};
 }
 
-report::Table job_check(const Derived& derived) {
+JobChange job_change(const Derived& derived, const Asked& asked, const Answered& answered) {
   const ReplayedJob& job = derived.job();
-  std::vector<std::int64_t> recorded;
-  for (std::size_t r = 0; r < derived.trace().ranks.size(); ++r) recorded.push_back(job.rank(r).recorded());
-  report::Table table{"The job replayed without changes", Shape::table, {}};
-  table.ints("recorded", Unit::ns).push_back(job.step(recorded));
-  table.ints("identity", Unit::ns).push_back(job.step(job.identity()));
-  table.reals("error", Unit::share).push_back(job.error());
-  table.ints("alone", Unit::count).push_back(job.alone());
-  return table;
+  const std::int64_t same = job.step(job.identity());
+  const bool moved = std::any_of(asked.scales.begin(), asked.scales.end(),
+                                 [](const Scale& s) { return s.what == Scale::What::data_loading; });
+  const auto at = job.predicted(answered.lengths, answered.changes, moved);
+  return {asked.name,
+          at.step,
+          at.low,
+          at.high,
+          same - at.step,
+          report::ratio(same - at.step, same),
+          fmt::format("rank {}, {}", derived.trace().ranks[at.rank].rank, at.resource),
+          report::ratio(at.low, at.step)};
 }
+
+const report::Sheet<JobCheck> kJobCheckSheet{"The job replayed without changes",
+                                             Shape::table,
+                                             {{"recorded", &JobCheck::recorded, Unit::ns},
+                                              {"identity", &JobCheck::identity, Unit::ns},
+                                              {"error", &JobCheck::error, Unit::share},
+                                              {"alone", &JobCheck::alone, Unit::count}}};
+
+const report::Sheet<JobChange> kJobChangeSheet{"What would change the job",
+                                               Shape::bars,
+                                               {{"change", &JobChange::change},
+                                                {"step", &JobChange::step, Unit::ns},
+                                                {"low", &JobChange::low, Unit::ns},
+                                                {"high", &JobChange::high, Unit::ns},
+                                                {"saving", &JobChange::saving, Unit::ns},
+                                                {"share", &JobChange::share, Unit::share, Role::share},
+                                                {"limit", &JobChange::limit, Role::detail},
+                                                {"limit_share", &JobChange::limit_share, Unit::share}}};
 
 }  // namespace
 
-void add_job(const Derived& derived, const std::vector<Asked>& asked, const std::vector<Answered>& answers,
-             report::Report& report) {
-  report.tables.push_back(job_check(derived));
-  report.tables.push_back(job_table(derived, asked, answers));
+void add_job(std::vector<report::Table>& tables, const Derived& derived, const std::vector<Asked>& asked,
+             const std::vector<Answered>& answers) {
+  std::vector<JobChange> changes;
+  for (std::size_t i = 0; i < asked.size(); ++i) changes.push_back(job_change(derived, asked[i], answers[i]));
+  const std::vector<JobCheck> check{job_check(derived.job(), derived.trace().ranks.size())};
+  tables.push_back(tabulate(kJobCheckSheet, check, true));
+  tables.push_back(tabulate(kJobChangeSheet, changes, true));
 }
 
-void note_ranks(const trace::Trace& trace, const ReplayedJob& job, bool together, report::Report& report) {
+void note_ranks(const trace::Trace& trace, const ReplayedJob& job, bool together,
+                std::vector<std::string>& notes) {
   if (!together) {
-    report.notes.push_back(fmt::format(
+    notes.push_back(fmt::format(
         "Ranks are replayed alone, so the time in which they wait for each other stays inside their "
         "collectives: {}.",
         job.untied() >= 0 ? fmt::format("none of rank {}'s could be matched",
@@ -78,13 +98,12 @@ void note_ranks(const trace::Trace& trace, const ReplayedJob& job, bool together
     return;
   }
   if (job.alone() > 0)
-    report.notes.push_back(
+    notes.push_back(
         fmt::format("{} communication kernels are no collectives that could be matched across ranks: waits "
-                    "for other ranks stay "
-                    "inside them.",
+                    "for other ranks stay inside them.",
                     report::format_value(job.alone(), report::Unit::count)));
   if (job.given_up() > 0)
-    report.notes.push_back(fmt::format(
+    notes.push_back(fmt::format(
         "{} collectives keep their recorded length, as ranks would wait for each other in a circle.",
         report::format_value(job.given_up(), report::Unit::count)));
 }

@@ -1,7 +1,6 @@
 // What `whatif` says of several ranks.
 #pragma once
 
-#include <span>
 #include <string>
 #include <vector>
 
@@ -12,7 +11,7 @@ namespace stepscope::analyze {
 /// What is asked at once.
 struct Asked {
   std::string name;
-  std::span<const Scale> scales;
+  std::vector<Scale> scales;
 };
 
 /// Of each rank, its window with the changes, ns, and whether they speak of anything it has.
@@ -23,11 +22,12 @@ struct Answered {
   std::string refused;  ///< why nothing was changed
 };
 
-/// Tables of the job's step, recorded and with each change.
-void add_job(const Derived& derived, const std::vector<Asked>& asked, const std::vector<Answered>& answers,
-             report::Report& report);
+/// Adds the tables of the job's step, recorded and with each change.
+void add_job(std::vector<report::Table>& tables, const Derived& derived, const std::vector<Asked>& asked,
+             const std::vector<Answered>& answers);
 
 /// Why several ranks were replayed alone, or what of them was.
-void note_ranks(const trace::Trace& trace, const ReplayedJob& job, bool together, report::Report& report);
+void note_ranks(const trace::Trace& trace, const ReplayedJob& job, bool together,
+                std::vector<std::string>& notes);
 
 }  // namespace stepscope::analyze

@@ -140,59 +140,48 @@ void add_waits(InputWait& out, const Rank& rank, const StepChoice& choice, const
   }
 }
 
-const report::Sheet<StepWaits>& waiting_step_sheet() {
-  using S = StepWaits;
-  static const report::Sheet<S> kSheet{
-      "Waiting for data by step",
-      Shape::bars,
-      {report::rank_field<S>(&S::rank),
-       {"step", +[](const S& s) { return s.step == kNoInt ? "all" : std::to_string(s.step); }},
-       {"loader", report::named<&S::kind>, Role::detail},
-       {"count", &S::count, Unit::count},
-       {"total", &S::total, Unit::ns},
-       {"share", &S::share, Unit::share, Role::share},
-       {"exposed", &S::exposed, Unit::ns},
-       {"exposed_share", &S::exposed_share, Unit::share},
-       {"max", &S::longest, Unit::ns}}};
-  return kSheet;
-}
+const report::Sheet<StepWaits> kStepWaitSheet{
+    "Waiting for data by step",
+    Shape::bars,
+    {report::rank_field<StepWaits>(&StepWaits::rank),
+     {"step", +[](const StepWaits& s) { return s.step == kNoInt ? "all" : std::to_string(s.step); }},
+     {"loader", report::named<&StepWaits::kind>, Role::detail},
+     {"count", &StepWaits::count, Unit::count},
+     {"total", &StepWaits::total, Unit::ns},
+     {"share", &StepWaits::share, Unit::share, Role::share},
+     {"exposed", &StepWaits::exposed, Unit::ns},
+     {"exposed_share", &StepWaits::exposed_share, Unit::share},
+     {"max", &StepWaits::longest, Unit::ns}}};
 
-const report::Sheet<Loader>& loader_sheet() {
-  using L = Loader;
-  static const report::Sheet<L> kSheet{
-      "Loaders",
-      Shape::table,
-      {report::rank_field<L>(&L::rank),
-       {"loader", &L::loader},
-       {"kind", report::named<&L::kind>, Role::detail},
-       {"count", &L::count, Unit::count},
-       {"total", &L::total, Unit::ns},
-       {"exposed", &L::exposed, Unit::ns},
-       {"mean", +[](const L& l) { return report::mean(l.total, l.count); }, Unit::ns},
-       {"p50", &L::median, Unit::ns},
-       {"min", &L::shortest, Unit::ns},
-       {"max", &L::longest, Unit::ns}}};
-  return kSheet;
-}
+const report::Sheet<Loader> kLoaderSheet{
+    "Loaders",
+    Shape::table,
+    {report::rank_field<Loader>(&Loader::rank),
+     {"loader", &Loader::loader},
+     {"kind", report::named<&Loader::kind>, Role::detail},
+     {"count", &Loader::count, Unit::count},
+     {"total", &Loader::total, Unit::ns},
+     {"exposed", &Loader::exposed, Unit::ns},
+     {"mean", +[](const Loader& l) { return report::mean(l.total, l.count); }, Unit::ns},
+     {"p50", &Loader::median, Unit::ns},
+     {"min", &Loader::shortest, Unit::ns},
+     {"max", &Loader::longest, Unit::ns}}};
 
-const report::Sheet<LoaderWait>& wait_sheet() {
-  using W = LoaderWait;
-  static const report::Sheet<W> kSheet{
-      "Each wait",
-      Shape::table,
-      {report::rank_field<W>(&W::rank),
-       {"start", &W::start, Unit::ns, Role::key},
-       {"step", +[](const W& w) { return w.step == kNoInt ? "" : std::to_string(w.step); }, Role::detail},
-       {"loader", &W::loader, Role::detail},
-       {"length", &W::length, Unit::ns},
-       {"exposed", &W::exposed, Unit::ns}}};
-  return kSheet;
-}
+const report::Sheet<LoaderWait> kWaitSheet{
+    "Each wait",
+    Shape::table,
+    {report::rank_field<LoaderWait>(&LoaderWait::rank),
+     {"start", &LoaderWait::start, Unit::ns, Role::key},
+     {"step", +[](const LoaderWait& w) { return w.step == kNoInt ? "" : std::to_string(w.step); },
+      Role::detail},
+     {"loader", &LoaderWait::loader, Role::detail},
+     {"length", &LoaderWait::length, Unit::ns},
+     {"exposed", &LoaderWait::exposed, Unit::ns}}};
 
 constexpr std::string_view kNoLoading =
     "No data loading is recorded. A torch DataLoader marks itself when its loop runs inside the recording "
-    "with "
-    "ProfilerActivity.CPU; put other loaders in record_function(\"enumerate(DataLoader)#name.__next__\").";
+    "with ProfilerActivity.CPU; put other loaders in "
+    "record_function(\"enumerate(DataLoader)#name.__next__\").";
 
 }  // namespace
 
@@ -223,15 +212,14 @@ InputWait input_wait_of(const Derived& derived) {
   return of;
 }
 
-constinit const About input_wait_about = {
-    {}, true, Needs::one_rank, [](report::Report& report) { take_back(report, kNoLoading); }};
+constinit const About input_wait_about = {};
 
 report::Report input_wait(const Derived& derived, const report::Params&) {
   const bool several = derived.trace().several();
   InputWait of = input_wait_of(derived);
   return {"input_wait",
-          {tabulate(waiting_step_sheet(), of.steps, several), tabulate(loader_sheet(), of.loaders, several),
-           tabulate(wait_sheet(), of.waits, several)},
+          {tabulate(kStepWaitSheet, of.steps, several), tabulate(kLoaderSheet, of.loaders, several),
+           tabulate(kWaitSheet, of.waits, several)},
           std::move(of.notes)};
 }
 

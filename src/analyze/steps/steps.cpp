@@ -7,7 +7,6 @@
 #include "analyze/list.h"
 #include "analyze/question.h"
 #include "analyze/steps/step_outliers.h"
-#include "analyze/tb/tb.h"
 #include "derive/kernel_class.h"
 #include "report/statistics.h"
 #include "timeline/interval.h"
@@ -25,10 +24,6 @@ using trace::Rank;
 using trace::Row;
 using trace::Work;
 
-/// The columns' order, which readers of the JSON rely on: copies before communication.
-constexpr std::array<StepRole, kStepRoles> kColumnOrder = {
-    StepRole::kernel,  StepRole::memcpy,      StepRole::memset,   StepRole::communication,
-    StepRole::runtime, StepRole::data_loader, StepRole::cpu_exec, StepRole::other};
 constexpr auto kNamedRoles = static_cast<std::size_t>(StepRole::other);
 
 constexpr const char* kAverage = "Average step";
@@ -137,46 +132,39 @@ report::Field<StepTime> part_field() {
   return {name_of(role), +[](const StepTime& s) { return s.part(role); }, Unit::ns};
 }
 
-const report::Sheet<StepTime>& step_sheet() {
-  using S = StepTime;
-  static const report::Sheet<S> kSheet{
-      "Step time by what the time went to",
-      Shape::bars,
-      {report::rank_field<S>(&S::rank),
-       {"step", +[](const S& s) { return s.name(); }},
-       part_field<kColumnOrder[0]>(),
-       part_field<kColumnOrder[1]>(),
-       part_field<kColumnOrder[2]>(),
-       part_field<kColumnOrder[3]>(),
-       part_field<kColumnOrder[4]>(),
-       part_field<kColumnOrder[5]>(),
-       part_field<kColumnOrder[6]>(),
-       part_field<kColumnOrder[7]>(),
-       {"total", &S::total, Unit::ns},
-       {"host_start", &S::host_start, Unit::ns, Role::detail},
-       {"host_end", &S::host_end, Unit::ns, Role::detail},
-       {"device_end", &S::device_end, Unit::ns, Role::detail},
-       {"device_length", &S::device_length, Unit::ns, Role::detail},
-       {"host_pace", +[](const S& s) { return s.pace.host; }, Unit::none, Role::detail},
-       {"slower_ops", +[](const S& s) { return s.pace.slower; }, Unit::share, Role::detail},
-       {"device_pace", +[](const S& s) { return s.pace.device; }, Unit::none, Role::detail},
-       {kCutOff, +[](const S& s) { return std::string(s.cut_off ? "yes" : ""); }, Role::detail}}};
-  return kSheet;
-}
+const report::Sheet<StepTime> kStepSheet{
+    "Step time by what the time went to",
+    Shape::bars,
+    {report::rank_field<StepTime>(&StepTime::rank),
+     {"step", +[](const StepTime& s) { return s.name(); }},
+     part_field<kStepColumns[0]>(),
+     part_field<kStepColumns[1]>(),
+     part_field<kStepColumns[2]>(),
+     part_field<kStepColumns[3]>(),
+     part_field<kStepColumns[4]>(),
+     part_field<kStepColumns[5]>(),
+     part_field<kStepColumns[6]>(),
+     part_field<kStepColumns[7]>(),
+     {"total", &StepTime::total, Unit::ns},
+     {"host_start", &StepTime::host_start, Unit::ns, Role::detail},
+     {"host_end", &StepTime::host_end, Unit::ns, Role::detail},
+     {"device_end", &StepTime::device_end, Unit::ns, Role::detail},
+     {"device_length", &StepTime::device_length, Unit::ns, Role::detail},
+     {"host_pace", +[](const StepTime& s) { return s.pace.host; }, Unit::none, Role::detail},
+     {"slower_ops", +[](const StepTime& s) { return s.pace.slower; }, Unit::share, Role::detail},
+     {"device_pace", +[](const StepTime& s) { return s.pace.device; }, Unit::none, Role::detail},
+     {kCutOff, +[](const StepTime& s) { return std::string(s.cut_off ? "yes" : ""); }, Role::detail}}};
 
-const report::Sheet<StepOutlier>& outlier_sheet() {
-  using O = StepOutlier;
-  static const report::Sheet<O> kSheet{"Outlier steps: what grew against the median step",
-                                       Shape::table,
-                                       {report::rank_field<O>(&O::rank),
-                                        {"step", +[](const O& o) { return std::to_string(o.step); }},
-                                        {"lane", report::named<&O::lane>},
-                                        {"what", &O::what},
-                                        {"time", &O::time, Unit::ns},
-                                        {"median_step_time", &O::median_time, Unit::ns},
-                                        {"growth", +[](const O& o) { return o.growth(); }, Unit::ns}}};
-  return kSheet;
-}
+const report::Sheet<StepOutlier> kOutlierSheet{
+    "Outlier steps: what grew against the median step",
+    Shape::table,
+    {report::rank_field<StepOutlier>(&StepOutlier::rank),
+     {"step", +[](const StepOutlier& o) { return std::to_string(o.step); }},
+     {"lane", report::named<&StepOutlier::lane>},
+     {"what", &StepOutlier::what},
+     {"time", &StepOutlier::time, Unit::ns},
+     {"median_step_time", &StepOutlier::median_time, Unit::ns},
+     {"growth", +[](const StepOutlier& o) { return o.growth(); }, Unit::ns}}};
 
 /// The parts of steps that were printed.
 std::vector<StepTime> read_back(const report::Table& printed) {
@@ -241,7 +229,7 @@ std::optional<report::Table> average_step(const std::vector<StepTime>& steps) {
   if (count == 0) return std::nullopt;
   for (const std::int64_t sum : sums) report::add_to(total, sum);
   std::vector<Average> rows;
-  for (const StepRole role : kColumnOrder) {
+  for (const StepRole role : kStepColumns) {
     const std::int64_t sum = sums[static_cast<std::size_t>(role)];
     rows.push_back({role, sum / count, total == 0 ? 0 : report::ratio(sum, total)});
   }
@@ -261,17 +249,14 @@ Steps steps_of(const Derived& derived) {
   return of;
 }
 
-constexpr report::ParamSpec kStepsParams[] = {kTbCompat};
+constinit const About steps_about = {{}, true, Needs::one_rank, join_averages};
 
-constinit const About steps_about = {kStepsParams, true, Needs::one_rank, join_averages};
-
-report::Report steps(const Derived& derived, const report::Params& params) {
+report::Report steps(const Derived& derived, const report::Params& /*params*/) {
   const trace::Trace& trace = derived.trace();
-  if (params.flag("tb-compat")) return tb_steps(trace, params);
   Steps of = steps_of(derived);
-  report::Report report{"steps", {tabulate(step_sheet(), of.steps, trace.several())}, std::move(of.notes)};
+  report::Report report{"steps", {tabulate(kStepSheet, of.steps, trace.several())}, std::move(of.notes)};
   if (auto average = average_step(of.steps)) report.tables.push_back(std::move(*average));
-  report.tables.push_back(tabulate(outlier_sheet(), of.outliers, trace.several()));
+  report.tables.push_back(tabulate(kOutlierSheet, of.outliers, trace.several()));
   return report;
 }
 

@@ -24,6 +24,10 @@ enum class StepRole : std::uint8_t {
   other
 };
 inline constexpr std::size_t kStepRoles = 8;
+/// The columns' order, which readers of the JSON rely on: copies before communication.
+inline constexpr std::array<StepRole, kStepRoles> kStepColumns = {
+    StepRole::kernel,  StepRole::memcpy,      StepRole::memset,   StepRole::communication,
+    StepRole::runtime, StepRole::data_loader, StepRole::cpu_exec, StepRole::other};
 std::string_view name_of(StepRole role);
 
 /// One step. Times in ns; `host_start`, `host_end` and `device_end` count from the first event of the file.

@@ -1,10 +1,10 @@
+#include "analyze/derived.h"
+#include "analyze/list.h"
 #include "analyze/question.h"
 #include "analyze/tb/gpu.h"
-#include "analyze/tb/tb.h"
 #include "analyze/tb/window.h"
 
-namespace stepscope::analyze {
-namespace tb {
+namespace stepscope::analyze::tb {
 namespace {
 
 using timeline::Interval;
@@ -142,9 +142,8 @@ TensorCoreRatios tensor_core_ratios(const Forest& forest) {
   return {ratio(tensor, all), ratio(of_eligible, of_operators)};
 }
 
-}  // namespace tb
-
-report::Report tb_devices(const trace::Trace& trace, const report::Params& params) {
+report::Report devices(const Derived& derived, const report::Params& params) {
+  const trace::Trace& trace = derived.trace();
   using report::Unit;
   report::Report report{"devices", {}, {}};
   report::Table table{"Devices as the TensorBoard plugin rates them", report::Shape::table, {}};
@@ -155,10 +154,10 @@ report::Report tb_devices(const trace::Trace& trace, const report::Params& param
   report::Reals& occupancy = table.reals("occupancy", Unit::share, report::Role::share);
   report::Reals& tensor_cores = table.reals("tensor_core_share", Unit::share, report::Role::share);
   for (const trace::Rank& rank : trace.ranks) {
-    const tb::Events events(trace, rank);
-    const tb::Forest forest(events);
-    const tb::StepWindows windows = tb::step_windows(events, forest.links);
-    for (const auto& [id, m] : tb::device_metrics(forest, windows.all())) {
+    const Events events(trace, rank);
+    const Forest forest(events);
+    const StepWindows windows = step_windows(events, forest.links);
+    for (const auto& [id, m] : device_metrics(forest, windows.all())) {
       rank_column.add(rank);
       device.push_back(id);
       utilization.push_back(m.utilization);
@@ -171,9 +170,9 @@ report::Report tb_devices(const trace::Trace& trace, const report::Params& param
     report.notes.push_back(
         "No kernel states its device. Record with ProfilerActivity.CUDA (or the device's own activity) to "
         "see devices.");
-  tb::note_step_choice(params, report);
+  note_step_choice(params, report);
   report.tables.push_back(std::move(table));
   return report;
 }
 
-}  // namespace stepscope::analyze
+}  // namespace stepscope::analyze::tb

@@ -58,10 +58,6 @@ bool is_lightning(const trace::Rank& rank) {
 
 }  // namespace
 
-double microseconds(std::int64_t ns) {
-  return static_cast<double>(ns / 1000) + static_cast<double>(ns % 1000) / 1000.0;
-}
-
 Events::Events(const trace::Trace& t, const trace::Rank& r) : trace(t), rank(r), names(t.strings) {
   classify();
   put_in_order();

@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "analyze/question.h"
 #include "analyze/tb/names.h"
 #include "timeline/interval.h"
 #include "trace/trace.h"
@@ -39,9 +40,6 @@ inline void accumulate(std::int64_t& sum, std::int64_t more) {
   if (__builtin_add_overflow(sum, more, &sum))
     sum = more > 0 ? std::numeric_limits<std::int64_t>::max() : std::numeric_limits<std::int64_t>::min();
 }
-
-/// Nanoseconds of the file as the double of microseconds that the plugin reads.
-double microseconds(std::int64_t ns);
 
 inline double ratio(std::int64_t part, std::int64_t whole) {
   return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0.0;

@@ -4,14 +4,14 @@
 #include <optional>
 #include <unordered_map>
 
+#include "analyze/derived.h"
+#include "analyze/list.h"
 #include "analyze/question.h"
-#include "analyze/tb/tb.h"
 #include "analyze/tb/tree.h"
 #include "analyze/tb/window.h"
 #include "base/key_hash.h"
 
-namespace stepscope::analyze {
-namespace tb {
+namespace stepscope::analyze::tb {
 namespace {
 
 /// A launch of a kernel, the name of the node that it is charged to, and how often the plugin counts it.
@@ -133,11 +133,9 @@ void sort_by_total(std::vector<KernelSum>& sums, const trace::Trace& trace) {
 }
 
 }  // namespace
-}  // namespace tb
 
 namespace {
 
-using report::Role;
 using report::Unit;
 
 /// The columns that only the grouping by properties has.
@@ -146,10 +144,10 @@ struct PropertyColumns {
       : op(table.texts("op")),
         grid(table.texts("grid")),
         block(table.texts("block")),
-        registers(table.ints("registers", Unit::count, Role::key)),
-        shared(table.ints("shared_memory", Unit::bytes, Role::key)),
-        eligible(table.texts("op_tc_eligible", Role::detail)) {}
-  void add(const tb::KernelSum& sum, const trace::Trace& trace) {
+        registers(table.ints("registers", Unit::count, report::Role::key)),
+        shared(table.ints("shared_memory", Unit::bytes, report::Role::key)),
+        eligible(table.texts("op_tc_eligible", report::Role::detail)) {}
+  void add(const KernelSum& sum, const trace::Trace& trace) {
     op.emplace_back(sum.key.op);
     grid.emplace_back(trace.text(sum.key.grid));
     block.emplace_back(trace.text(sum.key.block));
@@ -164,7 +162,8 @@ struct PropertyColumns {
 
 }  // namespace
 
-report::Report tb_kernels(const trace::Trace& trace, const report::Params& params) {
+report::Report kernels(const Derived& derived, const report::Params& params) {
+  const trace::Trace& trace = derived.trace();
   const bool by_properties = params.text("group", "name") == "properties";
   report::Report report{"kernels", {}, {}};
   report::Table table{"Kernels as the TensorBoard plugin sums them", report::Shape::table, {}};
@@ -179,14 +178,13 @@ report::Report tb_kernels(const trace::Trace& trace, const report::Params& param
   report::Ints& max = table.ints("max", Unit::ns);
   report::Reals& blocks = table.reals("blocks_per_sm", Unit::none);
   report::Reals& occupancy = table.reals("occupancy", Unit::share);
-  report::Texts& tensor_cores = table.texts("tensor_cores", Role::detail);
+  report::Texts& tensor_cores = table.texts("tensor_cores", report::Role::detail);
   for (const trace::Rank& rank : trace.ranks) {
-    const tb::Events events(trace, rank);
-    tb::KernelSums kernels = by_properties
-                                 ? tb::kernel_sums(events, tb::kernels_of_nodes(tb::Forest(events)), true)
-                                 : tb::kernel_sums(events, tb::all_kernels(events), false);
-    tb::sort_by_total(kernels.sums, trace);
-    for (const tb::KernelSum& sum : kernels.sums) {
+    const Events events(trace, rank);
+    KernelSums kernels = by_properties ? kernel_sums(events, kernels_of_nodes(Forest(events)), true)
+                                       : kernel_sums(events, all_kernels(events), false);
+    sort_by_total(kernels.sums, trace);
+    for (const KernelSum& sum : kernels.sums) {
       const auto weighted = [&](bool recorded, double value) {
         return !recorded ? report::kNoReal : sum.total > 0 ? value / static_cast<double>(sum.total) : 0.0;
       };
@@ -207,9 +205,9 @@ report::Report tb_kernels(const trace::Trace& trace, const report::Params& param
     report.notes.push_back(
         "No kernel was recorded. Record with ProfilerActivity.CUDA (or the device's own activity) to see "
         "kernels.");
-  tb::note_step_choice(params, report);
+  note_step_choice(params, report);
   report.tables.push_back(std::move(table));
   return report;
 }
 
-}  // namespace stepscope::analyze
+}  // namespace stepscope::analyze::tb

@@ -1,13 +1,13 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "analyze/derived.h"
+#include "analyze/list.h"
 #include "analyze/question.h"
-#include "analyze/tb/tb.h"
 #include "analyze/tb/tree.h"
 #include "analyze/tb/window.h"
 
-namespace stepscope::analyze {
-namespace tb {
+namespace stepscope::analyze::tb {
 namespace {
 
 enum class Group : std::uint8_t { name, shape, stack };
@@ -70,43 +70,41 @@ void sort_by_device(std::vector<OperatorSum>& sums, const trace::Trace& trace) {
 }
 
 }  // namespace
-}  // namespace tb
 
 namespace {
 
-using report::Role;
 using report::Unit;
 
-tb::Group group_of(const report::Params& params) {
+Group group_of(const report::Params& params) {
   const std::string_view group = params.text("group", "name");
-  return group == "shape" ? tb::Group::shape : group == "stack" ? tb::Group::stack : tb::Group::name;
+  return group == "shape" ? Group::shape : group == "stack" ? Group::stack : Group::name;
 }
 
 }  // namespace
 
-report::Report tb_operators(const trace::Trace& trace, const report::Params& params) {
-  const tb::Group group = group_of(params);
+report::Report operators(const Derived& derived, const report::Params& params) {
+  const trace::Trace& trace = derived.trace();
+  const Group group = group_of(params);
   report::Report report{"operators", {}, {}};
   report::Table table{"Operators as the TensorBoard plugin sums them", report::Shape::table, {}};
   RankColumn rank_column(table, trace);
   report::Texts& name = table.texts("name");
-  report::Texts* detail = group == tb::Group::name
-                              ? nullptr
-                              : &table.texts(group == tb::Group::shape ? "input_shape" : "call_stack");
+  report::Texts* detail =
+      group == Group::name ? nullptr : &table.texts(group == Group::shape ? "input_shape" : "call_stack");
   report::Ints& calls = table.ints("calls", Unit::count);
   report::Ints& host_total = table.ints("host_total", Unit::ns);
   report::Ints& host_self = table.ints("host_self", Unit::ns);
   report::Ints& device_total = table.ints("device_total", Unit::ns);
   report::Ints& device_self = table.ints("device_self", Unit::ns);
-  report::Texts& eligible = table.texts("tc_eligible", Role::detail);
-  report::Reals& self_ratio = table.reals("tc_self_ratio", Unit::share, Role::detail);
-  report::Reals& total_ratio = table.reals("tc_total_ratio", Unit::share, Role::detail);
+  report::Texts& eligible = table.texts("tc_eligible", report::Role::detail);
+  report::Reals& self_ratio = table.reals("tc_self_ratio", Unit::share, report::Role::detail);
+  report::Reals& total_ratio = table.reals("tc_total_ratio", Unit::share, report::Role::detail);
   for (const trace::Rank& rank : trace.ranks) {
-    const tb::Events events(trace, rank);
-    const tb::Forest forest(events);
-    std::vector<tb::OperatorSum> sums = tb::operator_sums(forest, group);
-    tb::sort_by_device(sums, trace);
-    for (const tb::OperatorSum& sum : sums) {
+    const Events events(trace, rank);
+    const Forest forest(events);
+    std::vector<OperatorSum> sums = operator_sums(forest, group);
+    sort_by_device(sums, trace);
+    for (const OperatorSum& sum : sums) {
       rank_column.add(rank);
       name.emplace_back(trace.text(sum.name));
       if (detail != nullptr)
@@ -117,19 +115,19 @@ report::Report tb_operators(const trace::Trace& trace, const report::Params& par
       device_total.push_back(sum.device);
       device_self.push_back(sum.device_self);
       eligible.emplace_back(sum.eligible ? "yes" : "no");
-      self_ratio.push_back(tb::ratio(sum.tensor_self, sum.device_self));
-      total_ratio.push_back(tb::ratio(sum.tensor, sum.device));
+      self_ratio.push_back(ratio(sum.tensor_self, sum.device_self));
+      total_ratio.push_back(ratio(sum.tensor, sum.device));
     }
   }
   if (name.empty())
     report.notes.push_back(
-        group == tb::Group::stack
+        group == Group::stack
             ? "No operator has a call stack. Record with with_stack=True (newer releases also need the "
               "experimental verbose option)."
             : "No operator was recorded. Record with ProfilerActivity.CPU to see operators.");
-  tb::note_step_choice(params, report);
+  note_step_choice(params, report);
   report.tables.push_back(std::move(table));
   return report;
 }
 
-}  // namespace stepscope::analyze
+}  // namespace stepscope::analyze::tb

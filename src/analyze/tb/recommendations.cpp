@@ -4,13 +4,13 @@
 #include <map>
 #include <set>
 
+#include "analyze/derived.h"
+#include "analyze/list.h"
 #include "analyze/question.h"
 #include "analyze/tb/gpu.h"
 #include "analyze/tb/roles.h"
-#include "analyze/tb/tb.h"
 
-namespace stepscope::analyze {
-namespace tb {
+namespace stepscope::analyze::tb {
 namespace {
 
 struct Advice {
@@ -137,25 +137,25 @@ Advices advices_of(const trace::Trace& trace, const trace::Rank& rank) {
 }
 
 }  // namespace
-}  // namespace tb
 
-report::Report tb_recommendations(const trace::Trace& trace, const report::Params& params) {
+report::Report recommendations(const Derived& derived, const report::Params& params) {
+  const trace::Trace& trace = derived.trace();
   report::Report report{"recommendations", {}, {}};
   report::Table table{"Recommendations by the TensorBoard plugin's rules", report::Shape::table, {}};
   RankColumn rank_column(table, trace);
   report::Texts& rule = table.texts("rule");
   report::Texts& text = table.texts("advice", report::Role::value);
   for (const trace::Rank& rank : trace.ranks) {
-    for (const tb::Advice& advice : tb::advices_of(trace, rank)) {
+    for (const Advice& advice : advices_of(trace, rank)) {
       rank_column.add(rank);
       rule.push_back(advice.rule);
       text.push_back(advice.text);
     }
   }
   if (rule.empty()) report.notes.push_back("None of the plugin's seven rules applies.");
-  tb::note_step_choice(params, report);
+  note_step_choice(params, report);
   report.tables.push_back(std::move(table));
   return report;
 }
 
-}  // namespace stepscope::analyze
+}  // namespace stepscope::analyze::tb

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
+#include "analyze/derived.h"
+#include "analyze/list.h"
 #include "analyze/question.h"
 #include "analyze/tb/roles.h"
-#include "analyze/tb/tb.h"
 
-namespace stepscope::analyze {
-namespace tb {
+namespace stepscope::analyze::tb {
 namespace {
 
 using timeline::Interval;
@@ -100,21 +100,19 @@ Costs sum_of(const std::vector<Costs>& costs) {
   return sum;
 }
 
-}  // namespace tb
-
 namespace {
 
 using report::Shape;
 using report::Unit;
 
-report::Table average_table(const tb::Costs& sum, std::int64_t steps) {
+report::Table average_table(const Costs& sum, std::int64_t steps) {
   report::Table table{"Average step", Shape::bars, {}};
   report::Texts& role = table.texts("role");
   report::Ints& time = table.ints("time", Unit::ns);
   report::Reals& share = table.reals("share", Unit::share, report::Role::share);
-  const double total = static_cast<double>(sum[tb::kTotal]);
-  for (std::size_t i = 0; i < tb::kTotal; ++i) {
-    role.emplace_back(tb::kRoleNames[i]);
+  const double total = static_cast<double>(sum[kTotal]);
+  for (std::size_t i = 0; i < kTotal; ++i) {
+    role.emplace_back(kRoleNames[i]);
     time.push_back(sum[i] / steps);
     share.push_back(total > 0 ? static_cast<double>(sum[i]) / total : report::kNoReal);
   }
@@ -131,19 +129,20 @@ bool chosen(const StepChoice& choice, const std::string& name) {
 
 }  // namespace
 
-report::Report tb_steps(const trace::Trace& trace, const report::Params& params) {
+report::Report steps(const Derived& derived, const report::Params& params) {
+  const trace::Trace& trace = derived.trace();
   const StepChoice choice(params);
   report::Report report{"steps", {}, {}};
   report::Table table{"Step time as the TensorBoard plugin counts it", Shape::bars, {}};
   RankColumn rank_column(table, trace);
   report::Texts& names = table.texts("step");
   std::vector<report::Ints*> columns;
-  for (const char* role : tb::kRoleNames) columns.push_back(&table.ints(role, Unit::ns));
-  std::vector<tb::Costs> all;
+  for (const char* role : kRoleNames) columns.push_back(&table.ints(role, Unit::ns));
+  std::vector<Costs> all;
   for (const trace::Rank& rank : trace.ranks) {
-    const tb::Events events(trace, rank);
-    const tb::StepWindows windows = tb::step_windows(events, tb::Links(events));
-    const std::vector<tb::Costs> costs = tb::step_costs(events, windows);
+    const Events events(trace, rank);
+    const StepWindows windows = step_windows(events, Links(events));
+    const std::vector<Costs> costs = step_costs(events, windows);
     for (std::size_t i = 0; i < costs.size(); ++i) {
       if (!chosen(choice, windows.steps[i].name)) continue;
       rank_column.add(rank);
@@ -159,8 +158,8 @@ report::Report tb_steps(const trace::Trace& trace, const report::Params& params)
   }
   report.tables.push_back(std::move(table));
   if (!all.empty())
-    report.tables.push_back(average_table(tb::sum_of(all), static_cast<std::int64_t>(all.size())));
+    report.tables.push_back(average_table(sum_of(all), static_cast<std::int64_t>(all.size())));
   return report;
 }
 
-}  // namespace stepscope::analyze
+}  // namespace stepscope::analyze::tb

@@ -1,6 +1,4 @@
 // Hand-made traces for the rules that no recording shows on its own. Times in the traces are µs.
-#include "analyze/tb/tb.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -17,6 +15,16 @@ namespace {
 using report::Params;
 using report::Report;
 using report::Table;
+
+template <Report (*form)(const Derived&, const Params&)>
+Report answer(const trace::Trace& trace, const Params& params) {
+  return form(Derived(trace, params), params);
+}
+constexpr auto tb_steps = answer<tb::steps>;
+constexpr auto tb_devices = answer<tb::devices>;
+constexpr auto tb_operators = answer<tb::operators>;
+constexpr auto tb_kernels = answer<tb::kernels>;
+constexpr auto tb_recommendations = answer<tb::recommendations>;
 
 std::string event(std::string_view category, std::string_view name, int tid, double start, double length,
                   std::string_view args = "") {

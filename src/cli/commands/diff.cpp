@@ -6,12 +6,11 @@
 
 #include <algorithm>
 
-#include "cli/compared.h"
 #include "cli/exit.h"
 #include "cli/present.h"
 #include "compare/analysis_difference.h"
-#include "compare/step_difference.h"
 #include "report/names.h"
+#include "report/sheet.h"
 #include "report/suggest.h"
 #include "report/units.h"
 #include "report/utf8.h"
@@ -30,67 +29,64 @@ std::string last_name(const std::string& path) {
   return name.starts_with(kEngine) ? name.substr(kEngine.size()) : name;
 }
 
-const report::Texts& texts(const report::Table& table, std::string_view column) {
-  return std::get<report::Texts>(table.column(column)->values);
-}
-const report::Reals& reals(const report::Table& table, std::string_view column) {
-  return std::get<report::Reals>(table.column(column)->values);
+/// A change as a line of the terminal shows it.
+struct Line {
+  std::string what;
+  const compare::Row* row;
+};
+
+Line line_of(const compare::Row& row) {
+  const std::string place = last_name(row.op);
+  return {
+      report::short_name(report::one_line(row.kernel), kKernelCells) + (place.empty() ? "" : " in " + place),
+      &row};
 }
 
 /// A state that leaves room for the names.
-std::string in_brief(const std::string& state) {
-  return state == compare::name_of(compare::State::other_way) ? "other kernels" : state;
+std::string in_brief(compare::State state) {
+  return state == compare::State::other_way ? "other kernels" : std::string(name_of(state));
 }
 
 /// The largest changes beyond noise; `rest`: a sentence on those left out.
-report::Table largest(const report::Table& all, std::size_t most, std::string& rest) {
-  report::Table out{all.title, all.shape, {}};
-  report::Texts& what = out.texts("what");
-  report::Reals& a = out.reals("a", report::Unit::ns);
-  report::Reals& b = out.reals("b", report::Unit::ns);
-  report::Reals& change = out.reals("change", report::Unit::ns, report::Role::change);
-  report::Texts& state = out.texts("state", report::Role::value);
+report::Table largest(const std::vector<compare::Row>& rows, std::size_t most, std::string& rest) {
+  using report::Role;
+  using report::Unit;
+  static const report::Sheet<Line> kSheet{
+      "What changed, per step",
+      report::Shape::table,
+      {{"what", &Line::what},
+       {"a", +[](const Line& l) { return l.row->time.a; }, Unit::ns},
+       {"b", +[](const Line& l) { return l.row->time.b; }, Unit::ns},
+       {"change", +[](const Line& l) { return l.row->change(); }, Unit::ns, Role::change},
+       {"state", +[](const Line& l) { return in_brief(l.row->time.state); }, Role::value}}};
+  std::vector<Line> lines;
   double noise = 0;
   std::size_t changed = 0;
-  for (std::size_t row = 0; row < all.rows(); ++row) {
-    if (texts(all, "state")[row] == compare::name_of(compare::State::within_noise)) {
-      noise += reals(all, "change")[row];
-      continue;
-    }
-    if (++changed > most && most != 0) continue;
-    const std::string place = last_name(texts(all, "op")[row]);
-    what.push_back(report::short_name(report::one_line(texts(all, "kernel")[row]), kKernelCells) +
-                   (place.empty() ? "" : " in " + place));
-    a.push_back(reals(all, "a")[row]);
-    b.push_back(reals(all, "b")[row]);
-    change.push_back(reals(all, "change")[row]);
-    state.push_back(in_brief(texts(all, "state")[row]));
+  for (const compare::Row& row : rows) {
+    if (row.time.state == compare::State::within_noise)
+      noise += row.change();
+    else if (++changed <= most || most == 0)
+      lines.push_back(line_of(row));
   }
-  if (what.size() < changed)
-    rest = fmt::format("{} more rows changed; --top 0 shows all. ", changed - what.size());
+  if (lines.size() < changed)
+    rest = fmt::format("{} more rows changed; --top 0 shows all. ", changed - lines.size());
   rest +=
       fmt::format("{} rows differ by no more than noise and change a step by {}{} together.",
-                  all.rows() - changed, noise > 0 ? "+" : "", report::format_value(noise, report::Unit::ns));
-  return out;
+                  rows.size() - changed, noise > 0 ? "+" : "", report::format_value(noise, report::Unit::ns));
+  return tabulate(kSheet, lines, false);
 }
 
-/// What fits one screen: the verdict, the parts and the largest changes.
-report::Report for_people(const report::Report& all, const report::Params& params) {
+/// What fits one screen: the headline, the parts and the largest changes.
+report::Report for_people(const compare::StepDifference& difference, const report::Params& params) {
   const auto most = params.has("top") ? static_cast<std::size_t>(params.integer("top")) : kRowsOfText;
-  report::Report out{all.name, {}, all.notes, all.question};
-  for (const report::Table& table : all.tables) {
-    std::string rest;
-    if (table.title == compare::kChanges)
-      out.tables.push_back(largest(table, most, rest));
-    else if (table.title == compare::kParts || table.title == report::kComparison)
-      out.tables.push_back(table);
-    else
-      continue;
-    if (!rest.empty()) out.notes.insert(out.notes.begin(), rest);
-    std::erase_if(out.tables.back().columns,
-                  [](const report::Column& column) { return column.role == report::Role::detail; });
-  }
-  return out;
+  report::Report shown = compare::as_report(difference);
+  if (!difference.known()) return shown;
+  shown.tables.resize(2);
+  leave_out_details(shown);
+  std::string rest;
+  shown.tables.push_back(largest(difference.rows, most, rest));
+  shown.notes.insert(shown.notes.begin(), rest);
+  return shown;
 }
 
 Result<const analyze::Analysis*> named_analysis(std::string_view name) {
@@ -138,10 +134,13 @@ int run_diff(const Call& call) {
   const auto ended = [&](int printed) { return printed == kDone && no_step ? kFailed : printed; };
   if (!asked.empty())
     return ended(print_analysis(call, compare::analysis_differences(a, b, pair, asked, threads)));
-  const report::Report report = compare::diff(a, b, pair);
-  if (format_of(call) == "text") return ended(print(call, for_people(report, call.params)));
+  const compare::StepDifference difference = compare::diff(a, b, pair);
+  const std::string headline = compare::headline(difference);
+  if (format_of(call) == "text") return ended(print(call, for_people(difference, call.params), headline));
+  const report::Report report = compare::as_report(difference);
   if (format_of(call) == "csv") return ended(print(call, report));
   report::Page page{fmt::format("A {} · B {}", call.words[0], call.words[1]), {report}, {}};
+  page.headline = headline;
   for (report::Report& of_analysis :
        compare::analysis_differences(a, b, pair, compare::comparable_analyses(), threads))
     page.reports.push_back(std::move(of_analysis));

@@ -91,7 +91,7 @@ std::string page_of_advice() {
     if (category_of(rule.id) != category)
       out += fmt::format("\n## {}\n", name_of(*(category = category_of(rule.id))));
     out += fmt::format("\n### {}: {}\n", name_of(rule.id), rule.one_line);
-    if (!rule.doc.empty()) out += fmt::format("\n{}\n", rule.doc);
+    out += fmt::format("\n{}\n", rule.doc.text);
   }
   out += "\n## Constants\n\n| constant | value | meaning | source |\n|---|---|---|---|\n";
   for (const advise::Constant& c : advise::kConstants)

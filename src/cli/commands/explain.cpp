@@ -16,47 +16,14 @@
 #include "cli/terminal.h"
 #include "report/judgement.h"
 #include "report/suggest.h"
+#include "report/text/layout.h"
 #include "report/utf8.h"
 
 namespace stepscope::cli {
 namespace {
 
 std::string paragraph(std::string_view first, std::string_view text, int columns) {
-  std::string out;
-  const int indent = report::cells_of(first);
-  for (const std::string& line : report::wrapped(report::one_line(text), columns - indent))
-    out +=
-        (out.empty() ? std::string(first) : std::string(static_cast<std::size_t>(indent), ' ')) + line + '\n';
-  return out;
-}
-
-report::Column* find_column(report::Table& table, std::string_view name) {
-  const auto found = std::find_if(table.columns.begin(), table.columns.end(),
-                                  [&](const report::Column& c) { return c.name == name; });
-  return found == table.columns.end() ? nullptr : &*found;
-}
-
-report::Texts in_full(const report::Reals& numbers) {
-  report::Texts texts;
-  for (const double number : numbers) texts.push_back(fmt::format("{}", number));
-  return texts;
-}
-
-/// What is read, the numbers and the constants, without the columns that are for machines.
-report::Report explanation_for_people(report::Report all) {
-  report::Report shown{all.name, {}, {}};
-  for (report::Table& table : all.tables)  // constants differ in kind: each keeps its own digits
-    if (report::Column* value = table.title == "Constants" ? find_column(table, "value") : nullptr)
-      value->values = in_full(std::get<report::Reals>(value->values));
-  for (const char* title : {"Inputs", "Numbers", "Constants"}) {
-    for (report::Table& table : all.tables) {
-      if (table.title != title || table.rows() == 0) continue;
-      std::erase_if(table.columns,
-                    [](const report::Column& c) { return c.name == "number" || c.name == "unit"; });
-      shown.tables.push_back(std::move(table));
-    }
-  }
-  return shown;
+  return report::hung(first, report::one_line(text), columns);
 }
 
 /// Ranks of which the same is said, numbers aside, and what of the first.
@@ -110,8 +77,8 @@ std::string as_text(const Call& call, const advise::ExplainedId& id,
     for (std::size_t i = 0; i < e.because.size(); ++i)
       out += paragraph(i == 0 ? fmt::format("{} confidence: ", e.confidence) : "    ", e.because[i], columns);
   }
-  const report::Report tables = explanation_for_people(advise::explanation(id, told));
-  if (!tables.tables.empty()) out += '\n' + drawn(call, tables);
+  const report::Report numbers = advise::numbers_for_people(entry, told);
+  if (!numbers.tables.empty()) out += '\n' + drawn(call, numbers);
   if (!entry.doc.empty()) out += '\n' + plain_text(entry.doc, columns);
   return out;
 }
@@ -166,7 +133,7 @@ int run_explain(const Call& call) {
     explained = advise::explain(*id, derived, advise::gather(derived, threads), threads);
   }
   if (format_of(call) == "text") return put(call, as_text(call, *id, explained));
-  return print(call, advise::explanation(*id, explained));
+  return print(call, advise::explanation(advise::entry_of(*id), explained));
 }
 
 }  // namespace stepscope::cli

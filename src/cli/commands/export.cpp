@@ -1,11 +1,9 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "advise/analyses.h"
 #include "cli/exit.h"
 #include "cli/present.h"
 #include "cli/progress.h"
-#include "cli/terminal.h"
 #include "report/formats/csv.h"
 #include "report/formats/json.h"
 #include "report/suggest.h"
@@ -21,7 +19,7 @@ int export_sqlite(const Call& call, const trace::Trace& trace) {
   if (path.empty() || path == "-") return misuse(call, "SQLite needs a file: -o trace.sqlite");
   auto database = write::Database::create(path);
   if (!database) return fail(database.error());
-  Progress progress(is_terminal(STDERR_FILENO) && !call.environment.dumb);
+  Progress progress(shows_progress(call));
   database->on_progress([&] { progress.tell("writing " + path); });
   const std::string_view what = call.params.text("what");
   for (const write::TraceTable& table : write::trace_tables())
@@ -47,8 +45,7 @@ int export_events(const Call& call, const trace::Trace& trace, bool json) {
       text = first ? report::csv_head(piece) : "";
     text += json ? report::json_rows(piece, first) : report::csv_rows(piece);
     first = false;
-    output->write(text);
-    return !output->closed_early();
+    return output->write(text);
   });
   if (json) output->write(report::json_tail());
   if (const auto error = output->finish()) return fail(*error);
@@ -59,8 +56,7 @@ int export_events(const Call& call, const trace::Trace& trace, bool json) {
 }  // namespace
 
 int run_export(const Call& call) {
-  if (call.words.empty())
-    return misuse(call, "export needs a trace: a file, a directory, or - for standard input");
+  if (call.words.empty()) return no_trace(call);
   const std::string format = format_of(call);
   if (format != "csv" && format != "json" && format != "sqlite")
     return misuse(call,

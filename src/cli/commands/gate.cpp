@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "cli/commands/gate_formats.h"
-#include "cli/compared.h"
 #include "cli/exit.h"
 #include "cli/present.h"
 #include "read/files.h"
@@ -44,24 +43,24 @@ int exit_code(compare::Outcome outcome) {
   }
 }
 
-/// For people: without the columns for machines; why each limit but the first was decided so stands below.
-report::Report gate_for_people(report::Report gate) {
-  const report::Table& checks = gate.tables[1];
+/// For a terminal: why each of several limits was decided so stands below.
+report::Report for_people(const compare::Gate& gate) {
+  report::Report shown = compare::as_report(gate, false);
   std::vector<std::string> reasons;
-  for (std::size_t row = 0; checks.rows() > 1 && row < checks.rows(); ++row)
-    reasons.push_back(report::field(checks, "metric", row) + ": " + report::field(checks, "reason", row));
-  gate.notes.insert(gate.notes.begin(), reasons.begin(), reasons.end());
-  for (report::Table& table : gate.tables)
-    std::erase_if(table.columns,
-                  [](const report::Column& column) { return column.role == report::Role::detail; });
-  return gate;
+  if (gate.checks.size() > 1)
+    for (const compare::Check& check : gate.checks)
+      reasons.push_back(check.limit.metric() + ": " + check.reason);
+  shown.notes.insert(shown.notes.begin(), reasons.begin(), reasons.end());
+  leave_out_details(shown);
+  return shown;
 }
 
-int print_gate(const Call& call, const report::Report& report) {
+int print_gate(const Call& call, const compare::Gate& gate) {
   const std::string format = format_of(call);
-  if (format == "markdown") return put(call, to_markdown(report));
-  if (format == "junit") return put(call, to_junit(report));
-  return print(call, format == "text" ? gate_for_people(report) : report);
+  if (format == "markdown") return put(call, to_markdown(gate));
+  if (format == "junit") return put(call, to_junit(gate));
+  if (format == "text") return print(call, for_people(gate), compare::headline(gate));
+  return print(call, compare::as_report(gate, format != "html"), compare::headline(gate));
 }
 
 }  // namespace
@@ -90,7 +89,7 @@ int run_gate(const Call& call) {
   const compare::Gate gate =
       compare::gate(sides->a, sides->b, limits, call.params.share("allow-noise"), call.params);
   if (!gate.wrong.empty()) return misuse(call, gate.wrong.front());
-  const int printed = print_gate(call, compare::as_report(gate));
+  const int printed = print_gate(call, gate);
   return printed == kDone ? exit_code(gate.outcome()) : kUsage;
 }
 

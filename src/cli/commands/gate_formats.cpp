@@ -4,14 +4,12 @@
 
 #include <algorithm>
 
-#include "report/page.h"
+#include "report/html/html.h"
+#include "report/units.h"
 #include "report/utf8.h"
 
 namespace stepscope::cli {
 namespace {
-
-using report::field;
-using report::Table;
 
 /// A text from a file inside a Markdown table: on one line, with nothing that Markdown or HTML would act on.
 std::string markdown_text(const std::string& text) {
@@ -24,48 +22,22 @@ std::string markdown_text(const std::string& text) {
   return out;
 }
 
-std::string xml_text(const std::string& text) {
-  std::string out;
-  for (const char c : report::one_line(text)) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
-
-std::size_t count_of(const Table& checks, std::string_view outcome) {
-  std::size_t count = 0;
-  for (std::size_t row = 0; row < checks.rows(); ++row) count += field(checks, "outcome", row) == outcome;
-  return count;
-}
-
 }  // namespace
 
-std::string to_markdown(const report::Report& gate) {
-  const Table &verdict = gate.tables[0], &checks = gate.tables[1];
-  const std::string outcome = field(verdict, "outcome", 0);
-  const std::string_view mark = outcome == "pass" ? "✅" : outcome == "regression" ? "❌" : "❔";
-  std::string out = fmt::format("### {} stepscope gate: {}\n\n{}\n\n", mark, outcome,
-                                markdown_text(field(verdict, "headline", 0)));
+std::string to_markdown(const compare::Gate& gate) {
+  const compare::Outcome outcome = gate.outcome();
+  const std::string_view mark = outcome == compare::Outcome::pass         ? "✅"
+                                : outcome == compare::Outcome::regression ? "❌"
+                                                                          : "❔";
+  std::string out = fmt::format("### {} stepscope gate: {}\n\n{}\n\n", mark, name_of(outcome),
+                                markdown_text(compare::headline(gate)));
   out += "| metric | limit | BASE | NEW | change | outcome | why |\n|---|---|--:|--:|--:|---|---|\n";
-  for (std::size_t row = 0; row < checks.rows(); ++row) {
+  for (const compare::Check& c : gate.checks) {
+    const std::string change = report::format_value(c.growth(), report::Unit::share);
     out += '|';
-    for (const char* column : {"metric", "limit", "base", "new", "change", "outcome", "reason"})
-      out += ' ' + markdown_text(field(checks, column, row)) + " |";
+    for (const std::string& cell : {c.limit.metric(), c.limit_text(), c.base_text(), c.now_text(), change,
+                                    std::string(name_of(c.outcome)), c.reason})
+      out += ' ' + markdown_text(cell) + " |";
     out += '\n';
   }
   if (!gate.notes.empty()) out += '\n';
@@ -73,28 +45,27 @@ std::string to_markdown(const report::Report& gate) {
   return out;
 }
 
-std::string to_junit(const report::Report& gate) {
-  const Table &verdict = gate.tables[0], &checks = gate.tables[1];
+std::string to_junit(const compare::Gate& gate) {
+  using compare::Outcome;
   std::string out = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
   out += fmt::format("<testsuite name=\"stepscope gate\" tests=\"{}\" failures=\"{}\" errors=\"{}\">\n",
-                     checks.rows(), count_of(checks, "regression"), count_of(checks, "inconclusive"));
+                     gate.checks.size(), gate.count(Outcome::regression), gate.count(Outcome::inconclusive));
   std::string doubts;
   for (const std::string& note : gate.notes) doubts += report::one_line(note) + '\n';
-  for (std::size_t row = 0; row < checks.rows(); ++row) {
-    const std::string outcome = field(checks, "outcome", row), reason = field(checks, "reason", row);
+  for (const compare::Check& c : gate.checks) {
     out += fmt::format("  <testcase classname=\"stepscope.gate\" name=\"{} {}\"",
-                       xml_text(field(checks, "metric", row)), xml_text(field(checks, "limit", row)));
-    if (outcome == "pass") {
-      out += fmt::format(">\n    <system-out>{}</system-out>\n  </testcase>\n", xml_text(reason));
+                       report::escaped(c.limit.metric()), report::escaped(c.limit_text()));
+    if (c.outcome == Outcome::pass) {
+      out += fmt::format(">\n    <system-out>{}</system-out>\n  </testcase>\n", report::escaped(c.reason));
       continue;
     }
-    const std::string_view tag = outcome == "regression" ? "failure" : "error";
+    const std::string_view tag = c.outcome == Outcome::regression ? "failure" : "error";
     out += fmt::format(">\n    <{0} type=\"{1}\" message=\"{2}\">BASE {3}, NEW {4}</{0}>\n  </testcase>\n",
-                       tag, outcome, xml_text(reason), xml_text(field(checks, "base", row)),
-                       xml_text(field(checks, "new", row)));
+                       tag, name_of(c.outcome), report::escaped(c.reason), report::escaped(c.base_text()),
+                       report::escaped(c.now_text()));
   }
   out += fmt::format("  <system-out>{}\n{}</system-out>\n</testsuite>\n",
-                     xml_text(field(verdict, "headline", 0)), xml_text(doubts));
+                     report::escaped(compare::headline(gate)), report::escaped(doubts));
   return out;
 }
 

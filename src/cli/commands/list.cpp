@@ -29,13 +29,13 @@ report::Report as_report() {
 }
 
 /// A line of the list: the question's column, the name's, the answer's.
-struct Line {
+struct ListLine {
   std::string question, name, answer;
 };
 
-std::vector<Line> lines_of(analyze::Topic topic, std::string_view question, int question_columns,
-                           int answer_columns) {
-  std::vector<Line> lines;
+std::vector<ListLine> lines_of(analyze::Topic topic, std::string_view question, int question_columns,
+                               int answer_columns) {
+  std::vector<ListLine> lines;
   for (const analyze::Analysis* analysis : advise::analyses_of(topic)) {
     const std::size_t first = lines.size();
     for (const std::string& answer : report::wrapped(analysis->one_line, answer_columns))
@@ -59,7 +59,7 @@ std::string as_text(int columns) {
   std::string out;
   for (const auto& [topic, question] : analyze::kTopics) {
     if (!beside) out += fmt::format("{}\n", question);
-    for (const Line& line :
+    for (const ListLine& line :
          lines_of(topic, beside ? question : "", kQuestion, columns - question_columns - name - 4)) {
       std::string text =
           fmt::format("{:<{}}  {:<{}}  {}", line.question, question_columns, line.name, name, line.answer);

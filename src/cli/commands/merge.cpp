@@ -1,7 +1,6 @@
 #include "merge/merge.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -9,7 +8,6 @@
 #include "cli/exit.h"
 #include "cli/present.h"
 #include "cli/progress.h"
-#include "cli/terminal.h"
 #include "read/files.h"
 #include "report/units.h"
 #include "write/output.h"
@@ -75,7 +73,7 @@ int run_merge(const Call& call) {
   auto files = read::files_of(inputs, read::kMergeable);
   if (!files) return fail(files.error());
   if (const std::string why = clash(*files, path); !why.empty()) return misuse(call, why);
-  Progress progress(is_terminal(STDERR_FILENO) && !call.environment.dumb);
+  Progress progress(shows_progress(call));
   merge::MergeOptions options;
   options.threads = static_cast<unsigned>(std::min<std::int64_t>(call.params.integer("threads"), 1024));
   options.align = !call.params.has("no-align");
@@ -85,10 +83,7 @@ int run_merge(const Call& call) {
   if (!merged) return fail(merged.error());
   auto output = write::Output::open(path);
   if (!output) return fail(output.error());
-  const auto put = [&](std::string_view bytes) {
-    output->write(bytes);
-    return !output->closed_early();
-  };
+  const auto put = [&](std::string_view bytes) { return output->write(bytes); };
   auto error = format == Format::perfetto
                    ? merge::write_perfetto(*merged, options, put)
                    : merge::write_chrome(*merged, options, format == Format::json_gz, put);

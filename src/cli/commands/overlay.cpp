@@ -64,10 +64,8 @@ int run_overlay(const Call& call) {
   options.progress = [&](std::int64_t done, std::int64_t total) { progress.tell(done, total); };
   auto output = write::Output::open(std::string(call.params.text("output")));
   if (!output) return fail(output.error());
-  const auto overlaid = merge::write_overlay(call.words[0], *drawing, options, [&](std::string_view bytes) {
-    output->write(bytes);
-    return !output->closed_early();
-  });
+  const auto overlaid = merge::write_overlay(call.words[0], *drawing, options,
+                                             [&](std::string_view bytes) { return output->write(bytes); });
   if (!overlaid) return fail(overlaid.error());
   if (const auto error = output->finish()) return fail(*error);
   if (!overlaid->damage.empty())

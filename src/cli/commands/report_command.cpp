@@ -21,8 +21,7 @@ int report_by_rank(const Call& call, const advise::PageOptions& options) {
 }  // namespace
 
 int run_report(const Call& call) {
-  if (call.words.empty())
-    return misuse(call, "report needs a trace: a file, a directory, or - for standard input");
+  if (call.words.empty()) return no_trace(call);
   advise::PageOptions options;
   for (const char* name : {"step", "top"})
     if (call.params.has(name)) options.params.set(name, std::string(call.params.text(name)));

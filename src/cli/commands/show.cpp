@@ -19,8 +19,8 @@ bool names_unread(const Call& call) { return call.analysis->name == "overview"; 
 
 /// Other tools' numbers are theirs for all ranks together.
 bool needs_all_ranks(const Call& call) {
-  return call.analysis->needs == analyze::Needs::all_ranks || call.params.flag("tb-compat") ||
-         call.params.flag("hta-compat");
+  return call.analysis->needs == analyze::Needs::all_ranks ||
+         analyze::tool_asked(*call.analysis, call.params).has_value();
 }
 
 int show_together(const Call& call) {
@@ -45,9 +45,7 @@ int show_by_rank(const Call& call) {
 }  // namespace
 
 int run_show(const Call& call) {
-  if (call.words.empty())
-    return misuse(call, fmt::format("show {} needs a trace: a file, a directory, or - for standard input",
-                                    call.analysis->name));
+  if (call.words.empty()) return no_trace(call);
   const std::string reason = advise::lacking(*call.analysis, call.params);
   if (!reason.empty()) return misuse(call, reason);
   return !needs_all_ranks(call) && asks_by_rank(call) ? show_by_rank(call) : show_together(call);

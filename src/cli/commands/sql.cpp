@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -10,6 +9,7 @@
 #include "cli/present.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
+#include "report/sheet.h"
 #include "report/suggest.h"
 #include "write/sqlite.h"
 
@@ -84,35 +84,33 @@ std::vector<std::string> left_out(const write::Answer& answer) {
                       answer.table.rows(), answer.all_counted ? "" : "more than ", answer.rows)};
 }
 
+struct ListedColumn {
+  std::string table, column, type, meaning;
+};
+
+const report::Sheet<ListedColumn> kColumnSheet{"Tables",
+                                               report::Shape::table,
+                                               {{"table", &ListedColumn::table},
+                                                {"column", &ListedColumn::column},
+                                                {"type", &ListedColumn::type, report::Role::value},
+                                                {"meaning", &ListedColumn::meaning, report::Role::value}}};
+
 report::Report tables_of(const trace::Trace& trace) {
-  report::Report report{"tables", {}, {}};
-  report::Table list{"Tables", report::Shape::table, {}};
-  auto& table = list.texts("table");
-  auto& column = list.texts("column");
-  auto& type = list.texts("type", report::Role::value);
-  auto& meaning = list.texts("meaning", report::Role::value);
-  for (const write::TraceTable& known : write::trace_tables()) {
-    for (const write::ColumnNote& c : known.columns) {
-      table.emplace_back(known.name);
-      column.emplace_back(c.name);
-      type.emplace_back(lower(std::string(c.type)));
-      meaning.emplace_back(c.meaning);
-    }
-  }
+  std::vector<ListedColumn> columns;
+  for (const write::TraceTable& known : write::trace_tables())
+    for (const write::ColumnNote& c : known.columns)
+      columns.push_back(
+          {std::string(known.name), std::string(c.name), lower(std::string(c.type)), std::string(c.meaning)});
   for (const analyze::Analysis& analysis : advise::all_analyses()) {
     if (!answers_alone(analysis)) continue;
     const report::Report made = analyze::run(analysis, trace, {});
-    for (std::size_t i = 0; i < made.tables.size(); ++i) {
-      for (const report::Column& c : made.tables[i].columns) {
-        table.push_back(write::table_name(made, i));
-        column.push_back(c.name);
-        type.emplace_back(c.unit == report::Unit::none ? "" : name_of(c.unit));
-        meaning.push_back(made.tables[i].title);
-      }
-    }
+    for (std::size_t i = 0; i < made.tables.size(); ++i)
+      for (const report::Column& c : made.tables[i].columns)
+        columns.push_back({write::table_name(made, i), c.name,
+                           c.unit == report::Unit::none ? "" : std::string(name_of(c.unit)),
+                           made.tables[i].title});
   }
-  report.tables.push_back(std::move(list));
-  return report;
+  return {"tables", {tabulate(kColumnSheet, columns, true)}, {}};
 }
 
 }  // namespace
@@ -138,7 +136,7 @@ int run_sql(const Call& call) {
   }
   auto database = write::Database::in_memory();
   if (!database) return fail(database.error());
-  Progress progress(is_terminal(STDERR_FILENO) && !call.environment.dumb);
+  Progress progress(shows_progress(call));
   database->on_progress([&] { progress.tell("asking SQLite"); });
   if (const auto error = fill(*database, *trace, lower(query))) return fail(*error);
   auto answer = database->ask(query, limits_of(call));

@@ -2,6 +2,7 @@
 
 #include "cli/exit.h"
 #include "cli/present.h"
+#include "report/sheet.h"
 
 namespace stepscope::cli {
 namespace {
@@ -23,50 +24,41 @@ std::vector<ReadFile> files_of(const trace::Trace& trace) {
   return files;
 }
 
-report::Table files(const trace::Trace& trace) {
-  report::Table table{"Files", report::Shape::table, {}};
-  auto& file = table.texts("file");
-  auto& format = table.texts("format", Role::value);
-  auto& rank = table.ints("rank", Unit::none);
-  auto& complete = table.texts("complete", Role::value);
-  auto& events = table.ints("events", Unit::count);
-  auto& damaged = table.ints("damaged_stretches", Unit::count);
-  auto& text = table.ints("text", Unit::bytes);
-  auto& lost = table.ints("lost", Unit::bytes);
-  auto& clamped = table.ints("clamped_times", Unit::count);
-  auto& unmatched = table.ints("unmatched_ends", Unit::count);
-  auto& open = table.ints("open_begins", Unit::count);
-  for (const ReadFile& of : files_of(trace)) {
-    file.push_back(of.path);
-    format.push_back(of.reading.format);
-    rank.push_back(of.rank < 0 ? report::kNoInt : of.rank);
-    complete.emplace_back(of.reading.complete ? "yes" : "no");
-    events.push_back(of.reading.events);
-    damaged.push_back(of.reading.losses);
-    text.push_back(of.reading.text_bytes);
-    lost.push_back(of.reading.lost_bytes);
-    clamped.push_back(of.reading.clamped_times);
-    unmatched.push_back(of.reading.unmatched_ends);
-    open.push_back(of.reading.open_begins);
-  }
-  return table;
-}
+const report::Sheet<ReadFile> kFileSheet{
+    "Files",
+    report::Shape::table,
+    {{"file", +[](const ReadFile& of) { return of.path; }},
+     {"format", +[](const ReadFile& of) { return of.reading.format; }, Role::value},
+     {"rank", +[](const ReadFile& of) { return of.rank < 0 ? report::kNoInt : of.rank; }, Unit::none},
+     {"complete", +[](const ReadFile& of) { return std::string(of.reading.complete ? "yes" : "no"); },
+      Role::value},
+     {"events", +[](const ReadFile& of) { return of.reading.events; }, Unit::count},
+     {"damaged_stretches", +[](const ReadFile& of) { return of.reading.losses; }, Unit::count},
+     {"text", +[](const ReadFile& of) { return of.reading.text_bytes; }, Unit::bytes},
+     {"lost", +[](const ReadFile& of) { return of.reading.lost_bytes; }, Unit::bytes},
+     {"clamped_times", +[](const ReadFile& of) { return of.reading.clamped_times; }, Unit::count},
+     {"unmatched_ends", +[](const ReadFile& of) { return of.reading.unmatched_ends; }, Unit::count},
+     {"open_begins", +[](const ReadFile& of) { return of.reading.open_begins; }, Unit::count}}};
 
-report::Table damage(const trace::Trace& trace) {
-  report::Table table{"Damage", report::Shape::table, {}};
-  auto& file = table.texts("file");
-  auto& at = table.ints("byte", Unit::none, Role::key);
-  auto& length = table.ints("length", Unit::bytes);
-  auto& reason = table.texts("reason", Role::value);
-  for (const ReadFile& of : files_of(trace)) {
-    for (const trace::Loss& loss : of.reading.first_losses) {
-      file.push_back(of.path);
-      at.push_back(loss.byte);
-      length.push_back(loss.bytes < 0 ? report::kNoInt : loss.bytes);
-      reason.push_back(loss.reason);
-    }
-  }
-  return table;
+struct LostStretch {
+  std::string_view file;
+  std::int64_t byte, length;
+  std::string_view reason;
+};
+
+const report::Sheet<LostStretch> kDamageSheet{"Damage",
+                                              report::Shape::table,
+                                              {{"file", &LostStretch::file},
+                                               {"byte", &LostStretch::byte, Unit::none, Role::key},
+                                               {"length", &LostStretch::length, Unit::bytes},
+                                               {"reason", &LostStretch::reason, Role::value}}};
+
+report::Table damage(const std::vector<ReadFile>& files) {
+  std::vector<LostStretch> stretches;
+  for (const ReadFile& of : files)
+    for (const trace::Loss& loss : of.reading.first_losses)
+      stretches.push_back({of.path, loss.byte, loss.bytes < 0 ? report::kNoInt : loss.bytes, loss.reason});
+  return tabulate(kDamageSheet, stretches, true);
 }
 
 bool damaged(const trace::Reading& r) { return !r.complete || r.losses > 0; }
@@ -100,18 +92,18 @@ std::string title_of(std::size_t damaged_files, std::size_t files, bool absurd_t
 }  // namespace
 
 int run_validate(const Call& call) {
-  if (call.words.empty())
-    return misuse(call, "validate needs a trace: a file, a directory, or - for standard input");
+  if (call.words.empty()) return no_trace(call);
   auto trace = open_trace(call, call.words);
   if (!trace) return fail(trace.error());
-  report::Report report{"validate", {files(*trace)}, {}};
+  const std::vector<ReadFile> files = files_of(*trace);
+  report::Report report{"validate", {tabulate(kFileSheet, files, true)}, {}};
   const bool in_text = format_of(call) == "text";  // where a table would cut the reasons short
-  report::Table lost = damage(*trace);
+  report::Table lost = damage(files);
   if (lost.rows() > 0 && !in_text) report.tables.push_back(std::move(lost));
   std::size_t bad = trace->unread.size();
   bool absurd_times = false, no_begins = false;
   for (const std::string& reason : trace->unread) report.notes.push_back("Not read: " + reason);
-  for (const ReadFile& of : files_of(*trace)) {
+  for (const ReadFile& of : files) {
     const trace::Reading& reading = of.reading;
     bad += damaged(reading);
     absurd_times |= reading.clamped_times > 0;
@@ -130,8 +122,8 @@ int run_validate(const Call& call) {
     contradicts |= !file.faults.empty();
     for (const std::string& fault : file.faults) report.notes.push_back(file.path + ": " + fault);
   }
-  report.tables.front().title = title_of(bad, report.tables.front().rows() + trace->unread.size(),
-                                         absurd_times, no_begins, contradicts);
+  report.tables.front().title =
+      title_of(bad, files.size() + trace->unread.size(), absurd_times, no_begins, contradicts);
   const int printed = print(call, report);
   const bool fine = bad == 0 && !absurd_times && !no_begins && !contradicts;
   return printed != kDone ? printed : fine ? kDone : kFailed;

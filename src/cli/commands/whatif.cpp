@@ -9,6 +9,7 @@
 #include "cli/present.h"
 #include "cli/terminal.h"
 #include "report/page.h"
+#include "report/text/layout.h"
 #include "report/utf8.h"
 
 namespace stepscope::cli {
@@ -76,15 +77,6 @@ constexpr std::string_view kBrackets =
     "replay's error and a "
     "part of the host's time more. Behind \"then\": what limits next, and its share of the step.";
 
-/// `text` in lines below each other, behind `front`.
-std::string hung(const std::string& front, std::string_view text, int columns) {
-  const int indent = report::cells_of(front);
-  std::string out;
-  for (const std::string& line : report::wrapped(text, std::max(16, columns - indent)))
-    out += (out.empty() ? front : std::string(static_cast<std::size_t>(indent), ' ')) + line + '\n';
-  return out;
-}
-
 /// "18.3 to 19.3 ms", how far the step could be from what was replayed.
 std::string between(const Table& changes, std::size_t row) {
   std::string low = field(changes, "low", row);
@@ -106,13 +98,13 @@ std::string job_text(const report::Report& report, const Names& names, bool aske
       if (asked) out += fmt::format("  {}  {}\n", names.of(change), kNotFound);
       continue;
     }
-    out += hung(
+    out += report::hung(
         fmt::format("  {}  ", names.of(change)),
         fmt::format("→ {} ({}), {}; then {} ({})", field(changes, "step", row), between(changes, row),
                     saves(changes, row), field(changes, "limit", row), field(changes, "limit_share", row)),
         columns);
   }
-  return out + hung("", kBrackets, columns);
+  return out + report::hung("", kBrackets, columns);
 }
 
 std::string ranks_text(const Table& checks, const Table& changes, const Names& names, bool asked) {
@@ -141,8 +133,7 @@ std::string as_text(const report::Report& report, bool asked, int columns) {
 }  // namespace
 
 int run_whatif(const Call& call) {
-  if (call.words.empty())
-    return misuse(call, "whatif needs a trace: a file, a directory, or - for standard input");
+  if (call.words.empty()) return no_trace(call);
   if (call.params.has("scale") && call.params.text("scale").empty())
     return misuse(call, "--scale needs what and a factor, e.g. --scale comm=0.5");
   if (const auto scales = analyze::parse_scales(call.params.text("scale")); !scales)

@@ -59,32 +59,27 @@ std::uint32_t number(const std::uint8_t* at, std::size_t offset) { return field<
 
 /// The bytes that a record of that kind must have; 0: it is none that is read.
 std::size_t needed(std::uint32_t kind, bool has_graphs) {
-  const std::size_t graph = has_graphs ? 16 : 0;
-  switch (kind) {
-    case kConcurrentKernel:
-      return kernel_at::bytes + graph;
-    case kMemcpy:
-      return memcpy_at::bytes + graph;
-    case kMemcpyPeer:
-      return peer_at::bytes + graph;
-    case kMemset:
-      return memset_at::bytes + graph;
-    case kRuntime:
-    case kDriver:
-      return api_at::bytes;
-    case kSynchronization:
-      return synchronization_at::bytes;
-    case kCudaEvent:
-      return event_at::bytes;
-    case kOverhead:
-      return overhead_at::bytes;
-    case kContext:
-      return context_at::bytes;
-    case kDevice:
-      return device_at::bytes;
-    default:
-      return 0;
-  }
+  struct Needed {
+    std::uint32_t kind;
+    std::size_t bytes;
+    bool in_graphs;  ///< and what tells of a graph
+  };
+  static constexpr Needed kNeeded[] = {
+      {kConcurrentKernel, kernel_at::bytes, true},
+      {kMemcpy, memcpy_at::bytes, true},
+      {kMemcpyPeer, peer_at::bytes, true},
+      {kMemset, memset_at::bytes, true},
+      {kRuntime, api_at::bytes, false},
+      {kDriver, api_at::bytes, false},
+      {kSynchronization, synchronization_at::bytes, false},
+      {kCudaEvent, event_at::bytes, false},
+      {kOverhead, overhead_at::bytes, false},
+      {kContext, context_at::bytes, false},
+      {kDevice, device_at::bytes, false},
+  };
+  for (const Needed& known : kNeeded)
+    if (known.kind == kind) return known.bytes + (known.in_graphs && has_graphs ? 16 : 0);
+  return 0;
 }
 
 }  // namespace

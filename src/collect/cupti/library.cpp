@@ -135,46 +135,39 @@ int find_library(const Library*& library, std::string& why) {
   return 0;
 }
 
+namespace {
+
+/// What people can do about an error.
+struct Known {
+  Result result;
+  int error;
+  const char* words;
+};
+constexpr Known kKnown[] = {
+    {kNotInitialized, ENODEV, "no NVIDIA driver answers on this machine"},
+    {kUnknownError, ENODEV, "no NVIDIA driver answers on this machine"},
+    {kHeldByAnother, EBUSY, "another tool traces this program through CUPTI; end it first"},
+    {33, EIO, "this virtual GPU does not allow tracing; ask whoever runs the machine to allow it"},
+    {35, EPERM, "the driver keeps tracing to administrators; ask one to allow it"},
+    {40, EPERM, "the driver keeps tracing to administrators; ask one to allow it"},
+    {41, EIO, "the GPU is in confidential mode, which allows no tracing"},
+    {42, EIO, "mining GPUs allow no tracing"},
+    {43, EIO, "this GPU instance (MIG) allows no tracing with this CUPTI"},
+    {44, EIO, "GPUs linked by SLI allow no tracing"},
+    {45, EIO, "Windows' subsystem for Linux allows no tracing with this CUPTI"},
+};
+
+}  // namespace
+
 int errno_of(Result result) {
-  switch (result) {
-    case kHeldByAnother:
-      return EBUSY;
-    case 35:
-    case 40:
-      return EPERM;
-    case kNotInitialized:
-    case kUnknownError:
-      return ENODEV;
-    default:
-      return EIO;
-  }
+  for (const Known& known : kKnown)
+    if (known.result == result) return known.error;
+  return EIO;
 }
 
 std::string words_of(const Library& library, Result result) {
-  switch (result) {
-    case kNotInitialized:
-    case kUnknownError:
-      return "no NVIDIA driver answers on this machine";
-    case 33:
-      return "this virtual GPU does not allow tracing; ask whoever runs the machine to allow it";
-    case 35:
-    case 40:
-      return "the driver keeps tracing to administrators; ask one to allow it";
-    case kHeldByAnother:
-      return "another tool traces this program through CUPTI; end it first";
-    case 41:
-      return "the GPU is in confidential mode, which allows no tracing";
-    case 42:
-      return "mining GPUs allow no tracing";
-    case 43:
-      return "this GPU instance (MIG) allows no tracing with this CUPTI";
-    case 44:
-      return "GPUs linked by SLI allow no tracing";
-    case 45:
-      return "Windows' subsystem for Linux allows no tracing with this CUPTI";
-    default:
-      break;
-  }
+  for (const Known& known : kKnown)
+    if (known.result == result) return known.words;
   const char* text = nullptr;
   if (library.result_text != nullptr) library.result_text(result, &text);
   return "CUPTI answers with error " + std::to_string(result) +

@@ -16,7 +16,6 @@ using timeline::Interval;
 using timeline::IntervalSet;
 using timeline::Time;
 using trace::EventTable;
-using trace::Kind;
 using trace::kNoRow;
 using trace::Rank;
 using trace::Row;

@@ -1,7 +1,6 @@
 #include "derive/idle/idle_place.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "derive/kernel_class.h"
 #include "trace/asked_once.h"

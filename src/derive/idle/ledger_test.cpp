@@ -6,6 +6,7 @@
 
 #include "analyze/question.h"
 #include "make_rank.h"
+#include "support/traces.h"
 
 namespace stepscope::derive {
 namespace {
@@ -99,15 +100,20 @@ TEST(Ledger, AddsUpOnRandomTraces) {
   }
 }
 
-TEST(Ledger, AddsUpOnRecordedTraces) {
-  const std::vector<std::string> paths = test::recorded_traces();
-  if (paths.empty()) GTEST_SKIP() << "no recorded traces: ../shared/traces is absent";
+void expect_exact_files(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     const std::string one[] = {path};
     const Result<trace::Trace> trace = read::open(one);
     ASSERT_TRUE(trace.ok()) << path;
     expect_exact(*trace, path);
   }
+}
+
+TEST(Ledger, AddsUpOnShippedTraces) { expect_exact_files(test::shipped_traces()); }
+
+TEST(Ledger, AddsUpOnRecordedTraces) {
+  if (test::recorded_traces().empty()) GTEST_SKIP() << "no recorded traces: ../shared/traces is absent";
+  expect_exact_files(test::recorded_traces());
 }
 
 }  // namespace

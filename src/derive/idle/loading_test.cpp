@@ -1,6 +1,5 @@
 #include "derive/idle/loading.h"
 
-#include "derive/idle/idle_cause.h"
 #include "make_rank.h"
 
 namespace stepscope::derive {

@@ -1,6 +1,7 @@
 #include "derive/idle/waiting_calls.h"
 
 #include "derive/kernel_class.h"
+#include "trace/asked_once.h"
 
 namespace stepscope::derive {
 
@@ -15,14 +16,11 @@ std::vector<Waiting> waiting_calls(const trace::Trace& trace, const trace::Rank&
   for (std::size_t i = 0; i < queue.size(); ++i)
     if (queue.blocked[i] > 0 && waits[queue.launch[i]] != Waiting::work)
       waits[queue.launch[i]] = e.kind[queue.event[i]] == Kind::memcpy ? Waiting::work : Waiting::queue;
-  enum : std::uint8_t { kUnasked, kYes, kNo };
-  std::vector<std::uint8_t> blocks(trace.strings.size(), kUnasked);
+  trace::AskedOnce blocks(trace.strings, is_blocking_call);
   std::vector<bool> inside(e.size());
   for (const Row row : rank.host_rows()) {  // a parent comes before what it holds
     if (e.kind[row] != Kind::runtime) continue;
-    std::uint8_t& known = blocks[e.name[row]];
-    if (known == kUnasked) known = is_blocking_call(trace.text(e.name[row])) ? kYes : kNo;
-    if (known == kYes) waits[row] = Waiting::work;
+    if (blocks(e.name[row])) waits[row] = Waiting::work;
     const Row parent = e.parent[row];
     if (parent == kNoRow || e.kind[parent] != Kind::runtime) continue;
     inside[row] = inside[parent] || waits[parent] != Waiting::no;

@@ -3,18 +3,102 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <map>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
 
 #include "derive/kernel_class.h"
-#include "derive/ranks/host_collective.h"
+#include "derive/work/op_args.h"
 
 namespace stepscope::derive {
 namespace {
 
 using trace::kNoRow;
 using trace::Row;
+
+constexpr std::int64_t kMaxMembers = 1 << 16;
+
+/// As collectives of devices call it.
+std::string_view dtype_name(DType type) {
+  static constexpr std::pair<DType, std::string_view> kNames[] = {
+      {DType::float32, "Float"}, {DType::float64, "Double"},    {DType::float16, "Half"},
+      {DType::int64, "Long"},    {DType::bfloat16, "BFloat16"}, {DType::int32, "Int"},
+      {DType::int16, "Short"},   {DType::int8, "Char"},         {DType::uint8, "Byte"},
+      {DType::boolean, "Bool"}};
+  const auto found = std::ranges::find(kNames, type, [](const auto& entry) { return entry.first; });
+  return found == std::end(kNames) ? "" : found->second;
+}
+
+/// -1: the file does not say.
+std::int64_t process_groups(const trace::Rank& rank) {
+  constexpr std::string_view kCount = R"("pg_count":)";
+  for (const auto& [key, json] : rank.metadata) {
+    const std::size_t at = key == "distributedInfo" ? json.find(kCount) : json.npos;
+    if (at == json.npos) continue;
+    const char* digits = json.data() + at + kCount.size();
+    while (digits != json.data() + json.size() && *digits == ' ') ++digits;
+    std::int64_t count = -1;
+    std::from_chars(digits, json.data() + json.size(), count);
+    return count;
+  }
+  return -1;
+}
+
+/// The members of the only process group that the rank had when its recording began, "0, 1"; empty: it had
+/// several, or the file does not say.
+std::string only_group(const trace::Rank& rank) {
+  if (process_groups(rank) != 1 || rank.world_size < 1 || rank.world_size > kMaxMembers) return "";
+  std::string members = "0";
+  for (std::int64_t i = 1; i < rank.world_size; ++i) members += fmt::format(", {}", i);
+  return members;
+}
+
+/// What the range of a collective on the CPU ("gloo:all_reduce") says of it: the tensors that it was given,
+/// where shapes were recorded.
+class HostCollectives {
+ public:
+  struct Message {
+    std::int64_t bytes = 0;  ///< see Collective; 0: not known
+    std::string_view dtype;  ///< "Float"; "": not known, or several
+  };
+  HostCollectives(const trace::Trace& trace, const trace::Rank& rank)
+      : dims_(trace, rank, "Input Dims"), types_(trace, rank, "Input type") {}
+
+  /// Of a range, of a collective among `ranks` (0: not known).
+  Message of(trace::Row row, Exchange exchange, std::int64_t ranks) const {
+    const OpArgs args = parse_op_args(dims_.text(row), types_.text(row), "", "");
+    Amount given = 0;
+    Message message;
+    bool first = true;
+    for (const Arg& arg : args.args) {
+      if (!arg.is_tensor()) continue;
+      const std::string_view dtype = dtype_name(arg.dtype);
+      given +=
+          numel(arg.shape) * (arg.dtype == DType::unknown ? Amount::unknown() : bytes_per_element(arg.dtype));
+      message.dtype = first || message.dtype == dtype ? dtype : "";
+      first = false;
+    }
+    switch (exchange) {
+      case Exchange::all_reduce:
+      case Exchange::broadcast:
+      case Exchange::reduce:
+      case Exchange::point_to_point:
+        message.bytes = given.value();
+        break;
+      case Exchange::all_gather:
+        message.bytes = (given * ranks).value();
+        break;
+      default:
+        break;  // which of the tensors are given and which taken is not said
+    }
+    return message;
+  }
+
+ private:
+  trace::ArgReader dims_, types_;
+};
 
 /// Reads what a kernel, or else the op it serves, says of its collective.
 class Reader {

@@ -9,26 +9,10 @@ using timeline::Interval;
 using timeline::MeasuredSet;
 
 StepPart part_of(IdleCause cause) {
-  switch (cause) {
-    case IdleCause::input:
-      return StepPart::input;
-    case IdleCause::alloc:
-      return StepPart::alloc;
-    case IdleCause::sync:
-      return StepPart::sync;
-    case IdleCause::refill:
-    case IdleCause::launch:
-    case IdleCause::runtime:
-    case IdleCause::op:
-      return StepPart::host;
-    case IdleCause::python:
-    case IdleCause::annotation:
-    case IdleCause::untraced:
-      return StepPart::python;
-    case IdleCause::pending:
-      break;
-  }
-  return StepPart::pending;
+  using enum StepPart;
+  constexpr StepPart kParts[kIdleCauses] = {input, sync,   host,   alloc,  host,   host,
+                                            host,  python, python, python, pending};
+  return kParts[static_cast<std::size_t>(cause)];
 }
 
 timeline::Time& at(PartsOfStep& step, StepPart part) { return step[static_cast<std::size_t>(part)]; }

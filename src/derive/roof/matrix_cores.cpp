@@ -9,7 +9,6 @@ namespace stepscope::derive {
 namespace {
 
 constexpr std::size_t kMaxKernelName = 4096;
-constexpr double kAboveVector = 1.2;
 
 bool has_any(std::string_view name, std::span<const std::string_view> parts) {
   return std::ranges::any_of(parts, [&](std::string_view part) { return has(name, part); });
@@ -224,20 +223,14 @@ MatrixCoreUse matrix_cores_of(std::string_view kernel_name, const KernelSetting&
   return use.rule != 0 ? use : verdict(MatrixCores::unknown, Confidence::low, 14);
 }
 
-MatrixCoreUse refined_by_rate(MatrixCoreUse by_name, double flops_per_second, double vector_peak) {
-  if (vector_peak > 0 && flops_per_second > kAboveVector * vector_peak)
-    return verdict(MatrixCores::yes, Confidence::high, 15);
-  return by_name;
-}
-
 // Rules that recognise products and convolutions on plain cores.
 bool is_plain_matrix_work(const MatrixCoreUse& use) {
   return use.cores == MatrixCores::no && (use.rule == 7 || use.rule == 9 || use.rule == 11);
 }
 
 bool is_double_precision(std::string_view kernel) {
-  return has(kernel, "<double") || has(kernel, "dgemm") || has(kernel, "d884") ||
-         (has(kernel, "Cijk_") && has(kernel, "_DB_"));
+  const auto has = [&](std::string_view part) { return kernel.find(part) != std::string_view::npos; };
+  return has("<double") || has("dgemm") || has("d884") || (has("Cijk_") && has("_DB_"));
 }
 
 KernelSetting setting_of(const trace::Device& device) {

@@ -16,7 +16,7 @@ enum class Confidence : std::uint8_t { low, medium, high };
 struct MatrixCoreUse {
   MatrixCores cores = MatrixCores::unknown;
   Confidence confidence = Confidence::low;
-  int rule = 0;  ///< number of the rule that decided: 1 to 14, 15 for the achieved rate
+  int rule = 0;  ///< number of the rule that decided, 1 to 14
 };
 
 /// What is known about where a kernel ran; every field may be left out.
@@ -37,10 +37,6 @@ bool is_plain_matrix_work(const MatrixCoreUse& use);
 bool is_double_precision(std::string_view kernel_name);
 /// What a device says of the kernels that ran on it.
 KernelSetting setting_of(const trace::Device& device);
-
-/// A rate more than 1.2 times the vector peak of the type cannot come from vector units: yes, whatever the
-/// name.
-MatrixCoreUse refined_by_rate(MatrixCoreUse by_name, double flops_per_second, double vector_peak);
 
 /// Whether the op can use matrix units with operands of that type on that device. Without arguments the
 /// shapes are taken as suitable; with them, products with one row or column and depthwise convolutions are

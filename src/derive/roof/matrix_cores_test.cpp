@@ -88,14 +88,6 @@ TEST(MatrixCoresOfNames, HostileNamesEndQuickly) {
   }
 }
 
-TEST(MatrixCoresByRate, AboveTheVectorPeakMeansYes) {
-  const MatrixCoreUse by_name = matrix_cores_of("attn_fwd");
-  EXPECT_EQ(refined_by_rate(by_name, 300e12, 163.4e12).cores, yes);
-  EXPECT_EQ(refined_by_rate(by_name, 190e12, 163.4e12).cores, unknown);
-  EXPECT_EQ(refined_by_rate(by_name, 300e12, 0).cores, unknown);
-  EXPECT_EQ(refined_by_rate(matrix_cores_of("volta_sgemm_x"), 300e12, 15.7e12).cores, yes);
-}
-
 TEST(MatrixEligible, ByTypeDeviceAndFamily) {
   const auto on = [](Vendor vendor, int major, DType type, int minor = 0) {
     return KernelSetting{vendor, type, major, minor};

@@ -25,56 +25,27 @@ Family family_of(std::string_view op_name) {
   return work == &rnn_work ? Family::recurrent : Family::none;
 }
 
-bool nvidia_has(DType type, int major, int minor) {
-  switch (type) {
-    case DType::float16:
-    case DType::int8:
-      return major >= 7;
-    case DType::bfloat16:
-    case DType::float32:
-    case DType::float64:
-      return major >= 8;
-    case DType::float8:
-      return major > 8 || (major == 8 && minor >= 9);
-    case DType::float4:
-      return major >= 10;
-    default:
-      return false;
-  }
-}
-
-// Data-centre parts are 9.x; 11 and later are RDNA with WMMA.
-bool amd_has(DType type, int major, int minor) {
-  switch (type) {
-    case DType::float16:
-    case DType::bfloat16:
-    case DType::int8:
-      return major == 9 || major >= 11;
-    case DType::float32:
-    case DType::float64:
-      return major == 9;
-    case DType::float8:
-      return (major == 9 && minor >= 4) || major >= 12;
-    case DType::float4:
-      return major == 9 && minor >= 5;
-    default:
-      return false;
-  }
-}
+/// From which compute capability × 10 on an element type has matrix units. AMD's 9.x are data-centre parts,
+/// 11 and later are RDNA with WMMA.
+struct HasUnits {
+  DType type;
+  int nvidia, amd_9, amd_later;
+};
+constexpr int kNever = 1'000'000;
+constexpr HasUnits kHasUnits[] = {
+    {DType::float16, 70, 90, 110},    {DType::int8, 70, 90, 110},       {DType::bfloat16, 80, 90, 110},
+    {DType::float32, 80, 90, kNever}, {DType::float64, 80, 90, kNever}, {DType::float8, 89, 94, 120},
+    {DType::float4, 100, 95, kNever},
+};
 
 bool vendor_has(DType type, const KernelSetting& s) {
-  switch (s.vendor) {
-    case Vendor::nvidia:
-      return nvidia_has(type, s.compute_major, s.compute_minor);
-    case Vendor::amd:
-      return amd_has(type, s.compute_major, s.compute_minor);
-    case Vendor::intel:
-    case Vendor::other:
-      return type == DType::float16 || type == DType::bfloat16 || type == DType::int8;
-    case Vendor::unknown:
-      return false;
-  }
-  return false;
+  if (s.vendor == Vendor::intel || s.vendor == Vendor::other)
+    return type == DType::float16 || type == DType::bfloat16 || type == DType::int8;
+  const auto from = std::ranges::find(kHasUnits, type, &HasUnits::type);
+  if (from == std::end(kHasUnits) || s.vendor == Vendor::unknown) return false;
+  const int capability = s.compute_major * 10 + s.compute_minor;
+  if (s.vendor == Vendor::nvidia) return capability >= from->nvidia;
+  return capability >= from->amd_later || (s.compute_major == 9 && capability >= from->amd_9);
 }
 
 // A product with one row or one column is a matrix-vector product.

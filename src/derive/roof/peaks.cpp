@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 namespace stepscope::derive {
 namespace {
@@ -54,14 +53,9 @@ bool is_other_model(std::string_view name) {
   return std::ranges::any_of(kSuffixes, [&](std::string_view word) { return contains(name, word, true); });
 }
 
-struct Match {
-  const PeakRow* row = nullptr;
-  std::string how;
-};
-
 // The longest match; a shorter one wins only when it alone has the recorded number of multiprocessors.
-Match by_name(std::string_view name, int multiprocessors) {
-  if (is_other_model(name)) return {};
+const PeakRow* by_name(std::string_view name, int multiprocessors) {
+  if (is_other_model(name)) return nullptr;
   const PeakRow* longest = nullptr;
   const PeakRow* fitting = nullptr;
   const auto longer = [](const PeakRow& row, const PeakRow* than) {
@@ -72,8 +66,7 @@ Match by_name(std::string_view name, int multiprocessors) {
     if (longer(row, longest)) longest = &row;
     if (row.multiprocessors == multiprocessors && longer(row, fitting)) fitting = &row;
   }
-  const PeakRow* row = fitting != nullptr ? fitting : longest;
-  return {row, "by name"};
+  return fitting != nullptr ? fitting : longest;
 }
 
 bool same_rates(const PeakRow& a, const PeakRow& b) {
@@ -82,20 +75,17 @@ bool same_rates(const PeakRow& a, const PeakRow& b) {
 }
 
 // Rows of equal rates are one device here ("MI210 or MI250"); rows of different rates are no match.
-Match by_properties(Vendor vendor, int major, int minor, int multiprocessors, double memory) {
-  Match found;
+const PeakRow* by_properties(Vendor vendor, int major, int minor, int multiprocessors, double memory) {
+  const PeakRow* found = nullptr;
   if (vendor == Vendor::unknown || major < 1 || multiprocessors < 1 || memory < 1) return found;
-  std::string names;
   for (const PeakRow& row : peak_table()) {
     const bool fits = row.vendor == vendor && row.compute_major == major && row.compute_minor == minor &&
                       row.multiprocessors == multiprocessors &&
                       std::abs(memory / kGiB - row.gib) <= kMemoryTolerance * row.gib;
     if (!fits) continue;
-    if (found.row != nullptr && !same_rates(*found.row, row)) return {};
-    if (found.row == nullptr) found.row = &row;
-    names += (names.empty() ? "" : " or ") + std::string(row.match);
+    if (found != nullptr && !same_rates(*found, row)) return nullptr;
+    if (found == nullptr) found = &row;
   }
-  found.how = "by its properties (" + names + ")";
   return found;
 }
 
@@ -114,9 +104,6 @@ DevicePeaks peaks_from(const PeakRow& row) {
   peaks.bandwidth = row.gb_per_s * kGiga;
   peaks.memory = row.gib * kGiB;
   peaks.multiprocessors = row.multiprocessors;
-  peaks.last_level_cache = row.cache_mb * 1e6;
-  peaks.link = row.link_gb_per_s * kGiga;
-  peaks.link_kind = row.link_kind;
   peaks.vendor = row.vendor;
   peaks.compute_major = row.compute_major;
   peaks.compute_minor = row.compute_minor;
@@ -133,9 +120,6 @@ void scale(DevicePeaks& peaks, int multiprocessors, double memory) {
   const double memory_share = memory >= 1 ? std::min(1.0, memory / peaks.memory) : share;
   if (memory_share < 1 - kMemoryTolerance) peaks.bandwidth *= memory_share;
   if (memory >= 1) peaks.memory = memory;
-  peaks.source += ", a partition of " + std::to_string(multiprocessors) + " of " +
-                  std::to_string(peaks.multiprocessors) + " multiprocessors";
-  peaks.partition = share;
   peaks.multiprocessors = multiprocessors;
 }
 
@@ -158,12 +142,11 @@ std::optional<DevicePeaks> peaks_of(std::string_view device_name, int compute_ma
   const std::size_t past_mig = find_past(name, "MIG", 0, true);
   const bool is_mig = past_mig != std::string_view::npos;
   if (is_mig) name = name.substr(0, past_mig - 3);
-  Match match = by_name(name, multiprocessors);
-  if (match.row == nullptr)
-    match = by_properties(vendor_of(name), compute_major, compute_minor, multiprocessors, total_global_mem);
-  if (match.row == nullptr) return std::nullopt;
-  DevicePeaks peaks = peaks_from(*match.row);
-  peaks.source = "table row " + std::string(match.row->match) + " " + match.how;
+  const PeakRow* row = by_name(name, multiprocessors);
+  if (row == nullptr)
+    row = by_properties(vendor_of(name), compute_major, compute_minor, multiprocessors, total_global_mem);
+  if (row == nullptr) return std::nullopt;
+  DevicePeaks peaks = peaks_from(*row);
   if (multiprocessors >= 1 && multiprocessors < peaks.multiprocessors) {
     scale(peaks, multiprocessors, total_global_mem);
   } else if (is_mig && multiprocessors < 1) {

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 
 namespace stepscope::derive {
@@ -18,8 +17,6 @@ enum class Certainty : std::uint8_t {
   derived,    ///< derived or uncertain
 };
 
-enum class LinkKind : std::uint8_t { unstated, fabric, fabric_pair, pcie };
-
 /// One row of the table. Dense rates at boost clock in TFLOP/s (int8: TOP/s), decimal; 0 = no such unit, or
 /// not known; of a range the lower end. A device is what a trace calls one: for boards of two dies, one die.
 struct PeakRow {
@@ -32,8 +29,6 @@ struct PeakRow {
   double fp16, bf16, fp8, int8, fp4;
   double gb_per_s, gib;
   int multiprocessors;
-  double cache_mb, link_gb_per_s;
-  LinkKind link_kind;
   Certainty certainty;
   double xf32 = 0;
 };
@@ -55,15 +50,10 @@ struct DevicePeaks {
   double bandwidth = 0;  ///< of device memory
   double memory = 0;
   int multiprocessors = 0;
-  double last_level_cache = 0;
-  double link = 0;  ///< both directions, all links
-  LinkKind link_kind = LinkKind::unstated;
   Vendor vendor = Vendor::unknown;
   int compute_major = 0;
   int compute_minor = 0;
   Certainty certainty = Certainty::derived;
-  double partition = 1;  ///< share of the full chip's multiprocessors; below 1 for MIG and the like
-  std::string source;    ///< e.g. "table row H100 by name"
 };
 
 /// Numbers below 1 mean "not recorded". Nothing when neither the name nor the properties fit a row.

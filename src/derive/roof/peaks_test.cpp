@@ -41,7 +41,7 @@ TEST(Peaks, LongestNameFirst) {
   EXPECT_EQ(peaks_of("NVIDIA A100-SXM4-40GB")->bandwidth, 1555e9);
   EXPECT_EQ(peaks_of("NVIDIA A100-SXM4-80GB")->bandwidth, 2039e9);
   EXPECT_EQ(peaks_of("NVIDIA A100 80GB PCIe")->bandwidth, 1935e9);
-  EXPECT_EQ(peaks_of("nvidia a100-pcie-40gb")->link_kind, LinkKind::fabric_pair);
+  EXPECT_EQ(peaks_of("nvidia a100-pcie-40gb")->bandwidth, 1555e9);
   EXPECT_EQ(bf16("Intel(R) Data Center GPU Max 1550"), 419);
 }
 
@@ -77,7 +77,6 @@ TEST(Peaks, GenericNamesGoByTheirProperties) {
   const auto peaks = peaks_of("AMD Radeon Graphics", 9, 0, 104, 68.7e9);
   ASSERT_TRUE(peaks);
   EXPECT_EQ(peaks->bf16, 181e12);
-  EXPECT_NE(peaks->source.find("MI210 or MI250"), std::string::npos) << peaks->source;
   EXPECT_FALSE(peaks_of("AMD Radeon Graphics", 9, 0, 104, 34e9));
   EXPECT_FALSE(peaks_of("AMD Radeon Graphics", 9, 0, 96, 68.7e9));
   EXPECT_FALSE(peaks_of("Radeon Graphics"));
@@ -90,12 +89,11 @@ TEST(Peaks, PartitionsScale) {
   ASSERT_TRUE(mig);
   EXPECT_NEAR(mig->bf16, 312e12 * 42 / 108, 1e6);
   EXPECT_NEAR(mig->bandwidth, 2039e9 * 42.4e9 / (80 * 1073741824.0), 1e3);
-  EXPECT_NE(mig->source.find("partition of 42 of 108"), std::string::npos) << mig->source;
   EXPECT_FALSE(peaks_of("NVIDIA A100-SXM4-80GB MIG 3g.40gb"));  // of unknown size
   const auto cpx = peaks_of("AMD Instinct MI300X", 9, 4, 38, 25.7e9);
   EXPECT_NEAR(cpx->fp8 / 1e12, 2614.9 / 8, 0.1);
   EXPECT_NEAR(cpx->bandwidth / 1e9, 5325.0 / 8, 5);
-  EXPECT_EQ(peaks_of("NVIDIA H100 80GB HBM3", 9, 0, 132, 84.9e9)->partition, 1);
+  EXPECT_EQ(bf16("NVIDIA H100 80GB HBM3", 132, 84.9e9), 989.4);
 }
 
 }  // namespace

@@ -9,7 +9,6 @@ namespace {
 
 constexpr double kLatencySeconds = 2e-6;  // per kernel launched
 constexpr double kRidgeWidth = 1.1;
-constexpr double kAboveRoof = 1.05;
 constexpr double kSparseSpeedup = 2;
 
 bool is_matrix_kernel(std::string_view kernel, const KernelSetting& setting) {
@@ -88,32 +87,13 @@ Precision precision_of(DType compute, std::string_view kernel_name, const Kernel
 }
 
 double matrix_peak(const DevicePeaks& peaks, Precision precision) {
-  switch (precision) {
-    case Precision::unknown:
-      return 0;
-    case Precision::fp64:
-      return peaks.fp64;
-    case Precision::fp64_matrix:
-      return peaks.fp64_matrix > 0 ? peaks.fp64_matrix : peaks.fp64;
-    case Precision::fp32:
-      return peaks.fp32;
-    case Precision::fp32_matrix:
-    case Precision::tf32:
-      return peaks.mat32;
-    case Precision::xf32:
-      return peaks.xf32;
-    case Precision::fp16:
-      return peaks.fp16;
-    case Precision::bf16:
-      return peaks.bf16;
-    case Precision::fp8:
-      return peaks.fp8;
-    case Precision::int8:
-      return peaks.int8;
-    case Precision::fp4:
-      return peaks.fp4;
-  }
-  return 0;
+  using P = DevicePeaks;
+  static constexpr double P::* kRates[] = {nullptr,   &P::fp64,  &P::fp64_matrix, &P::fp32,
+                                           &P::mat32, &P::mat32, &P::xf32,        &P::fp16,
+                                           &P::bf16,  &P::fp8,   &P::int8,        &P::fp4};
+  if (precision == Precision::unknown) return 0;
+  const double rate = peaks.*kRates[static_cast<std::size_t>(precision)];
+  return precision == Precision::fp64_matrix && rate <= 0 ? peaks.fp64 : rate;
 }
 
 Roof roof_of(const Work& work, Precision precision, const DevicePeaks& peaks, std::int64_t kernels,
@@ -136,21 +116,8 @@ Roof roof_of(const Work& work, Precision precision, const DevicePeaks& peaks, st
   roof.memory_seconds = memory;
   roof.seconds = std::max({matrix, vector, memory});
   if (bytes > 0) roof.intensity = flops / bytes;
-  if (peaks.bandwidth > 0) roof.ridge = (work.matrix_flops > 0 ? matrix_rate : vector_rate) / peaks.bandwidth;
   roof.bound = bound_of(roof, roof.seconds, kernels, largest_grid, peaks.multiprocessors);
   return roof;
-}
-
-Share share_of_roof(const Roof& roof, const Work& work, const DevicePeaks& peaks, double measured_seconds) {
-  Share share;
-  if (roof.bound == Bound::unknown || !(measured_seconds > 0)) return share;
-  share.value = roof.seconds / measured_seconds;
-  if (share.value <= kAboveRoof) return share;
-  const bool by_memory = roof.memory_seconds >= std::max(roof.matrix_seconds, roof.vector_seconds);
-  const double bytes = static_cast<double>(work.bytes_read) + static_cast<double>(work.bytes_written);
-  share.cache_resident = by_memory && bytes <= peaks.last_level_cache;
-  share.above_roof = !share.cache_resident;
-  return share;
 }
 
 }  // namespace stepscope::derive

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string_view>
 
 #include "derive/roof/matrix_cores.h"
@@ -54,7 +53,6 @@ struct Roof {
   Bound bound = Bound::unknown;
   double matrix_seconds = 0, vector_seconds = 0, memory_seconds = 0;
   double intensity = 0;  ///< FLOPs per byte; 0 when there are no bytes
-  double ridge = 0;      ///< FLOPs per byte at which compute and memory take equally long
 };
 
 /// `kernels`: device events of the op; `largest_grid`: blocks of its largest kernel, 0 when not recorded.
@@ -62,15 +60,5 @@ struct Roof {
 /// no kernel give Bound::unknown.
 Roof roof_of(const Work& work, Precision precision, const DevicePeaks& peaks, std::int64_t kernels,
              std::int64_t largest_grid);
-
-/// Roof time / measured time. Above 1.05 a row is an error unless its data can come from the last-level
-/// cache.
-struct Share {
-  double value = 0;             ///< 0 when either time is unknown; nothing is clamped
-  bool above_roof = false;      ///< > 105 %: not to be averaged with others
-  bool cache_resident = false;  ///< memory-bound, and the bytes fit into the last-level cache: no error
-};
-
-Share share_of_roof(const Roof& roof, const Work& work, const DevicePeaks& peaks, double measured_seconds);
 
 }  // namespace stepscope::derive

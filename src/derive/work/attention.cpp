@@ -4,9 +4,35 @@
 #include <optional>
 
 #include "derive/work/families.h"
-#include "derive/work/visible_pairs.h"
 
 namespace stepscope::derive {
+namespace {
+
+constexpr std::int64_t kMax = std::int64_t{1} << 40;
+
+// Pairs (i, j) with j <= i + reach, i below `queries`, j below `keys`: the sum over i of
+// clamp(i + reach + 1, 0, keys), which is 0, then rises by one per query, then stays at `keys`.
+Amount pairs_up_to(std::int64_t queries, std::int64_t keys, std::int64_t reach) {
+  const std::int64_t rise_begin = std::clamp<std::int64_t>(-reach, 0, queries);
+  const std::int64_t rise_end = std::clamp<std::int64_t>(keys - reach - 1, rise_begin, queries);
+  const Amount count = rise_end - rise_begin;
+  const Amount first_and_last = Amount(rise_begin + reach + 1) + Amount(rise_end + reach);
+  return count * first_and_last / 2 + Amount(queries - rise_end) * keys;
+}
+
+}  // namespace
+
+Amount visible_pairs(std::int64_t queries, std::int64_t keys, Alignment alignment, std::int64_t left,
+                     std::int64_t right) {
+  if (queries < 0 || keys < 0 || queries > kMax || keys > kMax) return Amount::unknown();
+  const std::int64_t offset = alignment == Alignment::bottom_right ? keys - queries : 0;
+  // No window reaches further than every key from every query.
+  const std::int64_t open = 2 * kMax;
+  const std::int64_t after = right < 0 ? open : std::min(right, open);
+  const std::int64_t before = left < 0 ? open : std::min(left, open);
+  return pairs_up_to(queries, keys, offset + after) - pairs_up_to(queries, keys, offset - before - 1);
+}
+
 namespace {
 
 enum class Order { heads_first, sequence_first };  // [B, H, S, D], or [B, S, H, D] and packed [T, H, D]
@@ -55,19 +81,15 @@ constexpr AttentionLayout kAttentionLayouts[] = {
     {0, kFirst, 5, kFlag, kTop, 3, -1, -1, -1, false},       // kSdpComposite
 };
 
-const Arg& argument(const Call& call, int index) {
-  return call.at(index < 0 ? SIZE_MAX : static_cast<std::size_t>(index));
-}
-
 // AttentionSizes of one product. Packed sequences have batch 1 and the sum of the lengths as length.
 struct AttentionSizes {
   std::int64_t batch, heads, key_heads, queries, keys, depth, value_depth;
 };
 
 std::optional<AttentionSizes> sizes_of(const Call& call, const AttentionLayout& at) {
-  const auto& q = argument(call, at.query).shape.dims;
-  const auto& k = argument(call, at.query + 1).shape.dims;
-  const auto& v = argument(call, at.query + 2).shape.dims;
+  const auto& q = call.at(at.query).shape.dims;
+  const auto& k = call.at(at.query + 1).shape.dims;
+  const auto& v = call.at(at.query + 2).shape.dims;
   const std::size_t rank = q.size();
   if (rank < 3 || rank > 4 || k.size() != rank || v.size() != rank) return std::nullopt;
   const bool heads_first = at.order == Order::heads_first;
@@ -91,7 +113,7 @@ std::optional<VisibleMask> mask_of(const Call& call, const AttentionLayout& at) 
   mask.alignment = at.alignment;
   int causal_index = at.causal;
   if (call.detail == kSdpCudnn && call.at(3).kind == ArgKind::scalar) causal_index = 4;  // torch 2.4
-  const Arg& causal = argument(call, causal_index);
+  const Arg& causal = call.at(causal_index);
   bool is_causal = false;
   if (at.causal_arg == CausalArg::mask_type) {
     const auto type = integer_of(causal);
@@ -105,11 +127,11 @@ std::optional<VisibleMask> mask_of(const Call& call, const AttentionLayout& at) 
   }
   if (call.detail == kEfficientForward) {
     // One window size, counted from the diagonal backwards and its own position included.
-    const std::int64_t window = integer_of(argument(call, at.window)).value_or(0);
+    const std::int64_t window = integer_of(call.at(at.window)).value_or(0);
     if (window > 0) mask.left = window - 1;
   } else if (at.window >= 0) {
-    mask.left = integer_of(argument(call, at.window)).value_or(-1);
-    mask.right = integer_of(argument(call, at.window + 1)).value_or(-1);
+    mask.left = integer_of(call.at(at.window)).value_or(-1);
+    mask.right = integer_of(call.at(at.window + 1)).value_or(-1);
   }
   if (is_causal) mask.right = mask.right < 0 ? 0 : std::min<std::int64_t>(mask.right, 0);
   return mask;
@@ -122,7 +144,7 @@ Amount pairs(const Call& call, const VisibleMask& mask, std::int64_t queries, st
 }
 
 struct PairCount {
-  Amount likely = 0, low = 0, high = 0;
+  Amount count = 0;
   bool exact = true;
 };
 
@@ -145,57 +167,37 @@ Amount equal_sequences(const Call& call, const VisibleMask& mask, std::int64_t c
 // Packed sequences: their lengths lie on the device. Only their number, sum and longest are recorded.
 std::optional<PairCount> packed_pairs(const Call& call, const AttentionLayout& at, const VisibleMask& mask,
                                       const AttentionSizes& s) {
-  const Arg& offsets = argument(call, at.lengths);
+  const Arg& offsets = call.at(at.lengths);
   if (!offsets.is_tensor() || offsets.shape.rank() != 1 || offsets.shape.dims[0] < 2) return std::nullopt;
   const std::int64_t count = offsets.shape.dims[0] - 1;
-  const auto recorded_q = integer_of(argument(call, at.longest));
-  const auto recorded_k = integer_of(argument(call, at.longest + 1));
+  const auto recorded_q = integer_of(call.at(at.longest));
+  const auto recorded_k = integer_of(call.at(at.longest + 1));
   const std::int64_t longest_q = std::min(recorded_q.value_or(recorded_k.value_or(0)), s.queries);
   const std::int64_t longest_k = std::min(recorded_k.value_or(recorded_q.value_or(0)), s.keys);
-  PairCount result;
-  result.exact = count == 1;
-  result.low = equal_sequences(call, mask, count, s.queries, s.keys);
-  if (count == 1 || longest_q < 1 || longest_k < 1) {
-    result.likely = result.low;
-    result.high = count == 1 ? result.low : pairs(call, mask, s.queries, s.keys);
-    return result;
-  }
-  const std::int64_t full = std::min({s.queries / longest_q, s.keys / longest_k, count});
+  if (count == 1 || longest_q < 1 || longest_k < 1)
+    return PairCount{equal_sequences(call, mask, count, s.queries, s.keys), count == 1};
   const Amount longest = pairs(call, mask, longest_q, longest_k);
-  result.high = Amount(full) * longest;
-  if (full < count)
-    result.high += pairs(call, mask, std::min(longest_q, s.queries - full * longest_q),
-                         std::min(longest_k, s.keys - full * longest_k));
-  result.likely = longest + equal_sequences(call, mask, count - 1, s.queries - longest_q, s.keys - longest_k);
-  return result;
+  return PairCount{
+      longest + equal_sequences(call, mask, count - 1, s.queries - longest_q, s.keys - longest_k), false};
 }
 
 void count_flops(Tally& tally, const AttentionSizes& s, const PairCount& p, bool backward) {
-  const Amount both_depths = Amount(s.depth) + s.value_depth;
-  if (backward) {
-    tally.matrix({2, s.batch, s.heads, p.likely, both_depths * 2});
-    tally.recomputed({2, s.batch, s.heads, p.likely, s.depth});
-    tally.vector({4, s.batch, s.heads, p.likely});
-  } else {
-    tally.matrix({2, s.batch, s.heads, p.likely, both_depths});
-    tally.vector({5, s.batch, s.heads, p.likely});
-  }
-  if (p.exact) return;
-  const Amount per_pair =
-      Amount(2) * s.batch * s.heads * (backward ? both_depths * 2 + s.depth : both_depths);
-  tally.bounds(per_pair * p.low, per_pair * p.high);
+  const Amount depths = Amount(s.depth) + s.value_depth;
+  tally.matrix({2, s.batch, s.heads, p.count, backward ? depths * 2 + s.depth : depths});
+  tally.vector({backward ? 4 : 5, s.batch, s.heads, p.count});
+  if (!p.exact) tally.estimated();
 }
 
 void count_bytes(Tally& tally, const Call& call, const AttentionLayout& at, const AttentionSizes& s,
                  bool backward) {
-  const Arg& query = argument(call, at.query);
+  const Arg& query = call.at(at.query);
   const std::int64_t element = bytes_per_element(query.dtype);
   const Amount queries = Amount(s.batch) * s.heads * s.queries;
   const Amount keys = Amount(s.batch) * s.key_heads * s.keys;
   const Amount log_sums = queries * 4;
   if (element == 0) tally.bytes_unknown(kNoElementType);
-  for (int i = 0; i < 3; ++i) tally.read(argument(call, at.query + i));
-  if (at.bias >= 0) tally.read_optional(argument(call, at.bias));
+  for (int i = 0; i < 3; ++i) tally.read(call.at(at.query + i));
+  tally.read_optional(call.at(at.bias));
   if (backward) {
     tally.read(queries * s.value_depth * element * 2 + log_sums);  // out, its gradient
     tally.write((queries * s.depth + keys * s.depth + keys * s.value_depth) * element);
@@ -204,43 +206,32 @@ void count_bytes(Tally& tally, const Call& call, const AttentionLayout& at, cons
   }
 }
 
-Work counted(const Call& call, const AttentionLayout& at, bool backward) {
+}  // namespace
+
+Work attention_work(const Call& call) {
+  const AttentionLayout& at = kAttentionLayouts[call.detail];
   for (int i = 0; i < 3; ++i)
-    if (!argument(call, at.query + i).is_tensor()) return unknown_work(kNoShapes);
+    if (!call.at(at.query + i).is_tensor()) return unknown_work(kNoShapes);
   const auto s = sizes_of(call, at);
   if (!s) return unknown_work(kMalformed);
   if (call.convention == Convention::torch && s->heads != s->key_heads)
     return unknown_work("torch's counter refuses different numbers of query and key heads");
   const auto mask = mask_of(call, at);
   if (!mask) return unknown_work(kNoConcrete);
-  const bool is_packed = argument(call, at.lengths).is_tensor() ||
-                         (at.order == Order::sequence_first && argument(call, at.query).shape.rank() == 3);
+  const bool is_packed = call.at(at.lengths).is_tensor() ||
+                         (at.order == Order::sequence_first && call.at(at.query).shape.rank() == 3);
   if (is_packed && s->batch != 1) return unknown_work(kMalformed);
   std::optional<PairCount> p;
   if (is_packed) {
     p = packed_pairs(call, at, *mask, *s);
     if (!p) return unknown_work("the lengths of the packed sequences were not recorded");
   } else {
-    const Amount count = pairs(call, *mask, s->queries, s->keys);
-    p = PairCount{count, count, count, true};
+    p = PairCount{pairs(call, *mask, s->queries, s->keys), true};
   }
-  Tally tally(call, argument(call, at.query).dtype);
-  count_flops(tally, *s, *p, backward);
-  count_bytes(tally, call, at, *s, backward);
+  Tally tally(call, call.at(at.query).dtype);
+  count_flops(tally, *s, *p, at.backward);
+  count_bytes(tally, call, at, *s, at.backward);
   return tally.work();
-}
-
-}  // namespace
-
-Work attention_work(const Call& call) {
-  const AttentionLayout& at = kAttentionLayouts[call.detail];
-  return counted(call, at, at.backward);
-}
-
-Work attention_backward_of_forward(const Call& forward) {
-  const AttentionLayout& at = kAttentionLayouts[forward.detail];
-  if (at.backward) return unknown_work(kNotModelled);
-  return counted(forward, at, true);
 }
 
 }  // namespace stepscope::derive

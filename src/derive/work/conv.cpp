@@ -59,32 +59,29 @@ Amount filter_elements(const Shape& weight) {
   return product;
 }
 
-std::optional<Sizes> list_at(const Call& call, int index) {
-  return index < 0 ? std::nullopt : integers_of(call.at(static_cast<std::size_t>(index)));
-}
-
 std::optional<bool> transposed(const Call& call, const ConvLayout& at) {
   if (at.transposed < 0) return at.is_transposed;
-  return boolean_of(call.at(static_cast<std::size_t>(at.transposed)));
+  return boolean_of(call.at(at.transposed));
 }
 
 // Output sizes from stride, padding and dilation; nothing when one of them was not recorded or makes no
 // sense.
 std::optional<Sizes> output_from_arguments(const Call& call, const ConvLayout& at, const Operands& ops,
                                            bool is_transposed) {
-  const auto stride = list_at(call, at.stride);
+  const auto stride = integers_of(call.at(at.stride));
   const bool has_dilation =
       static_cast<std::size_t>(at.dilation) < call.args.size();  // _slow_conv2d has none
-  const auto dilation = has_dilation ? list_at(call, at.dilation) : std::optional<Sizes>(Sizes{1});
-  const std::string& padding_text = call.at(static_cast<std::size_t>(at.padding)).concrete;
+  const auto dilation = has_dilation ? integers_of(call.at(at.dilation)) : std::optional<Sizes>(Sizes{1});
+  const std::string& padding_text = call.at(at.padding).concrete;
   Sizes out;
   if (padding_text == "same") {
     for (std::size_t i = 0; i < ops.spatial; ++i) out.push_back(ops.input_size(i));
     return out;
   }
-  const auto padding = padding_text == "valid" ? std::optional<Sizes>(Sizes{0}) : list_at(call, at.padding);
+  const auto padding =
+      padding_text == "valid" ? std::optional<Sizes>(Sizes{0}) : integers_of(call.at(at.padding));
   if (!stride || !padding || !dilation) return std::nullopt;
-  const Sizes extra = at.output_padding < 0 ? Sizes{0} : list_at(call, at.output_padding).value_or(Sizes{0});
+  const Sizes extra = integers_of(call.at(at.output_padding)).value_or(Sizes{0});
   for (std::size_t i = 0; i < ops.spatial; ++i) {
     const auto s = per_dimension(*stride, i, ops.spatial);
     const auto p = per_dimension(*padding, i, ops.spatial);
@@ -123,7 +120,7 @@ Amount output_channels(const Call& call, const ConvLayout& at, const Operands& o
   const int index = call.detail == kConvGeneral           ? 8
                     : call.detail == kConvTransFunctional ? 6
                                                           : at.dilation + 1;
-  const auto groups = integer_of(call.at(static_cast<std::size_t>(index)));
+  const auto groups = integer_of(call.at(index));
   return groups && *groups > 0 ? Amount(ops.weight.shape.dims[1]) * *groups : Amount::unknown();
 }
 
@@ -148,22 +145,16 @@ Work conv_work(const Call& call) {
       out ? Amount(ops->batch()) * output_channels(call, at, *ops, is_transposed) : Amount::unknown();
   if (out)
     for (const std::int64_t size : *out) outputs *= size;
-  if (is_transposed) {
-    tally.matrix({2, numel(ops->input.shape), filter});
-  } else {
-    tally.matrix({2, outputs, filter});
-  }
-  const bool has_bias = at.bias >= 0 && call.at(static_cast<std::size_t>(at.bias)).is_tensor();
-  if (has_bias) {
+  tally.matrix({2, is_transposed ? numel(ops->input.shape) : outputs, filter});
+  if (const Arg& bias = call.at(at.bias); bias.is_tensor()) {
     tally.vector({outputs});
-    tally.read(call.at(static_cast<std::size_t>(at.bias)));
+    tally.read(bias);
   }
   if (at.extra_vector > 0) tally.vector({at.extra_vector, outputs});
   if (call.detail == kConvCudnnAddRelu) tally.read_optional(call.at(2));
   tally.read(ops->input);
   tally.read(ops->weight);
-  const std::int64_t element = bytes_per_element(ops->input.dtype);
-  tally.write(element == 0 ? Amount::unknown() : outputs * element);
+  tally.write(bytes_of(outputs, ops->input.dtype));
   if (!outputs.known()) tally.bytes_unknown(kNoConcrete);
   return tally.work();
 }
@@ -184,7 +175,6 @@ GradientMask mask_of(const Arg& arg) {
 
 Work gradients(const Call& call, const Arg& grad, const Operands& ops, const GradientMask& mask,
                bool is_transposed) {
-  const std::int64_t element = bytes_per_element(ops.input.dtype);
   const Amount forward_outputs = numel(is_transposed ? ops.input.shape : grad.shape);
   const Amount filter = filter_elements(ops.weight.shape);
   Tally tally(call, ops.input.dtype);
@@ -193,23 +183,19 @@ Work gradients(const Call& call, const Arg& grad, const Operands& ops, const Gra
   if (mask.input) {
     tally.matrix({2, forward_outputs, filter});
     tally.read(ops.weight);
-    tally.write(element == 0 ? Amount::unknown() : numel(ops.input.shape) * element);
+    tally.write(bytes_of(numel(ops.input.shape), ops.input.dtype));
   }
   if (mask.weight) {
     // torch's counter multiplies the weight gradient by the groups (pytorch #183405).
     const std::int64_t groups = call.convention == Convention::torch ? integer_of(call.at(9)).value_or(1) : 1;
-    if (groups > 1) {
-      tally.matrix({2, groups, forward_outputs, filter});
-    } else {
-      tally.matrix({2, forward_outputs, filter});
-    }
+    tally.matrix({2, groups, forward_outputs, filter});
     tally.read(ops.input);
-    tally.write(element == 0 ? Amount::unknown() : numel(ops.weight.shape) * element);
+    tally.write(bytes_of(numel(ops.weight.shape), ops.input.dtype));
   }
   if (mask.bias) {
     const std::size_t channel = ops.first_spatial - 1;
     tally.vector({numel(grad.shape)});
-    tally.write(element == 0 ? Amount::unknown() : Amount(grad.shape.dims[channel]) * element);
+    tally.write(bytes_of(Amount(grad.shape.dims[channel]), ops.input.dtype));
   }
   return tally.work();
 }

@@ -7,7 +7,7 @@ Work embedding_work(const Call& call) {
   const Arg& indices = call.at(1);
   if (!weight.is_tensor() || !indices.is_tensor()) return unknown_work(kNoShapes);
   if (weight.shape.rank() != 2) return unknown_work(kMalformed);
-  const Amount moved = sized(numel(indices.shape) * weight.shape.dims[1], weight.dtype);
+  const Amount moved = bytes_of(numel(indices.shape) * weight.shape.dims[1], weight.dtype);
   Tally tally(call, weight.dtype);
   tally.bytes_upper_bound();
   tally.vector({0});
@@ -29,7 +29,7 @@ Work embedding_backward_work(const Call& call) {
   tally.read(grad);
   tally.read(indices);
   if (rows && *rows >= 0) {
-    tally.write(sized(Amount(*rows) * width, grad.dtype));
+    tally.write(bytes_of(Amount(*rows) * width, grad.dtype));
   } else {
     tally.bytes_unknown(kNoConcrete);
   }
@@ -47,9 +47,9 @@ Work embedding_bag_work(const Call& call) {
   tally.bytes_upper_bound();
   tally.vector({numel(indices.shape), width});
   tally.read(indices);
-  tally.read(sized(numel(indices.shape) * width, weight.dtype));
+  tally.read(bytes_of(numel(indices.shape) * width, weight.dtype));
   if (offsets.is_tensor()) {
-    tally.write(sized(numel(offsets.shape) * width, weight.dtype));
+    tally.write(bytes_of(numel(offsets.shape) * width, weight.dtype));
   } else {
     tally.bytes_unknown(kNoShapes);
   }
@@ -76,8 +76,8 @@ Work index_select_work(const Call& call) {
   for (std::size_t i = 0; i < x.shape.dims.size(); ++i)
     if (i != along) selected *= x.shape.dims[i];
   tally.read(index);
-  tally.read(sized(selected, x.dtype));
-  tally.write(sized(selected, x.dtype));
+  tally.read(bytes_of(selected, x.dtype));
+  tally.write(bytes_of(selected, x.dtype));
   return tally.work();
 }
 
@@ -85,7 +85,7 @@ Work gather_work(const Call& call) {
   const Arg& x = call.at(0);
   const Arg& index = call.at(2);
   if (!x.is_tensor() || !index.is_tensor()) return unknown_work(kNoShapes);
-  const Amount moved = sized(numel(index.shape), x.dtype);
+  const Amount moved = bytes_of(numel(index.shape), x.dtype);
   Tally tally(call, x.dtype);
   tally.bytes_upper_bound();
   tally.vector({0});
@@ -115,8 +115,8 @@ Work scatter_work(const Call& call) {
   tally.vector({adds ? 1 : 0, count});
   tally.read(index);
   if (from_tensor) tally.read(source);
-  if (adds) tally.read(sized(count, self.dtype));
-  tally.write(sized(count, self.dtype));
+  if (adds) tally.read(bytes_of(count, self.dtype));
+  tally.write(bytes_of(count, self.dtype));
   return tally.work();
 }
 
@@ -126,7 +126,7 @@ Work index_put_work(const Call& call) {
   if (!self.is_tensor() || !values.is_tensor()) return unknown_work(kNoShapes);
   const bool adds = boolean_of(call.at(3)).value_or(false);
   const Amount count = numel(values.shape);
-  const Amount moved = sized(count, self.dtype);
+  const Amount moved = bytes_of(count, self.dtype);
   Tally tally(call, self.dtype);
   tally.estimated();  // the index tensors and a broadcast of the values are not recorded
   tally.vector({adds ? 1 : 0, count});
@@ -149,8 +149,8 @@ Work cat_work(const Call& call) {
   }
   Tally tally(call, type);
   tally.vector({0});
-  tally.read(sized(count, type));
-  tally.write(sized(count, type));
+  tally.read(bytes_of(count, type));
+  tally.write(bytes_of(count, type));
   if (!count.known()) tally.bytes_unknown(kNoListSizes);
   return tally.work();
 }

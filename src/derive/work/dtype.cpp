@@ -79,44 +79,12 @@ DType dtype_of(std::string_view recorded_name) {
 }
 
 DType dtype_of_code(std::int64_t scalar_type) {
-  switch (scalar_type) {
-    case 0:
-      return DType::uint8;
-    case 1:
-      return DType::int8;
-    case 2:
-      return DType::int16;
-    case 3:
-      return DType::int32;
-    case 4:
-      return DType::int64;
-    case 5:
-      return DType::float16;
-    case 6:
-      return DType::float32;
-    case 7:
-      return DType::float64;
-    case 8:
-      return DType::complex32;
-    case 9:
-      return DType::complex64;
-    case 10:
-      return DType::complex128;
-    case 11:
-      return DType::boolean;
-    case 15:
-      return DType::bfloat16;
-    case 23:
-    case 24:
-    case 25:
-    case 26:
-    case 44:
-      return DType::float8;
-    case 45:
-      return DType::float4;
-    default:
-      return DType::unknown;
-  }
+  static constexpr DType kFirst[] = {DType::uint8,     DType::int8,      DType::int16,      DType::int32,
+                                     DType::int64,     DType::float16,   DType::float32,    DType::float64,
+                                     DType::complex32, DType::complex64, DType::complex128, DType::boolean};
+  if (scalar_type >= 0 && scalar_type < std::ssize(kFirst)) return kFirst[scalar_type];
+  if ((scalar_type >= 23 && scalar_type <= 26) || scalar_type == 44) return DType::float8;
+  return scalar_type == 15 ? DType::bfloat16 : scalar_type == 45 ? DType::float4 : DType::unknown;
 }
 
 std::string_view name_of(DType type) { return facts(type).name; }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <span>
 
-#include "derive/work/broadcast.h"
 #include "derive/work/families.h"
 
 namespace stepscope::derive {
@@ -91,21 +90,8 @@ Work elementwise_work(const Call& call) {
   } else {
     const Arg* out = explicit_output(call, count);
     const bool typed = out != nullptr && bytes_per_element(out->dtype) > 0;
-    tally.write(sized(elements, typed ? out->dtype : changed(in.dtype, call.detail)));
+    tally.write(bytes_of(elements, typed ? out->dtype : changed(in.dtype, call.detail)));
   }
-  return tally.work();
-}
-
-Work elementwise_of_all_tensors(const Call& call) {
-  const Combined in = combine(call.args.args);
-  if (!in.usable || !in.any) return unknown_work(kNoShapes);
-  if (!in.fits) return unknown_work(kMalformed);
-  const Amount elements = numel(Shape{in.dims, {}});
-  Tally tally(call, in.dtype);
-  tally.estimated();
-  tally.vector({elements});
-  tally.read(in.bytes);
-  tally.write(sized(elements, in.dtype));
   return tally.work();
 }
 
@@ -123,12 +109,11 @@ Work clone_work(const Call& call) {
   if (!source.is_tensor()) return unknown_work(kNoShapes);
   DType out = source.dtype;
   if (call.detail > 0)
-    if (const auto code = integer_of(call.at(static_cast<std::size_t>(call.detail))))
-      out = dtype_of_code(*code);
+    if (const auto code = integer_of(call.at(call.detail))) out = dtype_of_code(*code);
   Tally tally(call, source.dtype);
   tally.vector({0});
   tally.read(source);
-  tally.write(sized(numel(source.shape), out));
+  tally.write(bytes_of(numel(source.shape), out));
   return tally.work();
 }
 

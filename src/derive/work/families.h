@@ -1,12 +1,19 @@
 // The work functions of every op family, and the table that gives each op its role, function and detail.
-// A new op is a row in work_table.cpp; a new family is a file and its functions here.
+// A new op is a row in table.cpp; a new family is a file and its functions here.
 #pragma once
 
+#include <optional>
 #include <span>
+#include <vector>
 
 #include "derive/work/tally.h"
 
 namespace stepscope::derive {
+
+/// Sizes after broadcasting `left` with `right` from the right; nothing when two sizes differ and neither
+/// is 1.
+std::optional<std::vector<std::int64_t>> broadcast(const std::vector<std::int64_t>& left,
+                                                   const std::vector<std::int64_t>& right);
 
 using WorkFunction = Work (*)(const Call&);
 
@@ -22,11 +29,6 @@ struct OpFormula {
 /// Every op with a known formula or role. A name that ends in "_" and has no row of its own is its base name.
 std::span<const OpFormula> op_table();
 
-/// The ops that TraceLens models, with its formulas and its defects.
-std::span<const OpFormula> tracelens_table();
-/// Its backward rows, whose arguments are those of the forward op.
-Work tracelens_backward(std::string_view forward_name, const OpArgs& forward_args);
-
 /// Whether torch's FlopCounterMode has a formula for the op.
 bool torch_counts(std::string_view op_name);
 
@@ -35,14 +37,14 @@ Work decided_below(const Call& call);
 // An op that neither computes nor moves data.
 Work no_work(const Call& call);
 
-// work_matmul.cpp
+// matmul.cpp
 Work mm_work(const Call& call);  // detail: index of the first operand (0 mm, bmm; 1 addmm, baddbmm …)
 Work mv_work(const Call& call);  // detail: as mm
 Work dot_work(const Call& call);
 Work outer_work(const Call& call);  // detail: as mm
 Work linear_work(const Call& call);
 Work matmul_work(const Call& call);
-// work_matmul_low_precision.cpp
+// matmul_low_precision.cpp
 Work scaled_mm_work(const Call& call);
 Work grouped_mm_work(const Call& call);        // detail: 1 when scales stand at 2 and 3
 Work packed_weight_mm_work(const Call& call);  // detail: index of the scales
@@ -50,7 +52,7 @@ Work sparse_mm_work(const Call& call);         // detail: a SparseForm
 
 enum SparseForm : int { kSparseCslt, kSparseMm, kSparseAddmm, kSparseLinear };
 
-// work_conv.cpp; detail: a ConvForm
+// conv.cpp; detail: a ConvForm
 enum ConvForm : int {
   kConvGeneral,          // aten::convolution and its overrideable forms
   kConvFunctional,       // conv1d, conv2d, conv3d
@@ -69,7 +71,7 @@ Work conv_old_backward_work(const Call& call);    // cudnn_convolution_backward 
 Work conv_backward_input_work(const Call& call);  // its leaves
 Work conv_backward_weight_work(const Call& call);
 
-// work_attention.cpp; detail: an AttentionForm, a row of its layouts
+// attention.cpp; detail: an AttentionForm, a row of its layouts
 enum AttentionForm : int {
   kSdpFlash,
   kSdpFlashCpu,
@@ -92,9 +94,16 @@ enum AttentionForm : int {
   kSdpComposite,
 };
 Work attention_work(const Call& call);
-Work attention_backward_of_forward(const Call& forward);
+/// Where query 0 stands among the keys when the lengths differ: at key 0, or so that the last query sees the
+/// last key.
+enum class Alignment { top_left, bottom_right };
+/// How many (query, key) pairs a mask lets through, per batch and head. `left`, `right`: keys visible before
+/// and after the query's own position; negative = open. Causal is right = 0 with left open. Unknown for
+/// lengths above 2^40.
+Amount visible_pairs(std::int64_t queries, std::int64_t keys, Alignment alignment, std::int64_t left,
+                     std::int64_t right);
 
-// work_norm.cpp
+// norm.cpp
 Work layer_norm_work(const Call& call);
 Work layer_norm_backward_work(const Call& call);
 Work batch_norm_work(const Call& call);  // detail: 1 when the op has no `training` argument and trains
@@ -105,14 +114,14 @@ Work rms_norm_work(const Call& call);
 Work rms_norm_backward_work(const Call& call);
 Work sync_norm_work(const Call& call);  // detail: a SyncNorm
 enum SyncNorm : int { kSyncStats, kSyncApply, kSyncBackwardReduce, kSyncBackwardApply };
-// work_loss.cpp
+// loss.cpp
 Work softmax_work(const Call& call);
 Work softmax_backward_work(const Call& call);
 Work nll_loss_work(const Call& call);  // detail: index of x
 Work dropout_work(const Call& call);
 Work dropout_backward_work(const Call& call);
 
-// work_elementwise.cpp; detail: elementwise_detail()
+// elementwise.cpp; detail: elementwise_detail()
 constexpr int kToBool = 256;
 constexpr int kToFloat = 512;
 /// Operands, FLOPs per output element, and what becomes of the type.
@@ -123,9 +132,8 @@ Work elementwise_work(const Call& call);
 Work copy_in_place_work(const Call& call);
 Work clone_work(const Call& call);  // detail: index of a dtype code, 0 for none
 Work fill_work(const Call& call);
-Work elementwise_of_all_tensors(const Call& call);
 
-// work_reduce.cpp; detail: reduce_detail()
+// reduce.cpp; detail: reduce_detail()
 enum ReduceOutput : int { kSameType, kSumType, kBoolType, kIndexType, kValueAndIndex };
 constexpr int reduce_detail(int dim_index, int flops, ReduceOutput output) {
   return dim_index + flops * 16 + output * 256;
@@ -135,7 +143,7 @@ Work scan_work(const Call& call);
 Work sort_work(const Call& call);
 Work topk_work(const Call& call);
 
-// work_data_movement.cpp
+// data_movement.cpp
 Work embedding_work(const Call& call);
 Work embedding_backward_work(const Call& call);
 Work embedding_bag_work(const Call& call);
@@ -145,7 +153,7 @@ Work index_work(const Call& call);
 Work scatter_work(const Call& call);  // detail: 1 when it adds
 Work index_put_work(const Call& call);
 Work cat_work(const Call& call);
-// work_pool.cpp
+// pool.cpp
 Work max_pool_work(const Call& call);
 Work max_pool_backward_work(const Call& call);
 Work average_pool_work(const Call& call);
@@ -153,11 +161,11 @@ Work adaptive_pool_work(const Call& call);
 Work upsample_work(const Call& call);  // detail: FLOPs per output element
 Work grid_sampler_work(const Call& call);
 
-// work_rnn.cpp; detail: an RnnForm
+// rnn.cpp; detail: an RnnForm
 enum RnnForm : int { kCudnnRnn, kMiopenRnn, kCudnnRnnBackward, kMiopenRnnBackward };
 Work rnn_work(const Call& call);
 Work fused_cell_work(const Call& call);  // detail: gates, 4 LSTM, 3 GRU
-// work_optimizer.cpp
+// optimizer.cpp
 Work foreach_work(const Call& call);  // detail: FLOPs per element
 Work foreach_norm_work(const Call& call);
 Work foreach_zero_work(const Call& call);

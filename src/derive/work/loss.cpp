@@ -10,7 +10,7 @@ Work softmax_work(const Call& call) {
   Tally tally(call, x.dtype);
   tally.vector({5, n});
   tally.read(x);
-  tally.write(sized(n, widens ? DType::float32 : x.dtype));
+  tally.write(bytes_of(n, widens ? DType::float32 : x.dtype));
   return tally.work();
 }
 
@@ -24,12 +24,12 @@ Work softmax_backward_work(const Call& call) {
   tally.vector({4, n});
   tally.read(grad);
   tally.read(call.at(1));
-  tally.write(sized(n, out));
+  tally.write(bytes_of(n, out));
   return tally.work();
 }
 
 Work nll_loss_work(const Call& call) {
-  const auto x_index = static_cast<std::size_t>(call.detail);
+  const std::int64_t x_index = call.detail;
   const Arg& x = call.at(x_index);
   const Arg& target = call.at(x_index + 1);
   if (!x.is_tensor() || !target.is_tensor()) return unknown_work(kNoShapes);
@@ -38,11 +38,11 @@ Work nll_loss_work(const Call& call) {
   tally.vector({rows});
   tally.read(target);
   if (x_index == 0) {
-    tally.read(sized(rows, x.dtype));
-    tally.write(sized(2, x.dtype));  // the loss and the total weight
+    tally.read(bytes_of(rows, x.dtype));
+    tally.write(bytes_of(2, x.dtype));  // the loss and the total weight
   } else {
     tally.read(call.at(0));
-    tally.write(sized(rows, x.dtype));
+    tally.write(bytes_of(rows, x.dtype));
   }
   return tally.work();
 }
@@ -54,7 +54,7 @@ Work dropout_work(const Call& call) {
   Tally tally(call, x.dtype);
   tally.vector({2, n});
   tally.read(x);
-  tally.write(sized(n, x.dtype) + n);
+  tally.write(bytes_of(n, x.dtype) + n);
   return tally.work();
 }
 
@@ -67,7 +67,7 @@ Work dropout_backward_work(const Call& call) {
   tally.vector({2, n});
   tally.read(grad);
   tally.read(mask);
-  tally.write(sized(n, grad.dtype));
+  tally.write(bytes_of(n, grad.dtype));
   return tally.work();
 }
 

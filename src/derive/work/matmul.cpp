@@ -24,9 +24,8 @@ void count_addend(const Call& call, Tally& tally, Amount outputs) {
 }  // namespace
 
 Work mm_work(const Call& call) {
-  const auto first = static_cast<std::size_t>(call.detail);
-  const Arg& a = call.at(first);
-  const Arg& b = call.at(first + 1);
+  const Arg& a = call.at(call.detail);
+  const Arg& b = call.at(call.detail + 1);
   if (!a.is_tensor() || !b.is_tensor()) return unknown_work(kNoShapes);
   const std::size_t rank = a.shape.dims.size();
   if ((rank != 2 && rank != 3) || b.shape.dims.size() != rank) return unknown_work(kMalformed);
@@ -37,11 +36,7 @@ Work mm_work(const Call& call) {
   if (dim(b, rank - 2) != inner || (rank == 3 && dim(b, 0) != batch)) return unknown_work(kMalformed);
 
   Tally tally(call, a.dtype);
-  if (rank == 3) {
-    tally.matrix({flops_per_product(a.dtype), batch, rows, columns, inner});
-  } else {
-    tally.matrix({flops_per_product(a.dtype), rows, columns, inner});
-  }
+  tally.matrix({flops_per_product(a.dtype), batch, rows, columns, inner});
   const bool sums_batches = call.name == "aten::addbmm" || call.name == "aten::addbmm_";
   const Amount outputs = Amount(sums_batches ? 1 : batch) * rows * columns;
   count_addend(call, tally, outputs);
@@ -54,9 +49,8 @@ Work mm_work(const Call& call) {
 }
 
 Work mv_work(const Call& call) {
-  const auto first = static_cast<std::size_t>(call.detail);
-  const Arg& matrix = call.at(first);
-  const Arg& vector = call.at(first + 1);
+  const Arg& matrix = call.at(call.detail);
+  const Arg& vector = call.at(call.detail + 1);
   if (!matrix.is_tensor() || !vector.is_tensor()) return unknown_work(kNoShapes);
   if (matrix.shape.rank() != 2 || vector.shape.rank() != 1 || dim(matrix, 1) != dim(vector, 0))
     return unknown_work(kMalformed);
@@ -83,9 +77,8 @@ Work dot_work(const Call& call) {
 }
 
 Work outer_work(const Call& call) {
-  const auto first = static_cast<std::size_t>(call.detail);
-  const Arg& a = call.at(first);
-  const Arg& b = call.at(first + 1);
+  const Arg& a = call.at(call.detail);
+  const Arg& b = call.at(call.detail + 1);
   if (!a.is_tensor() || !b.is_tensor()) return unknown_work(kNoShapes);
   if (a.shape.rank() != 1 || b.shape.rank() != 1) return unknown_work(kMalformed);
   Tally tally(call, a.dtype);

@@ -26,8 +26,8 @@ Work scaled_mm_work(const Call& call) {
   if (call.at(4).is_tensor()) tally.vector({rows, columns});
   tally.read(a);
   tally.read(b);
-  for (std::size_t i = 2; i <= 5; ++i) tally.read_optional(call.at(i));  // scales, bias, result scale
-  tally.write(sized(Amount(rows) * columns, result_type(a, call.at(6))));
+  for (int i = 2; i <= 5; ++i) tally.read_optional(call.at(i));  // scales, bias, result scale
+  tally.write(bytes_of(Amount(rows) * columns, result_type(a, call.at(6))));
   return tally.work();
 }
 
@@ -65,14 +65,14 @@ Work grouped_mm_work(const Call& call) {
     tally.read_optional(call.at(2));
     tally.read_optional(call.at(3));
   }
-  tally.write(sized(outputs, result_type(a, Arg{})));
+  tally.write(bytes_of(outputs, result_type(a, Arg{})));
   return tally.work();
 }
 
 Work packed_weight_mm_work(const Call& call) {
   const Arg& x = call.at(0);
   const Arg& weight = call.at(1);
-  const Arg& scales = call.at(static_cast<std::size_t>(call.detail));
+  const Arg& scales = call.at(call.detail);
   if (!x.is_tensor() || !weight.is_tensor() || !scales.is_tensor()) return unknown_work(kNoShapes);
   if (x.shape.rank() != 2 || scales.shape.dims.empty()) return unknown_work(kMalformed);
   // int4: scales and zeros are [K / group, N, 2]; int8: scales are [N].
@@ -82,13 +82,13 @@ Work packed_weight_mm_work(const Call& call) {
   tally.read(x);
   tally.read(weight);
   tally.read(scales);
-  tally.write(sized(Amount(dim(x, 0)) * columns, x.dtype));
+  tally.write(bytes_of(Amount(dim(x, 0)) * columns, x.dtype));
   return tally.work();
 }
 
 Work sparse_mm_work(const Call& call) {
   struct Positions {
-    std::size_t sparse, dense;
+    int sparse, dense;
     int meta;  // -1: none of its own
     int bias;  // -1: none
   };
@@ -109,14 +109,14 @@ Work sparse_mm_work(const Call& call) {
   Tally tally(call, dense.dtype);
   tally.sparse();
   tally.matrix({2, rows, columns, inner});
-  if (at.bias >= 0 && call.at(static_cast<std::size_t>(at.bias)).is_tensor()) {
+  if (const Arg& bias = call.at(at.bias); bias.is_tensor()) {
     tally.vector({rows, columns});
-    tally.read(call.at(static_cast<std::size_t>(at.bias)));
+    tally.read(bias);
   }
   tally.read(sparse);
   tally.read(dense);
-  if (at.meta >= 0) tally.read_optional(call.at(static_cast<std::size_t>(at.meta)));
-  tally.write(sized(Amount(rows) * columns, result_type(dense, Arg{})));
+  tally.read_optional(call.at(at.meta));
+  tally.write(bytes_of(Amount(rows) * columns, result_type(dense, Arg{})));
   return tally.work();
 }
 

@@ -16,7 +16,6 @@ void expect(std::string_view name, const OpArgs& args, const Expected& e) {
   SCOPED_TRACE(name);
   ASSERT_TRUE(work.flops_known && work.bytes_known) << work.unknown_reason;
   EXPECT_EQ(work.matrix_flops, e.matrix);
-  EXPECT_EQ(work.model_flops, e.matrix);
   EXPECT_EQ(work.vector_flops, e.vector);
   EXPECT_EQ(work.bytes_read, e.read);
   EXPECT_EQ(work.bytes_written, e.written);

@@ -38,7 +38,7 @@ Work layer_norm_work(const Call& call) {
   tally.read(x);
   tally.read_optional(call.at(2));
   tally.read_optional(call.at(3));
-  tally.write(sized(n, x.dtype) + n / size * 2 * kStatBytes);
+  tally.write(bytes_of(n, x.dtype) + n / size * 2 * kStatBytes);
   return tally.work();
 }
 
@@ -53,11 +53,11 @@ Work layer_norm_backward_work(const Call& call) {
   Tally tally(call, x.dtype);
   if (!wanted.recorded) tally.estimated();
   tally.vector({wanted.input ? 9 : 4, n});
-  for (std::size_t i = 0; i <= 1; ++i) tally.read(call.at(i));
-  for (std::size_t i = 3; i <= 5; ++i) tally.read_optional(call.at(i));
-  if (wanted.input) tally.write(sized(n, x.dtype));
-  if (wanted.gamma && gamma.is_tensor()) tally.write(sized(size, x.dtype));
-  if (wanted.beta && call.at(6).is_tensor()) tally.write(sized(size, x.dtype));
+  for (int i = 0; i <= 1; ++i) tally.read(call.at(i));
+  for (int i = 3; i <= 5; ++i) tally.read_optional(call.at(i));
+  if (wanted.input) tally.write(bytes_of(n, x.dtype));
+  if (wanted.gamma && gamma.is_tensor()) tally.write(bytes_of(size, x.dtype));
+  if (wanted.beta && call.at(6).is_tensor()) tally.write(bytes_of(size, x.dtype));
   return tally.work();
 }
 
@@ -73,16 +73,16 @@ Work batch_norm_work(const Call& call) {
   tally.vector({training ? 5 : 2, n});
   tally.vector({6, x.shape.dims[1]});
   tally.read(x);
-  tally.write(sized(n, x.dtype));
-  for (std::size_t i = 1; i <= 4; ++i) tally.read_optional(call.at(i));
+  tally.write(bytes_of(n, x.dtype));
+  for (int i = 1; i <= 4; ++i) tally.read_optional(call.at(i));
   if (training)
-    for (std::size_t i = 3; i <= 4; ++i)
+    for (int i = 3; i <= 4; ++i)
       if (call.at(i).is_tensor()) tally.write(touched_bytes(call.at(i)));
   return tally.work();
 }
 
 Work batch_norm_backward_work(const Call& call) {
-  const auto x_index = static_cast<std::size_t>(call.detail);
+  const std::int64_t x_index = call.detail;
   const Arg& x = call.at(x_index);
   const Arg& grad = call.at(1 - x_index);
   if (!grad.is_tensor() || !x.is_tensor()) return unknown_work(kNoShapes);
@@ -98,9 +98,9 @@ Work batch_norm_backward_work(const Call& call) {
   tally.read(x);
   tally.read_optional(call.at(2));
   tally.read_optional(call.at(6));  // the saved inverse deviation
-  if (wanted.input) tally.write(sized(n, x.dtype));
-  if (wanted.gamma) tally.write(sized(channels, x.dtype));
-  if (wanted.beta) tally.write(sized(channels, x.dtype));
+  if (wanted.input) tally.write(bytes_of(n, x.dtype));
+  if (wanted.gamma) tally.write(bytes_of(channels, x.dtype));
+  if (wanted.beta) tally.write(bytes_of(channels, x.dtype));
   return tally.work();
 }
 
@@ -116,7 +116,7 @@ Work group_norm_work(const Call& call) {
   tally.read(x);
   tally.read_optional(call.at(1));
   tally.read_optional(call.at(2));
-  tally.write(sized(n, x.dtype));
+  tally.write(bytes_of(n, x.dtype));
   if (groups) {
     tally.write(Amount(x.shape.dims[0]) * *groups * 2 * kStatBytes);
   } else {
@@ -137,10 +137,10 @@ Work group_norm_backward_work(const Call& call) {
   tally.vector({wanted.input ? 9 : 4, n});
   tally.read(grad);
   tally.read(x);
-  for (std::size_t i = 2; i <= 4; ++i) tally.read_optional(call.at(i));
-  if (wanted.input) tally.write(sized(n, x.dtype));
-  if (wanted.gamma) tally.write(sized(x.shape.dims[1], x.dtype));
-  if (wanted.beta) tally.write(sized(x.shape.dims[1], x.dtype));
+  for (int i = 2; i <= 4; ++i) tally.read_optional(call.at(i));
+  if (wanted.input) tally.write(bytes_of(n, x.dtype));
+  if (wanted.gamma) tally.write(bytes_of(x.shape.dims[1], x.dtype));
+  if (wanted.beta) tally.write(bytes_of(x.shape.dims[1], x.dtype));
   return tally.work();
 }
 
@@ -157,7 +157,7 @@ Work rms_norm_work(const Call& call) {
   tally.vector({2, rows});
   tally.read(x);
   tally.read_optional(gamma);
-  tally.write(sized(n, x.dtype) + rows * kStatBytes);
+  tally.write(bytes_of(n, x.dtype) + rows * kStatBytes);
   return tally.work();
 }
 
@@ -175,29 +175,28 @@ Work rms_norm_backward_work(const Call& call) {
   tally.read(x);
   tally.read_optional(call.at(3));
   tally.read_optional(gamma);
-  if (wanted.input) tally.write(sized(n, x.dtype));
-  if (wanted.gamma && gamma.is_tensor()) tally.write(sized(numel(gamma.shape), x.dtype));
+  if (wanted.input) tally.write(bytes_of(n, x.dtype));
+  if (wanted.gamma && gamma.is_tensor()) tally.write(bytes_of(numel(gamma.shape), x.dtype));
   return tally.work();
 }
 
 Work sync_norm_work(const Call& call) {
   struct Form {
     int flops, large_reads, large_writes;
-    std::size_t vectors_end;  // per-channel arguments stand behind the large ones, up to here
+    int vectors_end;  // per-channel arguments stand behind the large ones, up to here
     int channel_writes;
   };
   static constexpr Form kForms[] = {{3, 1, 0, 1, 2}, {2, 1, 1, 5, 0}, {4, 2, 0, 5, 4}, {5, 2, 1, 7, 0}};
   const Form& form = kForms[call.detail];
-  const Arg& x = call.at(static_cast<std::size_t>(form.large_reads) - 1);
+  const Arg& x = call.at(form.large_reads - 1);
   if (!call.at(0).is_tensor() || !x.is_tensor()) return unknown_work(kNoShapes);
   if (x.shape.rank() < 2) return unknown_work(kMalformed);
   const Amount n = numel(x.shape);
   Tally tally(call, x.dtype);
   tally.vector({form.flops, n});
-  for (std::size_t i = 0; i < static_cast<std::size_t>(form.large_reads); ++i) tally.read(call.at(i));
-  for (std::size_t i = static_cast<std::size_t>(form.large_reads); i < form.vectors_end; ++i)
-    tally.read_optional(call.at(i));
-  if (form.large_writes > 0) tally.write(sized(n, x.dtype));
+  for (int i = 0; i < form.large_reads; ++i) tally.read(call.at(i));
+  for (int i = form.large_reads; i < form.vectors_end; ++i) tally.read_optional(call.at(i));
+  if (form.large_writes > 0) tally.write(bytes_of(n, x.dtype));
   tally.write(Amount(form.channel_writes) * x.shape.dims[1] * kStatBytes);
   return tally.work();
 }

@@ -113,9 +113,10 @@ Arg arg_from(std::string_view dims, std::string_view type, std::string_view stri
 
 }  // namespace
 
-const Arg& OpArgs::at(std::size_t i) const {
+const Arg& OpArgs::at(std::int64_t i) const {
   static const Arg kAbsent;
-  return i < args.size() ? args[i] : kAbsent;
+  const auto at = static_cast<std::size_t>(i);
+  return at < args.size() ? args[at] : kAbsent;
 }
 
 OpArgs parse_op_args(std::string_view dims, std::string_view types, std::string_view strides,
@@ -196,6 +197,11 @@ std::optional<std::vector<double>> numbers_of(const Arg& arg) {
     values.push_back(*number);
   }
   return values;
+}
+
+Amount bytes_of(Amount count, DType type) {
+  const std::int64_t bytes = bytes_per_element(type);
+  return bytes == 0 ? Amount::unknown() : count * bytes;
 }
 
 }  // namespace stepscope::derive

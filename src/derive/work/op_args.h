@@ -40,8 +40,6 @@ struct Arg {
 
   bool is_tensor() const { return kind == ArgKind::tensor && sizes_known; }
   bool is_list() const { return kind == ArgKind::tensor_list && sizes_known; }
-  /// A tensor without dimensions. A Python number recorded as an operand looks the same.
-  bool is_zero_dim() const { return is_tensor() && shape.dims.empty(); }
 };
 
 struct OpArgs {
@@ -51,8 +49,8 @@ struct OpArgs {
   bool has_strides = false;
   bool has_concrete = false;
 
-  /// Argument i; an argument of kind unknown past the end.
-  const Arg& at(std::size_t i) const;
+  /// Argument i; an argument of kind unknown past the end and below 0.
+  const Arg& at(std::int64_t i) const;
   std::size_t size() const { return args.size(); }
 };
 
@@ -66,6 +64,8 @@ Amount touched_elements(const Shape& shape);
 /// Touched elements × bytes per element. A tensor of unknown type or an argument that is no tensor is
 /// unknown.
 Amount touched_bytes(const Arg& tensor);
+/// Of `count` elements; unknown for a type that is not known.
+Amount bytes_of(Amount count, DType type);
 
 /// The value of a scalar argument; nothing when it was not recorded or is of another type.
 std::optional<std::int64_t> integer_of(const Arg& arg);

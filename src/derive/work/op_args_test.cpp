@@ -30,7 +30,7 @@ TEST(OpArgs, ReadsTensorsScalarsAndNone) {
 TEST(OpArgs, EmptyDimsMeanFourThings) {
   const OpArgs args = parse_op_args("[[], [], [], [], []]",
                                     R"(["double", "Scalar", "TensorList", "GenericList", ""])", "", "");
-  EXPECT_TRUE(args.at(0).is_zero_dim());
+  EXPECT_TRUE(args.at(0).is_tensor() && args.at(0).shape.dims.empty());
   EXPECT_EQ(numel(args.at(0).shape).value(), 1);
   EXPECT_EQ(args.at(1).kind, ArgKind::scalar);
   EXPECT_EQ(args.at(2).kind, ArgKind::tensor_list);

@@ -17,7 +17,7 @@ DType list_type(const Call& call, const Arg& list) {
 }
 
 Amount list_bytes(const Call& call, const Arg& list) {
-  return sized(list_elements(list), list_type(call, list));
+  return bytes_of(list_elements(list), list_type(call, list));
 }
 
 bool is_foreach_copy(const Call& call) { return call.name.starts_with("aten::_foreach_copy"); }

@@ -66,7 +66,7 @@ Work max_pool_work(const Call& call) {
   Tally tally(call, x.dtype);
   tally.vector({out->outputs, out->window});
   tally.read(x);
-  tally.write(sized(out->outputs, x.dtype) + out->outputs * 8);
+  tally.write(bytes_of(out->outputs, x.dtype) + out->outputs * 8);
   return tally.work();
 }
 
@@ -79,7 +79,7 @@ Work max_pool_backward_work(const Call& call) {
   tally.vector({outputs});
   tally.read(grad);
   tally.read(outputs * 8);
-  tally.write(sized(numel(x.shape), x.dtype));
+  tally.write(bytes_of(numel(x.shape), x.dtype));
   return tally.work();
 }
 
@@ -95,7 +95,7 @@ Work average_pool_work(const Call& call) {
     tally.vector({numel(x.shape)});
   }
   tally.read(x);
-  tally.write(sized(out->outputs, x.dtype));
+  tally.write(bytes_of(out->outputs, x.dtype));
   return tally.work();
 }
 
@@ -116,7 +116,7 @@ Work adaptive_pool_work(const Call& call) {
     outputs *= size ? Amount(*size) : Amount::unknown();
   }
   if (outputs.known()) {
-    tally.write(sized(outputs, x.dtype));
+    tally.write(bytes_of(outputs, x.dtype));
   } else {
     tally.bytes_unknown(kNoConcrete);
   }
@@ -147,7 +147,7 @@ Work upsample_work(const Call& call) {
   Tally tally(call, x.dtype);
   tally.vector({call.detail, outputs});
   tally.read(x);
-  tally.write(sized(outputs, x.dtype));
+  tally.write(bytes_of(outputs, x.dtype));
   return tally.work();
 }
 
@@ -161,7 +161,7 @@ Work grid_sampler_work(const Call& call) {
   tally.vector({7, outputs});
   tally.read(x);
   tally.read(grid);
-  tally.write(sized(outputs, x.dtype));
+  tally.write(bytes_of(outputs, x.dtype));
   return tally.work();
 }
 

@@ -41,15 +41,15 @@ Remaining remaining(const Call& call, std::size_t dim_index) {
 Amount output_bytes(Amount count, DType in, int output) {
   switch (output) {
     case kSumType:
-      return sized(count, is_integer(in) ? DType::int64 : in);
+      return bytes_of(count, is_integer(in) ? DType::int64 : in);
     case kBoolType:
       return count;
     case kIndexType:
       return count * 8;
     case kValueAndIndex:
-      return sized(count, in) + count * 8;
+      return bytes_of(count, in) + count * 8;
     default:
-      return sized(count, in);
+      return bytes_of(count, in);
   }
 }
 
@@ -68,9 +68,7 @@ Work reduce_work(const Call& call) {
   const auto dim_index = static_cast<std::size_t>(call.detail & 15);
   int output = call.detail / 256;
   if (output == kValueAndIndex && call.at(1).is_tensor()) {  // max(x, y) is element-wise
-    const Call pair{call.name,   call.args, call.convention, call.hints, elementwise_detail(2, 1),
-                    call.formula};
-    return elementwise_work(pair);
+    return elementwise_work({call.name, call.args, call.convention, call.hints, elementwise_detail(2, 1)});
   }
   if (output == kValueAndIndex && reduces_all(call, dim_index)) output = kSameType;
   const Remaining out = remaining(call, dim_index);
@@ -97,7 +95,7 @@ Work scan_work(const Call& call) {
   Tally tally(call, x.dtype);
   tally.vector({n});
   tally.read(x);
-  tally.write(call.in_place() ? touched_bytes(x) : sized(n, out));
+  tally.write(call.in_place() ? touched_bytes(x) : bytes_of(n, out));
   return tally.work();
 }
 
@@ -111,7 +109,7 @@ Work sort_work(const Call& call) {
   const double flops = elements > 1 ? elements * std::log2(elements) : 0.0;
   tally.vector({n.known() && flops < 9e18 ? Amount(std::llround(flops)) : Amount::unknown()});
   tally.read(x);
-  tally.write(sized(n, x.dtype) + n * 8);
+  tally.write(bytes_of(n, x.dtype) + n * 8);
   return tally.work();
 }
 
@@ -130,7 +128,7 @@ Work topk_work(const Call& call) {
     tally.bytes_unknown(kNoConcrete);
   } else {
     const Amount kept = n / x.shape.dims[static_cast<std::size_t>(dim)] * *k;
-    tally.write(sized(kept, x.dtype) + kept * 8);
+    tally.write(bytes_of(kept, x.dtype) + kept * 8);
   }
   return tally.work();
 }

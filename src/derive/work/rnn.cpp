@@ -18,22 +18,18 @@ constexpr RnnLayout kRnnLayouts[] = {
     {10, 11, -1, 12, 16, true},  // kMiopenRnnBackward
 };
 
-constexpr std::size_t kOutput = 6;  // of the backward ops; its gradient follows
-
-std::optional<std::int64_t> scalar(const Call& call, int index) {
-  return index < 0 ? std::nullopt : integer_of(call.at(static_cast<std::size_t>(index)));
-}
+constexpr std::int64_t kOutput = 6;  // of the backward ops; its gradient follows
 
 struct Layers {
   Amount hidden, width, count, directions;  // width: of the output per direction
 };
 
 std::optional<Layers> layers_of(const Call& call, const RnnLayout& at) {
-  const auto hidden = scalar(call, at.hidden);
-  const auto layers = scalar(call, at.layers);
-  const auto both = boolean_of(call.at(static_cast<std::size_t>(at.bidirectional)));
+  const auto hidden = integer_of(call.at(at.hidden));
+  const auto layers = integer_of(call.at(at.layers));
+  const auto both = boolean_of(call.at(at.bidirectional));
   if (!hidden || !layers || !both || *hidden < 0 || *layers < 1 || *layers > 1000) return std::nullopt;
-  const std::int64_t projection = scalar(call, at.projection).value_or(0);
+  const std::int64_t projection = integer_of(call.at(at.projection)).value_or(0);
   return Layers{*hidden, projection > 0 ? projection : *hidden, *layers, *both ? 2 : 1};
 }
 
@@ -54,7 +50,7 @@ std::optional<Weights> recorded_weights(const Arg& list) {
 
 std::optional<Weights> derived_weights(const Call& call, const RnnLayout& at, const Layers& layers,
                                        std::int64_t input_size) {
-  const auto mode = scalar(call, at.mode);
+  const auto mode = integer_of(call.at(at.mode));
   if (!mode || *mode < 0 || *mode > 3) return std::nullopt;
   const Amount gates = *mode == 2 ? 4 : *mode == 3 ? 3 : 1;
   Weights w;
@@ -111,7 +107,7 @@ Work fused_cell_work(const Call& call) {
   const std::int64_t element = bytes_per_element(gates.dtype);
   Tally tally(call, gates.dtype);
   tally.vector({10, outputs});
-  for (std::size_t i = 0; i <= 1; ++i) tally.read(call.at(i));
+  for (int i = 0; i <= 1; ++i) tally.read(call.at(i));
   tally.read_optional(state);
   // LSTM: both states and the four gates; GRU: the state and a workspace of five.
   tally.write(outputs * (call.detail == 4 ? 2 + 4 : 1 + 5) * element);

@@ -1,6 +1,5 @@
 // Call and Tally: what a work function of one op family gets, and what it fills. A Tally adds up FLOPs and
-// bytes as Amounts, so one unknown part makes that total unknown and nothing else, and writes the formula on
-// demand.
+// bytes as Amounts, so one unknown part makes that total unknown and nothing else.
 #pragma once
 
 #include <initializer_list>
@@ -19,9 +18,8 @@ struct Call {
   Convention convention;
   const WorkHints& hints;
   int detail = 0;
-  std::string* formula = nullptr;  ///< filled when a person asks; null in bulk work
 
-  const Arg& at(std::size_t i) const { return args.at(i); }
+  const Arg& at(std::int64_t i) const { return args.at(i); }
   bool in_place() const { return name.ends_with('_') && !name.ends_with("__"); }
 };
 
@@ -36,17 +34,13 @@ inline constexpr std::string_view kNotModelled = "no formula for this op";
 /// Work with nothing known and the reason. `reason` is static text.
 Work unknown_work(std::string_view reason);
 
-/// Bytes of so many elements.
-Amount sized(Amount count, DType type);
-
 class Tally {
  public:
   Tally(const Call& call, DType compute) : call_(call) { work_.compute = compute; }
 
-  void matrix(std::initializer_list<Amount> factors);  ///< adds the product; part of the model's FLOPs
-  void recomputed(
-      std::initializer_list<Amount> factors);          ///< adds the product; not part of the model's FLOPs
-  void vector(std::initializer_list<Amount> factors);  ///< adds the product
+  /// Each adds the product of the factors.
+  void matrix(std::initializer_list<Amount> factors) { matrix_ += product(factors); }
+  void vector(std::initializer_list<Amount> factors) { vector_ += product(factors); }
   void read(Amount bytes) { read_ += bytes; }
   void write(Amount bytes) { written_ += bytes; }
   void read(const Arg& tensor) { read_ += touched_bytes(tensor); }
@@ -58,25 +52,19 @@ class Tally {
   void estimated() { work_.estimated = true; }
   void bytes_upper_bound() { work_.bytes_upper_bound = true; }
   void sparse() { work_.sparse = true; }
-  void bounds(Amount low, Amount high);  ///< the interval of the matrix FLOPs; marks the work estimated
 
   Work work() const;
 
  private:
   static Amount product(std::initializer_list<Amount> factors);
-  void write_formula(std::initializer_list<Amount> factors, bool is_matrix);
 
   const Call& call_;
   Work work_;
   Amount matrix_ = 0;
-  Amount recomputed_ = 0;
   Amount vector_ = 0;
   Amount read_ = 0;
   Amount written_ = 0;
-  Amount low_ = Amount::unknown();
-  Amount high_ = Amount::unknown();
   std::string_view byte_reason_ = kNoElementType;
-  bool formula_is_matrix_ = false;
 };
 
 }  // namespace stepscope::derive

@@ -13,19 +13,16 @@
 
 namespace stepscope::derive {
 
-/// Whose numbers: ours; torch's FlopCounterMode (attention masks ignored, weight gradients of grouped
-/// convolutions × groups, only contractions); or TraceLens's performance models with their defects.
-enum class Convention : std::uint8_t { exact, torch, tracelens };
+/// Whose numbers: ours, or torch's FlopCounterMode (attention masks ignored, weight gradients of grouped
+/// convolutions × groups, only contractions).
+enum class Convention : std::uint8_t { exact, torch };
 
 /// canonical: claims the work of everything below it. composite: claims only when nothing below it does.
 enum class WorkRole : std::uint8_t { none, canonical, composite };
 
 struct Work {
-  std::int64_t matrix_flops = 0;       ///< contractions: GEMM, convolution, attention, RNN
-  std::int64_t vector_flops = 0;       ///< everything else, bias and epilogue included
-  std::int64_t model_flops = 0;        ///< matrix_flops without recomputed scores: what MFU counts
-  std::int64_t matrix_flops_low = 0;   ///< with `estimated`: the least and the most that the recorded
-  std::int64_t matrix_flops_high = 0;  ///< arguments allow; else both equal matrix_flops
+  std::int64_t matrix_flops = 0;  ///< contractions: GEMM, convolution, attention, RNN
+  std::int64_t vector_flops = 0;  ///< everything else, bias and epilogue included
   std::int64_t bytes_read = 0;
   std::int64_t bytes_written = 0;
   bool flops_known = false;  ///< false: the three FLOP fields are 0 and mean nothing
@@ -59,19 +56,6 @@ bool is_elementwise(std::string_view op_name);
 
 Work work_of(std::string_view op_name, const OpArgs& args, Convention convention = Convention::exact,
              const WorkHints& hints = {});
-
-/// Work of the backward pass of `forward_name`, for autograd functions that record no arguments of their own.
-/// Known for attention (exact, torch) and for the reductions that TraceLens models.
-Work backward_work_of(std::string_view forward_name, const OpArgs& forward_args,
-                      Convention convention = Convention::exact);
-
-/// An op of unknown name whose kernel is an ATen elementwise kernel: one FLOP per element of the broadcast of
-/// its tensor operands. Marked estimated.
-Work elementwise_kernel_work(const OpArgs& args);
-
-/// The matrix FLOPs with their factors, e.g. "2·8944·1024·2816 = 51.58 GFLOP", or the vector FLOPs of an op
-/// without contractions. Empty when the FLOPs are unknown.
-std::string work_formula(std::string_view op_name, const OpArgs& args, const WorkHints& hints = {});
 
 /// What `torch.profiler(with_flops=True)` prints: mm, addmm, bmm, baddbmm, conv2d, mul, add by exact name.
 std::optional<std::int64_t> with_flops_of(std::string_view op_name, const OpArgs& args);

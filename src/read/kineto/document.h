@@ -256,4 +256,29 @@ void parse_end(DocumentParser<Events, List>& parser, const Block& block, typenam
   parser.finish(block, batch);
 }
 
+/// The next block of a text that one thread reads; `most`: bytes of the largest block.
+template <class Events, class List>
+void parse_next(DocumentParser<Events, List>& parser, BlockReader& reader, const Block& block,
+                std::size_t most, typename Events::Sink& batch) {
+  const char* rest = parser.parse(block, batch, block.begin());
+  while (rest != block.end() && !parser.lost() && !block.last && block.size >= most) {
+    parser.cut_long(rest, most);
+    rest = parser.parse(block, batch, rest);
+  }
+  if (block.last)
+    parse_end(parser, block, batch, rest);
+  else if (rest != block.end())
+    reader.unread(text_between(rest, block.end()));
+}
+
+/// A block of a text that several threads read. Whether it proves where the next one begins.
+template <class Events, class List>
+bool parse_alone(DocumentParser<Events, List>& parser, const Block& block, typename Events::Sink& batch) {
+  const char* rest = parser.parse(block, batch, block.begin());
+  const bool proven =
+      rest == block.end() && !parser.lost() && parser.place == Place::events && !parser.bare_array;
+  if (block.last) parse_end(parser, block, batch, rest);
+  return proven || block.last;
+}
+
 }  // namespace stepscope::read

@@ -21,6 +21,13 @@ void put_six(std::string& out, double value) {
   out.append(digits, end);
 }
 
+/// Args that begin with the op around `call`, if there is one.
+EventArgs args_of(EventText& text, const LaunchCall* call) {
+  EventArgs args(text.out);
+  if (call != nullptr && call->op != 0) args.add("External id", call->op);
+  return args;
+}
+
 }  // namespace
 
 template <class Take>
@@ -146,9 +153,7 @@ void DeviceText::arrow(EventText& text, const LaunchCall* call, bool starts, std
                        std::int64_t tid, std::int64_t at) const {
   if (call == nullptr || !call->has_work) return;
   text.begin(starts ? "s" : "f", "ac2g", "ac2g", pid, tid, at);
-  text.out += R"(, "id": )";
-  put(text.out, call->flow());
-  text.out += starts ? "}" : R"(, "bp": "e"})";
+  text.arrow(call->flow(), starts);
 }
 
 void DeviceText::api_call(EventText& text, const ApiCall& call, std::string_view name) {
@@ -157,8 +162,7 @@ void DeviceText::api_call(EventText& text, const ApiCall& call, std::string_view
   text.begin("X", call.is_driver != 0 ? "cuda_driver" : "cuda_runtime", name, recording_.pid(), call.thread,
              begin);
   text.duration(ns(call.end) - begin);
-  EventArgs args(text.out);
-  if (launch != nullptr && launch->op != 0) args.add("External id", launch->op);
+  EventArgs args = args_of(text, launch);
   args.add("cbid", call.number);
   args.add("correlation", launch != nullptr ? launch->flow() : std::int64_t{call.correlation});
   args.end();
@@ -196,8 +200,7 @@ void DeviceText::kernel(EventText& text, const Kernel& kernel, std::string_view 
   if (!begin_work(text, kernel, "kernel", name)) return;
   const std::int64_t begin = ns(kernel.begin);
   const LaunchCall* call = call_of(kernel.correlation, begin);
-  EventArgs args(text.out);
-  if (call != nullptr && call->op != 0) args.add("External id", call->op);
+  EventArgs args = args_of(text, call);
   args.add("queued", kernel.queued);
   place_args(args, kernel, call);
   args.add("registers per thread", kernel.registers);
@@ -221,14 +224,11 @@ void DeviceText::kernel(EventText& text, const Kernel& kernel, std::string_view 
   arrow(text, call, false, kernel.device, or_none(kernel.stream), begin);
 }
 
-void DeviceText::amount(EventText& text, EventArgs& args, const DeviceWork& work, std::uint64_t bytes) const {
+void DeviceText::amount(EventArgs& args, const DeviceWork& work, std::uint64_t bytes) const {
   args.add("bytes", static_cast<std::int64_t>(bytes));
   const std::int64_t duration = ns(work.end) - ns(work.begin);
   if (duration > 0) {
-    char digits[32];
-    args.key("memory bandwidth (GB/s)");
-    const double rate = static_cast<double>(bytes) / static_cast<double>(duration);
-    text.out.append(digits, std::to_chars(digits, digits + sizeof digits, rate).ptr);
+    put_real(args.key("memory bandwidth (GB/s)"), static_cast<double>(bytes) / static_cast<double>(duration));
   }
   args.end();
 }
@@ -237,8 +237,7 @@ void DeviceText::copy(EventText& text, const Memcpy& copy) {
   const bool peer = copy.value == 1;
   if (!begin_work(text, copy, "gpu_memcpy", copy_name(copy))) return;
   const LaunchCall* call = call_of(copy.correlation, ns(copy.begin));
-  EventArgs args(text.out);
-  if (call != nullptr && call->op != 0) args.add("External id", call->op);
+  EventArgs args = args_of(text, call);
   if (peer)
     args.add("fromDevice", copy.from_device)
         .add("inDevice", copy.device)
@@ -247,17 +246,16 @@ void DeviceText::copy(EventText& text, const Memcpy& copy) {
         .add("inContext", copy.context)
         .add("toContext", copy.to_context);
   place_args(args, copy, call, peer);
-  amount(text, args, copy, copy.bytes);
+  amount(args, copy, copy.bytes);
   arrow(text, call, false, copy.device, or_none(copy.stream), ns(copy.begin));
 }
 
 void DeviceText::fill(EventText& text, const Memset& fill) {
   if (!begin_work(text, fill, "gpu_memset", fill_name(fill))) return;
   const LaunchCall* call = call_of(fill.correlation, ns(fill.begin));
-  EventArgs args(text.out);
-  if (call != nullptr && call->op != 0) args.add("External id", call->op);
+  EventArgs args = args_of(text, call);
   place_args(args, fill, call);
-  amount(text, args, fill, fill.bytes);
+  amount(args, fill, fill.bytes);
   arrow(text, call, false, fill.device, or_none(fill.stream), ns(fill.begin));
 }
 
@@ -290,8 +288,7 @@ void DeviceText::wait(EventText& text, const Synchronization& wait) {
   text.begin("X", "cuda_sync", kind, device, stream, begin);
   text.duration(ns(wait.end) - begin);
   streams_.emplace(device, stream);
-  EventArgs args(text.out);
-  if (call != nullptr && call->op != 0) args.add("External id", call->op);
+  EventArgs args = args_of(text, call);
   args.add("cuda_sync_kind", kind);
   if (wait.value == kEventWait || wait.value == kStreamWait) waited_event(args, wait);
   args.add("stream", stream);

@@ -1,7 +1,6 @@
 // The devices of a recording, as Kineto's JSON tells them.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -63,7 +62,7 @@ class DeviceText {
     return calls_.of(correlation, begin_ns);
   }
   void place_args(EventArgs& args, const DeviceWork& work, const LaunchCall* call, bool peer = false) const;
-  void amount(EventText& text, EventArgs& args, const DeviceWork& work, std::uint64_t bytes) const;
+  void amount(EventArgs& args, const DeviceWork& work, std::uint64_t bytes) const;
   void arrow(EventText& text, const LaunchCall* call, bool starts, std::int64_t pid, std::int64_t tid,
              std::int64_t at) const;
   void annotations(EventText& text) const;

@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <random>
 #include <string>
 
@@ -9,6 +8,7 @@
 #include "record/device/occupancy.h"
 #include "record/device/words.h"
 #include "record/recording.h"
+#include "record/recording_for_test.h"
 #include "record/text/kineto_text.h"
 
 namespace stepscope::record {
@@ -125,23 +125,11 @@ template <class R>
 void put_record(std::string& out, R record, Type type) {
   record.type = type;
   record.units = sizeof record / 8;
-  out.append(reinterpret_cast<const char*>(&record), sizeof record);
+  put_bytes(out, record);
 }
 
 /// A recording with one device record of each type.
 std::string made_recording(DeviceClock clock) {
-  std::string file(kHeaderBytes, '\0');
-  Header header{};
-  std::memcpy(header.magic, kMagic, sizeof kMagic);
-  header.version = kVersion;
-  header.header_bytes = kHeaderBytes;
-  header.segment_bytes = kSegmentBytes;
-  header.segment_limit = 4;
-  header.claimed = 1;
-  header.pid = 7;
-  header.begin = {1000, 1000, 1'700'000'000'000'001'000};
-  header.end = {90'000'000, 90'000'000, 1'700'000'000'090'000'000};
-  std::memcpy(file.data(), static_cast<const void*>(&header), sizeof header);
   std::string records;
   DeviceSession session{};
   session.value = static_cast<std::uint32_t>(clock);
@@ -185,11 +173,7 @@ std::string made_recording(DeviceClock clock) {
   put_record(records, EventRecord{}, Type::event_record);
   put_record(records, Overhead{{}, 9'700, 9'800}, Type::overhead);
   put_record(records, DeviceCounts{{}, 1, 2, 3, 4}, Type::device_counts);
-  SegmentHeader segment{};
-  segment.committed = static_cast<std::uint32_t>(sizeof segment + records.size());
-  segment.thread = 9;
-  file.append(reinterpret_cast<const char*>(&segment), sizeof segment);
-  return file + records;
+  return recording_for_test(records);
 }
 
 std::string text_of(const std::string& file) {

@@ -1,7 +1,10 @@
 #include "record/events/execution_trace.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <ctime>
+#include <iterator>
 #include <map>
 #include <string>
 #include <tuple>
@@ -79,9 +82,7 @@ class Writer {
       if (!whole_) return;
       write(op);
     }
-    out_ += "\n  ],\n  \"finish_ts\": ";
-    put(out_, recording_.end_ns() / 1'000'000);
-    out_ += "\n}\n";
+    out_ += fmt::format("\n  ],\n  \"finish_ts\": {}\n}}\n", recording_.end_ns() / 1'000'000);
     pass_on();
   }
 
@@ -127,19 +128,13 @@ class Writer {
   }
 
   void head() {
-    out_ += R"({"schema": ")";
-    out_ += kSchema;
-    out_ += R"(", "pid": )";
-    put(out_, recording_.pid());
-    out_ += R"(, "time": ")";
     const std::time_t seconds = recording_.begin_ns() / 1'000'000'000;
     std::tm local{};
     char text[32] = "";
     if (::localtime_r(&seconds, &local) != nullptr) std::strftime(text, sizeof text, "%F %T", &local);
-    out_ += text;
-    out_ += R"(", "start_ts": )";
-    put(out_, recording_.begin_ns() / 1'000'000);
-    out_ += ",\n  \"nodes\": [";
+    out_ += fmt::format(R"({{"schema": "{}", "pid": {}, "time": "{}", "start_ts": {},)"
+                        "\n  \"nodes\": [",
+                        kSchema, recording_.pid(), text, recording_.begin_ns() / 1'000'000);
   }
 
   void write(const OpRow& op) {
@@ -160,24 +155,16 @@ class Writer {
 
   void node(std::int64_t id, std::string_view name, std::int64_t parent, std::string_view inputs,
             const Attributes& about) {
-    out_ += id == kRoot ? "\n" : ",\n";
-    out_ += R"({"id": )";
-    put(out_, id);
-    out_ += R"(, "name": )";
+    const auto out = std::back_inserter(out_);
+    fmt::format_to(out, R"({}{{"id": {}, "name": )", id == kRoot ? "\n" : ",\n", id);
     append_json(out_, name);
-    out_ += R"(, "ctrl_deps": )";
-    put(out_, parent);
-    out_ += R"(, "inputs": {)";
-    out_ += inputs;
-    out_ += R"(}, "outputs": {"values": [], "shapes": [], "types": [], "strides": []}, "attrs": [)";
+    fmt::format_to(
+        out,
+        R"(, "ctrl_deps": {}, "inputs": {{{}}}, "outputs": {{"values": [], "shapes": [], "types": [], )"
+        R"("strides": []}}, "attrs": [)",
+        parent, inputs);
     const auto number = [&](std::string_view key, std::string_view type, std::int64_t value) {
-      out_ += R"({"name": ")";
-      out_ += key;
-      out_ += R"(", "type": ")";
-      out_ += type;
-      out_ += R"(", "value": )";
-      put(out_, value);
-      out_ += "}, ";
+      fmt::format_to(out, R"({{"name": "{}", "type": "{}", "value": {}}}, )", key, type, value);
     };
     number("rf_id", "uint64", about.rf_id);
     number("fw_parent", "uint64", about.forward_parent);

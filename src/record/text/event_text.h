@@ -41,6 +41,13 @@ class EventText {
     put_us(out, std::max<std::int64_t>(0, ns));
   }
 
+  /// The end of an arrow's event, whose number is `id`.
+  void arrow(std::int64_t id, bool starts) {
+    out += R"(, "id": )";
+    put(out, id);
+    out += starts ? "}" : R"(, "bp": "e"})";
+  }
+
   void pass_on_if_long() {
     constexpr std::size_t kPiece = std::size_t{256} * 1024;
     if (out.size() >= kPiece) pass_on();

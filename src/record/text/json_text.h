@@ -4,7 +4,6 @@
 #include <charconv>
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 namespace stepscope::record {
 

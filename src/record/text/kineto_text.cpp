@@ -110,19 +110,15 @@ class Writer {
 
   void arrow(const FlowEnd& end) {
     document_.text.begin(end.ends ? "f" : "s", "dataloader", "dataloader", end.pid, end.thread, end.ns);
-    out_ += R"(, "id": )";
-    put(out_, document_.arrows);
-    out_ += end.ends ? R"(, "bp": "e"})" : "}";
+    document_.text.arrow(document_.arrows, !end.ends);
     document_.text.pass_on_if_long();
   }
 
   void tail() {
     document_.text.begin("X", "Trace", "PyTorch Profiler (0)", recording_.pid(), 0, recording_.begin_ns());
-    out_ += R"(, "dur": )";
-    put_us(out_, std::max<std::int64_t>(0, recording_.end_ns() - recording_.begin_ns()));
-    out_ += R"(, "args": {"Op count": )";
-    put(out_, document_.written.events);
-    out_ += "}}\n]}\n";
+    document_.text.duration(recording_.end_ns() - recording_.begin_ns());
+    EventArgs(out_).add("Op count", document_.written.events).end();
+    out_ += "\n]}\n";
   }
 
   const Recording& recording_;

@@ -55,19 +55,14 @@ void ProcessText::op(const Segment& segment, const Texts& texts, std::span<const
   const std::int64_t begin = recording_.times().ns(op.begin), end = recording_.times().ns(op.end);
   if (begin < first_ns_ || end > last_ns_) return;
   const std::string_view overload = texts.overload(op.value);
-  begin_op(segment, op, texts[op.value], overload, begin);
-  out_ += R"(, "dur": )";
-  put_us(out_, std::max<std::int64_t>(0, end - begin));
-  out_ += R"(, "args": {"External id": )";
-  put(out_, ++written_.events);
-  out_ += R"(, "Ev Idx": )";
-  put(out_, written_.events - 1);
-  out_ += R"(, "Record function id": )";
-  put(out_, ops_);
-  if (!overload.empty() && document_.op_names == OpNames::plain) {
-    out_ += R"(, "Overload name": )";
-    append_json(out_, overload);
-  }
+  std::string name(texts[op.value]);
+  if (!overload.empty() && document_.op_names == OpNames::with_overloads) (name += '.') += overload;
+  begin_event("X", op.scope == kUserScope ? "user_annotation" : "cpu_op", name, segment.thread, begin);
+  document_.text.duration(end - begin);
+  ++written_.events;
+  EventArgs args(out_);
+  args.add("External id", written_.events).add("Ev Idx", written_.events - 1).add("Record function id", ops_);
+  if (!overload.empty() && document_.op_names == OpNames::plain) args.add("Overload name", overload);
   if (devices_.wants(op))
     devices_.add({segment.thread, begin, end, written_.events}, op.scope == kUserScope, texts[op.value]);
   SequencedOp sequenced{};
@@ -82,15 +77,7 @@ void ProcessText::op(const Segment& segment, const Texts& texts, std::span<const
     if (known.second) known.first->second = inputs_text(texts[op.signature]);
     out_ += known.first->second;
   }
-  out_ += "}}";
-}
-
-void ProcessText::begin_op(const Segment& segment, const Op& op, std::string_view name,
-                           std::string_view overload, std::int64_t begin) {
-  std::string full;
-  if (!overload.empty() && document_.op_names == OpNames::with_overloads)
-    name = full.append(name).append(".").append(overload);
-  begin_event("X", op.scope == kUserScope ? "user_annotation" : "cpu_op", name, segment.thread, begin);
+  args.end();
 }
 
 /// One that another thread told of comes behind what its own thread told: calls are told as they end.
@@ -119,34 +106,23 @@ void ProcessText::add_call(PythonCall call) {
 
 void ProcessText::write_call(const PythonCall& call) {
   begin_event("X", "python_function", call.name, call.track, call.begin_ns);
-  out_ += R"(, "dur": )";
-  put_us(out_, std::max<std::int64_t>(0, call.end_ns - call.begin_ns));
-  out_ += R"(, "args": {"Ev Idx": )";
-  put(out_, written_.events++);
-  out_ += R"(, "Python id": )";
-  put(out_, call.ids.id);
-  out_ += R"(, "Python parent id": )";
+  document_.text.duration(call.end_ns - call.begin_ns);
+  EventArgs args(out_);
+  args.add("Ev Idx", written_.events++).add("Python id", call.ids.id);
   if (call.ids.parent == 0)
-    out_ += "null";
+    args.key("Python parent id") += "null";
   else
-    put(out_, call.ids.parent);
+    args.add("Python parent id", call.ids.parent);
   const std::size_t number = call.name.rfind('_');
   if (call.is_module && number != call.name.npos) {
     std::int64_t id = 0;
     std::from_chars(call.name.data() + number + 1, call.name.data() + call.name.size(), id);
-    out_ += R"(, "Python module id": )";
-    put(out_, id);
+    args.add("Python module id", id);
   }
-  if (!call.path.empty()) {
-    out_ += R"(, "Module path": )";
-    append_json(out_, call.path);
-  }
-  if (call.ended_late) out_ += R"(, "finished": false)";
-  if (call.samples > 0) {
-    out_ += R"(, "sampled": 1, "samples": )";
-    put(out_, call.samples);
-  }
-  out_ += "}}";
+  if (!call.path.empty()) args.add("Module path", call.path);
+  if (call.ended_late) args.key("finished") += "false";
+  if (call.samples > 0) args.add("sampled", 1).add("samples", call.samples);
+  args.end();
   document_.text.pass_on_if_long();
 }
 
@@ -213,30 +189,22 @@ void ProcessText::memory(const Segment& segment, std::span<const char> bytes) {
   Memory memory;
   if (!copy_to(memory, bytes)) return;
   begin_event("i", "cpu_instant_event", "[memory]", segment.thread, recording_.times().ns(memory.tick));
-  out_ += R"(, "s": "t", "args": {"Device Type": )";
-  put(out_, memory.device_type());
-  out_ += R"(, "Device Id": )";
-  put(out_, memory.device_index());
-  out_ += R"(, "Addr": )";
-  put(out_, static_cast<std::int64_t>(memory.address));
-  out_ += R"(, "Bytes": )";
-  put(out_, memory.bytes);
-  if (memory.device_type() == 0 && next_total_ < totals_.size()) {
-    out_ += R"(, "Total Allocated": )";
-    put(out_, totals_[next_total_++]);
-  }
-  out_ += R"(, "Ev Idx": )";
-  put(out_, written_.events++);
-  out_ += "}}";
+  out_ += R"(, "s": "t")";
+  EventArgs args(out_);
+  args.add("Device Type", memory.device_type()).add("Device Id", memory.device_index());
+  args.add("Addr", static_cast<std::int64_t>(memory.address)).add("Bytes", memory.bytes);
+  if (memory.device_type() == 0 && next_total_ < totals_.size())
+    args.add("Total Allocated", totals_[next_total_++]);
+  args.add("Ev Idx", written_.events++).end();
 }
 
 void ProcessText::counter(const Segment& segment, const Texts& texts, std::span<const char> bytes) {
   Counter counter;
   if (!copy_to(counter, bytes) || !std::isfinite(counter.number)) return;
   begin_event("C", "", texts[counter.value], segment.thread, recording_.times().ns(counter.tick));
-  out_ += R"(, "args": {"value": )";
-  put_real(out_, counter.number);
-  out_ += "}}";
+  EventArgs args(out_);
+  put_real(args.key("value"), counter.number);
+  args.end();
   ++written_.events;
 }
 
@@ -254,38 +222,31 @@ void ProcessText::links() {
     for (const bool start : {true, false}) {
       const SequencedEvent& at = start ? link.forward : link.backward;
       begin_event(start ? "s" : "f", "fwdbwd", "fwdbwd", at.thread, at.begin_ns);
-      out_ += R"(, "id": )";
-      put(out_, document_.arrows);
-      out_ += start ? "}" : R"(, "bp": "e"})";
+      document_.text.arrow(document_.arrows, start);
     }
     document_.text.pass_on_if_long();
   }
 }
 
-void ProcessText::about(std::string_view what, std::uint32_t thread, std::string_view key,
-                        std::string_view value, bool is_text) {
+EventArgs ProcessText::about(std::string_view what, std::uint32_t thread) {
   begin_event("M", "", what, thread, recording_.begin_ns());
-  out_ += R"(, "args": {")";
-  out_ += key;
-  out_ += "\": ";
-  if (is_text)
-    append_json(out_, value);
-  else
-    out_ += value;
-  out_ += "}}";
+  return EventArgs(out_);
 }
 
 void ProcessText::names(std::string_view process, std::string_view label) {
-  about("process_name", 0, "name", process);
-  about("process_labels", 0, "labels", label);
-  about("process_sort_index", 0, "sort_index", std::to_string(recording_.pid()), false);
+  about("process_name", 0).add("name", process).end();
+  about("process_labels", 0).add("labels", label).end();
+  about("process_sort_index", 0).add("sort_index", std::int64_t{recording_.pid()}).end();
   std::set<std::uint32_t> told;
   for (const Segment& segment : recording_.segments())
     if (!devices_.wrote(segment) && told.insert(segment.thread).second)
-      about("thread_name", segment.thread, "name",
-            "thread " + std::to_string(segment.thread) + " (" + segment.thread_name + ")");
+      about("thread_name", segment.thread)
+          .add("name", "thread " + std::to_string(segment.thread) + " (" + segment.thread_name + ")")
+          .end();
   for (const std::uint32_t thread : sampled_threads_)
-    about("thread_name", thread | kSampledTrack, "name", "thread " + std::to_string(thread) + ", sampled");
+    about("thread_name", thread | kSampledTrack)
+        .add("name", "thread " + std::to_string(thread) + ", sampled")
+        .end();
 }
 
 }  // namespace stepscope::record

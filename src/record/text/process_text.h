@@ -55,8 +55,6 @@ class ProcessText {
                    std::uint32_t thread, std::int64_t ns);
   void events(const Segment& segment);
   void op(const Segment& segment, const Texts& texts, std::span<const char> bytes);
-  void begin_op(const Segment& segment, const Op& op, std::string_view name, std::string_view overload,
-                std::int64_t begin);
   void call_of(const Segment& segment, const Texts& texts, const Op& op, std::span<const char> bytes);
   void call(std::uint32_t thread, const Op& op, std::string_view name, std::string_view path);
   void write_call(const PythonCall& call);
@@ -71,8 +69,7 @@ class ProcessText {
   void counter(const Segment& segment, const Texts& texts, std::span<const char> bytes);
   void flow(const Segment& segment, std::span<const char> bytes);
   void links();
-  void about(std::string_view what, std::uint32_t thread, std::string_view key, std::string_view value,
-             bool is_text = true);
+  EventArgs about(std::string_view what, std::uint32_t thread);
 
   /// A backward op.
   struct Backward {

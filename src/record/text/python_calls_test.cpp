@@ -2,15 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <random>
 #include <set>
 #include <string>
 
-#include "record/format.h"
+#include "record/recording_for_test.h"
 #include "record/text/kineto_text.h"
 #include "support/open_text.h"
-#include "support/put_bytes.h"
 
 namespace stepscope::record {
 namespace {
@@ -103,33 +101,8 @@ TEST(SampledCalls, TheSameNameBelowAnotherIsAnotherCall) {
   expect(calls[2], "f", 2, 110, 120, 1);
 }
 
-/// A text of at most 12 bytes.
-void put_text(std::string& out, std::uint32_t id, std::string_view bytes) {
-  Record head{Type::text, 3, id};
-  test::put_bytes(out, head);
-  test::put_bytes(out, static_cast<std::uint32_t>(bytes.size()));
-  out += bytes;
-  out.append(12 - bytes.size(), '\0');
-}
-
 std::string text_of(const std::string& records) {
-  std::string file(kHeaderBytes, '\0');
-  Header header{};
-  std::memcpy(header.magic, kMagic, sizeof kMagic);
-  header.version = kVersion;
-  header.header_bytes = kHeaderBytes;
-  header.segment_bytes = kSegmentBytes;
-  header.segment_limit = 4;
-  header.claimed = 1;
-  header.pid = 7;
-  header.begin = {1000, 1000, 1'700'000'000'000'001'000};
-  header.end = {90'000'000, 90'000'000, 1'700'000'000'090'000'000};
-  std::memcpy(file.data(), static_cast<const void*>(&header), sizeof header);
-  SegmentHeader segment{};
-  segment.committed = static_cast<std::uint32_t>(sizeof segment + records.size());
-  segment.thread = 9;
-  file.append(reinterpret_cast<const char*>(&segment), sizeof segment);
-  file += records;
+  const std::string file = recording_for_test(records);
   const auto recording = Recording::open(file);
   std::string text;
   if (recording.ok())
@@ -145,15 +118,15 @@ std::string made_records() {
   put_text(records, 1, "a.py(1): f");
   put_text(records, 2, "nn: Net_12");
   put_text(records, 3, "blocks.0");
-  test::put_bytes(records, Op{{Type::op, 4, 2}, 3000, 4000, 3, kModuleScope, 0, 1});
-  test::put_bytes(records, Op{{Type::op, 4, 1}, 2000, 5000, 0, kPythonScope, kEndedLate, 0});
+  put_bytes(records, Op{{Type::op, 4, 2}, 3000, 4000, 3, kModuleScope, 0, 1});
+  put_bytes(records, Op{{Type::op, 4, 1}, 2000, 5000, 0, kPythonScope, kEndedLate, 0});
   SequencedOp other{};
   static_cast<Op&>(other) = Op{{Type::op, 6, 1}, 2000, 6000, 0, kPythonScope, kEndedLate | kOtherThread, 0};
   other.forward_thread = 33;
-  test::put_bytes(records, other);
-  test::put_bytes(records, Sample{{Type::sample, 4, 9}, 10'000, 20'000, 2});
-  test::put_bytes(records, std::uint32_t{2});
-  test::put_bytes(records, std::uint32_t{1});
+  put_bytes(records, other);
+  put_bytes(records, Sample{{Type::sample, 4, 9}, 10'000, 20'000, 2});
+  put_bytes(records, std::uint32_t{2});
+  put_bytes(records, std::uint32_t{1});
   return records;
 }
 
@@ -189,16 +162,16 @@ TEST(Recorded, OfCallsThatBeginAndEndWithTheRecordingTheOuterIsAround) {
   put_text(records, 2, "a(2): main");
   put_text(records, 3, "a(3): outer");
   put_text(records, 4, "a(4): inner");
-  test::put_bytes(records, Op{{Type::op, 4, 4}, 5000, 9000, 0, kPythonScope, kEndedLate, 3});
-  test::put_bytes(records, Op{{Type::op, 4, 3}, 5000, 9000, 0, kPythonScope, kEndedLate, 2});
-  test::put_bytes(records, Op{{Type::op, 4, 2}, 1000, 9000, 0, kPythonScope, kEndedLate, 1});
-  test::put_bytes(records, Op{{Type::op, 4, 1}, 1000, 9000, 0, kPythonScope, kEndedLate, 0});
+  put_bytes(records, Op{{Type::op, 4, 4}, 5000, 9000, 0, kPythonScope, kEndedLate, 3});
+  put_bytes(records, Op{{Type::op, 4, 3}, 5000, 9000, 0, kPythonScope, kEndedLate, 2});
+  put_bytes(records, Op{{Type::op, 4, 2}, 1000, 9000, 0, kPythonScope, kEndedLate, 1});
+  put_bytes(records, Op{{Type::op, 4, 1}, 1000, 9000, 0, kPythonScope, kEndedLate, 0});
   for (const std::uint16_t depth : {std::uint16_t{1}, std::uint16_t{0}}) {
     SequencedOp other{};
     static_cast<Op&>(other) =
         Op{{Type::op, 6, depth + 1U}, 1000, 9000, 0, kPythonScope, kEndedLate | kOtherThread, depth};
     other.forward_thread = 33;
-    test::put_bytes(records, other);
+    put_bytes(records, other);
   }
   const std::string text = text_of(records);
   EXPECT_EQ(names_in(text), (std::vector<std::string>{"a(3): outer", "a(4): inner", "a(1): <mod>",
@@ -224,9 +197,9 @@ TEST(Recorded, OfSampledCallsTheOuterIsFirst) {
   put_text(records, 1, "a(1): main");
   put_text(records, 2, "a(2): f");
   for (const std::uint64_t tick : {10'000U, 20'000U}) {
-    test::put_bytes(records, Sample{{Type::sample, 4, 9}, tick, 20'000, 2});
-    test::put_bytes(records, std::uint32_t{2});
-    test::put_bytes(records, std::uint32_t{1});
+    put_bytes(records, Sample{{Type::sample, 4, 9}, tick, 20'000, 2});
+    put_bytes(records, std::uint32_t{2});
+    put_bytes(records, std::uint32_t{1});
   }
   EXPECT_EQ(names_in(text_of(records)), (std::vector<std::string>{"a(1): main", "a(2): f"}));
 }
@@ -245,7 +218,7 @@ TEST(Recorded, NothingOfPythonCallsIsBelieved) {
 TEST(Recorded, ASampleOfMoreThanThereIsIsLeftOut) {
   std::string records;
   put_text(records, 1, "a.py(1): f");
-  test::put_bytes(records, Sample{{Type::sample, 3, 9}, 10'000, 20'000, 4'000'000'000});
+  put_bytes(records, Sample{{Type::sample, 3, 9}, 10'000, 20'000, 4'000'000'000});
   EXPECT_EQ(text_of(records).find("sampled"), std::string::npos);
 }
 

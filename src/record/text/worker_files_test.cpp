@@ -4,13 +4,12 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 
 #include "read/files.h"
+#include "record/recording_for_test.h"
 #include "record/text/kineto_text.h"
-#include "support/put_bytes.h"
 
 namespace stepscope::record {
 namespace {
@@ -28,33 +27,20 @@ struct Made {
 
 /// One thread, number 9, whose ops are all called "fetch".
 std::string file_of(const Made& made) {
-  std::string file(kHeaderBytes, '\0');
-  Header header{};
-  std::memcpy(header.magic, kMagic, sizeof kMagic);
-  header.version = kVersion;
-  header.header_bytes = kHeaderBytes;
-  header.segment_bytes = kSegmentBytes;
-  header.segment_limit = 4;
-  header.claimed = 1;
+  HeaderForTest header;
   header.pid = made.pid;
   header.parent = made.parent;
   header.worker = made.worker;
   header.begin = {static_cast<std::uint64_t>(made.begin), made.begin, made.begin + made.since_epoch};
+  header.end = {};
   if (made.end > 0)
     header.end = {static_cast<std::uint64_t>(made.end), made.end, made.end + made.since_epoch};
-  std::memcpy(file.data(), static_cast<const void*>(&header), sizeof header);
   std::string records;
-  Text text{{Type::text, 3, 1}, 5, {}};
-  records.append(reinterpret_cast<const char*>(&text), kTextBytes);
-  records += std::string("fetch") + std::string(7, '\0');
+  put_text(records, 1, "fetch");
   for (const auto& [begin, end] : made.ops)
-    test::put_bytes(records, Op{{Type::op, 4, 1}, begin, end, 0, kUserScope, 0, 0});
-  for (const Flow& flow : made.flows) test::put_bytes(records, flow);
-  SegmentHeader segment{};
-  segment.committed = static_cast<std::uint32_t>(sizeof segment + records.size());
-  segment.thread = 9;
-  file.append(reinterpret_cast<const char*>(&segment), sizeof segment);
-  return file + records;
+    put_bytes(records, Op{{Type::op, 4, 1}, begin, end, 0, kUserScope, 0, 0});
+  for (const Flow& flow : made.flows) put_bytes(records, flow);
+  return recording_for_test(records, header);
 }
 
 Flow flow(bool begins, std::uint64_t tick, std::uint64_t id) {

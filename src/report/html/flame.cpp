@@ -6,6 +6,7 @@
 
 #include "report/html/parts.h"
 #include "report/names.h"
+#include "report/text/layout.h"
 #include "report/units.h"
 #include "report/utf8.h"
 

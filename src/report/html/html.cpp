@@ -7,7 +7,6 @@
 
 #include "report/html/parts.h"
 #include "report/text/layout.h"
-#include "report/units.h"
 #include "report/utf8.h"
 
 namespace stepscope::report {
@@ -25,21 +24,12 @@ void put_head(std::string& out, const Page& page) {
                      style_sheet());
 }
 
-/// The sentence above a comparison; "" where nothing is compared.
-std::string compared(const Page& page) {
-  for (const Report& report : page.reports)
-    for (const Table& table : report.tables)
-      if (std::string headline = headline_of(table); !headline.empty() && !page.verdict) return headline;
-  return "";
-}
-
 void put_title(std::string& out, const Page& page) {
-  const std::string headline = compared(page);
-  const bool judged = !headline.empty() || (page.verdict && !page.verdict->ranks.empty());
+  const bool judged = !page.headline.empty() || (page.verdict && !page.verdict->ranks.empty());
   out += "<header>\n";
   out += fmt::format("<{}>{}</{}>\n", judged ? "p class=\"what\"" : "h1", escaped(page.title),
                      judged ? "p" : "h1");
-  if (!headline.empty()) put_html_headline(out, headline);
+  if (!page.headline.empty()) put_html_headline(out, page.headline);
   if (page.verdict) {
     put_html_verdict(out, *page.verdict);
     put_html_summary(out, *page.verdict);
@@ -77,12 +67,6 @@ void put_steps(std::string& out, const Page& page) {
   }
 }
 
-/// Whether a report stands at the head of a page and not below.
-bool stands_above(const Report& report) {
-  return std::any_of(report.tables.begin(), report.tables.end(),
-                     [](const Table& table) { return !headline_of(table).empty(); });
-}
-
 void put_health(std::string& out, const Page& page) {
   std::vector<std::string> lines;
   if (page.verdict) {
@@ -90,8 +74,7 @@ void put_health(std::string& out, const Page& page) {
       lines.push_back(fmt::format("{}  {}", warning.id, text_of(warning)));
     lines.insert(lines.end(), page.verdict->notes.begin(), page.verdict->notes.end());
   }
-  for (const Report& report : answers(page))
-    if (stands_above(report)) lines.insert(lines.end(), report.notes.begin(), report.notes.end());
+  if (!page.headline.empty()) lines = page.reports.front().notes;
   if (lines.empty()) return;
   out += "<section id=\"health\">\n<h2>What this recording cannot tell</h2>\n";
   for (const std::string& line : lines) put_html_warning(out, line);
@@ -117,8 +100,7 @@ void put_next(std::string& out, const Page& page) {
 /// All that stands between head and footer.
 void put_body(std::string& out, const Page& page) {
   std::vector<const Report*> sections;
-  for (const Report& report : answers(page))
-    if (!stands_above(report)) sections.push_back(&report);
+  for (const Report& report : answers(page)) sections.push_back(&report);
   std::vector<std::string_view> proofs;
   if (page.verdict) proofs = proving_analyses(*page.verdict);
   put_title(out, page);
@@ -128,7 +110,8 @@ void put_body(std::string& out, const Page& page) {
   put_contents(out, sections);
   for (const Report* report : sections) {
     const bool proves = std::find(proofs.begin(), proofs.end(), report->name) != proofs.end();
-    put_html_section(out, *report, proves || sections.size() == 1);
+    const bool compared = report == sections.front() && !page.headline.empty();
+    put_html_section(out, *report, proves || compared || sections.size() == 1, compared);
   }
   put_next(out, page);
 }
@@ -147,9 +130,10 @@ std::string to_html(const Page& page) {
   return out;
 }
 
-std::string to_html(const Report& report, const Verdict* verdict) {
+std::string to_html(const Report& report, const Verdict* verdict, const std::string& headline) {
   Page page{"stepscope: " + report.name, {report}, {}};
   if (verdict != nullptr) page.verdict = *verdict;
+  page.headline = headline;
   return to_html(page);
 }
 

@@ -11,12 +11,15 @@
 namespace stepscope::report {
 
 std::string to_html(const Page& page);
-/// `verdict`: which the report prints, nullptr where it prints none.
-std::string to_html(const Report& report, const Verdict* verdict = nullptr);
+/// `verdict`: which the report prints, nullptr where it prints none. `headline`: as Page::headline.
+std::string to_html(const Report& report, const Verdict* verdict = nullptr, const std::string& headline = "");
 
 /// The same as a piece of somebody else's page, e.g. a cell of a notebook: its styles hold inside it only,
 /// and its ids are nobody else's.
 std::string to_html_fragment(const Page& page);
 std::string to_html_fragment(const Report& report);
+
+/// For element content and attribute values: control characters made visible, & < > " ' escaped.
+std::string escaped(std::string_view text);
 
 }  // namespace stepscope::report

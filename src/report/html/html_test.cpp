@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "made_reports.h"
+#include "report/text/text.h"
 
 namespace stepscope::report {
 namespace {
@@ -64,6 +65,25 @@ TEST(Html, AFragmentKeepsItsStylesAndIdsToItself) {
   EXPECT_NE(html.find(fmt::format("id=\"{}-finding-1\"", name)), std::string::npos);
   EXPECT_EQ(html, to_html_fragment(everything()));
   EXPECT_EQ(unbalanced("<html>" + to_html_fragment(test::made_kernels()) + "</html>"), "");
+}
+
+TEST(Html, OfAComparisonTheHeadlineIsATitleAndTheTablesFollow) {
+  Report report = test::made_kernels();
+  const std::string title = report.tables[0].title;
+  Table headline{"The headline", Shape::table, {}};
+  headline.texts("headline", Role::value) = {"B is faster"};
+  report.tables.insert(report.tables.begin(), headline);
+  report.notes = {"A has no marks."};
+  const std::string html = to_html(report, nullptr, "B is faster");
+  EXPECT_NE(html.find("<h1>B is faster</h1>"), std::string::npos);
+  EXPECT_EQ(html.find("The headline"), std::string::npos);
+  EXPECT_NE(html.find("<h3>" + title + "</h3>"), std::string::npos);
+  EXPECT_NE(html.find("<details class=\"section\" open>"), std::string::npos);
+  const std::size_t note = html.find("A has no marks.");  // above the tables, once
+  EXPECT_LT(note, html.find("<h3>"));
+  EXPECT_EQ(html.find("A has no marks.", note + 1), std::string::npos);
+  EXPECT_EQ(unbalanced(html), "");
+  EXPECT_EQ(to_text(report, {}, "B is faster").find("The headline"), std::string::npos);
 }
 
 TEST(Html, EscapesNames) {

@@ -4,7 +4,6 @@
 
 #include "report/html/parts.h"
 #include "report/text/layout.h"
-#include "report/units.h"
 #include "report/utf8.h"
 
 namespace stepscope::report {
@@ -13,20 +12,9 @@ namespace {
 constexpr std::size_t kOpenSentences = 4;
 
 std::string_view entity_of(char32_t code) {
-  switch (code) {
-    case '&':
-      return "&amp;";
-    case '<':
-      return "&lt;";
-    case '>':
-      return "&gt;";
-    case '"':
-      return "&quot;";
-    case '\'':
-      return "&#39;";
-    default:
-      return "";
-  }
+  constexpr std::string_view kEscaped = "&<>\"'", kEntities[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
+  const std::size_t at = code < 0x80 ? kEscaped.find(static_cast<char>(code)) : kEscaped.npos;
+  return at == kEscaped.npos ? "" : kEntities[at];
 }
 
 void put_line(std::string& out, std::string_view label, std::string_view text) {

@@ -1,18 +1,15 @@
 // The pieces of the HTML page; html.cpp puts them in order. Each appends to `out`.
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <string_view>
 
+#include "report/html/html.h"
 #include "report/judgement.h"
 #include "report/page.h"
 #include "report/palette.h"
 
 namespace stepscope::report {
-
-/// For element content and attribute values: control characters made visible, & < > " ' escaped.
-std::string escaped(std::string_view text);
 
 /// The style sheet, with the palette as variables for light and dark.
 std::string style_sheet();
@@ -29,8 +26,9 @@ std::string_view part_class(std::string_view name);
 
 /// The id that a section of that name has.
 std::string anchor_of(std::string_view name);
-/// An analysis, folded when it is long or empty and nothing refers to it.
-void put_html_section(std::string& out, const Report& report, bool asked_for);
+/// An analysis, folded when it is long or empty and nothing refers to it. `compared`: a comparison, whose
+/// headline (the first table) and notes stand above.
+void put_html_section(std::string& out, const Report& report, bool asked_for, bool compared = false);
 
 void put_html_table(std::string& out, const Table& table);
 /// One bar for a whole, with a legend that carries the numbers.

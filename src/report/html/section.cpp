@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "report/html/parts.h"
 #include "report/text/layout.h"
-#include "report/units.h"
 #include "report/utf8.h"
 
 namespace stepscope::report {
@@ -29,15 +29,15 @@ void put_table(std::string& out, const Table& table, bool with_stack) {
   if (folded) out += "</details>\n";
 }
 
-std::size_t rows_of(const Report& report) {
+std::size_t rows_of(std::span<const Table> tables) {
   std::size_t rows = 0;
-  for (const Table& table : report.tables) rows += table.rows();
+  for (const Table& table : tables) rows += table.rows();
   return rows;
 }
 
-std::string empty_tables(const Report& report) {
+std::string empty_tables(std::span<const Table> tables) {
   std::string names;
-  for (const Table& table : report.tables)
+  for (const Table& table : tables)
     if (table.rows() == 0) names += (names.empty() ? "" : ", ") + table.title;
   return names;
 }
@@ -53,8 +53,9 @@ std::string anchor_of(std::string_view name) {
   return anchor;
 }
 
-void put_html_section(std::string& out, const Report& report, bool asked_for) {
-  const std::size_t rows = rows_of(report);
+void put_html_section(std::string& out, const Report& report, bool asked_for, bool compared) {
+  const auto tables = std::span(report.tables).subspan(compared ? 1 : 0);
+  const std::size_t rows = rows_of(tables);
   const bool open = asked_for || (rows > 0 && rows <= kOpenRows);
   out += fmt::format("<details class=\"section\"{}>\n<summary><h2>{}</h2>", open ? " open" : "",
                      escaped(spoken(report.name)));
@@ -62,12 +63,12 @@ void put_html_section(std::string& out, const Report& report, bool asked_for) {
   if (rows == 0) out += "<i>nothing recorded</i>";
   // A link to what is folded opens it, so the target is inside.
   out += fmt::format("</summary>\n<div id=\"{}\">\n", anchor_of(report.name));
-  const bool on_top = std::any_of(report.tables.begin(), report.tables.end(), shows_whole);
-  for (const Table& table : report.tables)
+  const bool on_top = std::any_of(tables.begin(), tables.end(), shows_whole);
+  for (const Table& table : tables)
     if (table.rows() > 0) put_table(out, table, !on_top);
-  for (const std::string& note : report.notes)
+  for (const std::string& note : compared ? std::vector<std::string>() : report.notes)
     out += fmt::format("<p class=\"note\">{}</p>\n", escaped(note));
-  if (const std::string names = empty_tables(report); !names.empty())
+  if (const std::string names = empty_tables(tables); !names.empty())
     out += fmt::format("<p class=\"more\">No rows: {}.</p>\n", escaped(names));
   out += "</div>\n</details>\n";
 }

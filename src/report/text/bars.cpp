@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "report/palette.h"
-#include "report/text/bar.h"
 #include "report/text/layout.h"
 #include "report/text/parts.h"
 #include "report/units.h"

@@ -1,10 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "report/names.h"
-#include "report/text/bar.h"
 #include "report/text/layout.h"
 #include "report/text/parts.h"
 #include "report/units.h"
@@ -107,11 +105,6 @@ void draw_bars(std::vector<Strip>& strips, const Table& table, int width) {
     for (std::size_t row = 0; row < table.rows(); ++row)
       strips[i].cells.push_back(most > 0 ? bar(number_at(column, row) / most, strips[i].width) : "");
   }
-}
-
-std::string padded(const std::string& text, int width, bool left) {
-  const std::string space(static_cast<std::size_t>(std::max(0, width - cells_of(text))), ' ');
-  return left ? text + space : space + text;
 }
 
 void trim_right(std::string& text) { text.erase(text.find_last_not_of(' ') + 1); }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "report/text/layout.h"
 #include "report/units.h"
 
 namespace stepscope::report {

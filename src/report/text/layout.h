@@ -1,9 +1,10 @@
-// Which columns of a table a terminal of a given width can hold, and how wide each may be. Nothing here
-// prints.
+// Which columns of a table a terminal of a given width can hold, how wide each may be, and what bars and
+// lines of text look like. Nothing here prints.
 #pragma once
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "report/table.h"
@@ -34,6 +35,22 @@ inline constexpr int kGap = 2;
 /// length, detail columns go (the last first), the bar goes, texts give way further, then the last value
 /// columns go. The first key column always stays.
 Layout fit(std::vector<Strip> strips, int width);
+
+/// A bar of `fraction` (0 … 1) of `cells`, to an eighth of a cell; anything above zero shows at least the
+/// thinnest.
+std::string bar(double fraction, int cells);
+
+/// How many of `cells` each part gets, largest remainders first, so that they add up to the sum's rounded
+/// share of `whole`. Parts above zero get at least one cell while there is room.
+std::vector<int> cells_per_part(const std::vector<double>& parts, double whole, int cells);
+
+std::string repeated(std::string_view piece, int times);
+
+/// `text` filled up with spaces to `width` cells, on its left or right.
+std::string padded(std::string_view text, int width, bool left = true);
+
+/// `text` in lines of at most `columns` cells behind `first`, each as far to the right as the first one.
+std::string hung(std::string_view first, std::string_view text, int columns);
 
 /// "device_total" as "device total"; "sum(a_b)" stays.
 std::string spoken(std::string_view column_name);

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "report/names.h"
-#include "report/text/bar.h"
 #include "report/utf8.h"
 
 namespace stepscope::report {

@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <iterator>
-#include <utility>
 
 #include "report/text/layout.h"
 #include "report/text/parts.h"
-#include "report/units.h"
 #include "report/utf8.h"
 
 namespace stepscope::report {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include "report/series.h"
-#include "report/text/bar.h"
-#include "report/text/braille.h"
 #include "report/text/heat.h"
 #include "report/text/layout.h"
 #include "report/text/parts.h"
@@ -15,10 +15,44 @@
 namespace stepscope::report {
 namespace {
 
+constexpr unsigned char kDots[2][4] = {{0x01, 0x02, 0x04, 0x40}, {0x08, 0x10, 0x20, 0x80}};
+
+/// `rows` lines of `cells` cells, the top one first. Values hold until the next x, as allocations do; every
+/// column shows the least and the most of what falls into it, so that no spike is lost.
+std::vector<std::string> braille_plot(const Series& series, Extent x, Extent y, int cells, int rows) {
+  cells = std::max(cells, 1);
+  rows = std::max(rows, 1);
+  const int high = rows * 4;
+  std::vector<unsigned char> dots(static_cast<std::size_t>(cells * rows), 0);
+  const auto level_of = [&](double value) {
+    return static_cast<int>(std::lround(place_in(y, value) * (high - 1)));
+  };
+  const auto at_cell = [&](int row, int cell) {
+    return static_cast<std::size_t>(row) * static_cast<std::size_t>(cells) + static_cast<std::size_t>(cell);
+  };
+  const std::vector<Span> spans = spans_of(series, x, cells * 2);
+  for (int column = 0; column < cells * 2; ++column) {
+    const Span& span = spans[static_cast<std::size_t>(column)];
+    if (!(span.low <= span.high)) continue;
+    for (int level = level_of(span.low); level <= level_of(span.high); ++level) {
+      const int down = high - 1 - level;
+      dots[at_cell(down / 4, column / 2)] |= kDots[column % 2][down % 4];
+    }
+  }
+  std::vector<std::string> lines(static_cast<std::size_t>(rows));
+  for (std::size_t i = 0; i < dots.size(); ++i) {
+    std::string& line = lines[i / static_cast<std::size_t>(cells)];
+    if (dots[i] == 0)
+      line += ' ';
+    else
+      append_utf8(line, 0x2800u + dots[i]);
+  }
+  for (std::string& line : lines) line.erase(line.find_last_not_of(' ') + 1);
+  return lines;
+}
+
 constexpr std::size_t kMinPoints = 8;
 constexpr std::size_t kMaxPlots = 6;
-
-std::string right(const std::string& text, int width) { return repeated(" ", width - cells_of(text)) + text; }
 
 void put_plot(Sheet& sheet, const Series& series, const Column& x_column, Extent x, int rows) {
   const Extent y = extent_of(series.y, true);
@@ -33,7 +67,7 @@ void put_plot(Sheet& sheet, const Series& series, const Column& x_column, Extent
   const std::vector<std::string> lines = braille_plot(series, x, y, cells, rows);
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const std::string mark = i == 0 ? top : i + 1 == lines.size() ? bottom : "";
-    sheet.line("  " + right(mark, label) + sheet.ink.dim(" ┤") + sheet.ink.paint(kBarInk, lines[i]));
+    sheet.line("  " + padded(mark, label, false) + sheet.ink.dim(" ┤") + sheet.ink.paint(kBarInk, lines[i]));
   }
   const std::string from = format_value(x.low, x_column.unit), to = format_value(x.high, x_column.unit);
   const int between = cells - cells_of(from) - cells_of(to);
@@ -72,7 +106,7 @@ bool put_matrix(Sheet& sheet, const Table& table) {
   const int wide = heat->columns.size() * 2 <= room ? 2 : 1;
   const double span = heat->most - heat->least;
   for (std::size_t line = 0; line < heat->lines.size(); ++line) {
-    std::string out = "  " + right(shortened(one_line(heat->lines[line]), label), label) + "  ";
+    std::string out = "  " + padded(shortened(one_line(heat->lines[line]), label), label, false) + "  ";
     for (std::size_t column = 0; column < heat->columns.size(); ++column) {
       const std::size_t row = heat->row_at[line * heat->columns.size() + column];
       std::string_view shade = " ";

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "report/text/layout.h"
 #include "report/text/parts.h"
 #include "report/utf8.h"
 
@@ -52,7 +53,7 @@ class Rows {
            std::size_t most) {
     const auto [kept, whole] = cut(text, room(), most);
     const std::string front =
-        padded(number, 2, true) + "  " + padded(id, id_) + "  " + padded(range, range_) + "  ";
+        padded(number, 2, false) + "  " + padded(id, id_) + "  " + padded(range, range_) + "  ";
     for (std::size_t i = 0; i < kept.size(); ++i)
       sheet_.line((i == 0 ? front : std::string(static_cast<std::size_t>(cells_of(front)), ' ')) +
                   (number.empty() ? kept[i] : sheet_.ink.bold(kept[i])));
@@ -84,10 +85,6 @@ class Rows {
     std::vector<std::string> kept = wrapped(one_line(text), width);
     if (kept.size() <= most) return {std::move(kept), true};
     return {first_clauses(one_line(text), width, most), false};
-  }
-  static std::string padded(std::string_view text, int width, bool right = false) {
-    const std::string space(static_cast<std::size_t>(std::max(0, width - cells_of(text))), ' ');
-    return right ? space + std::string(text) : std::string(text) + space;
   }
   Sheet& sheet_;
   int id_ = 0, range_ = 0;

@@ -1,11 +1,8 @@
 #include "report/text/text.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "report/text/parts.h"
-#include "report/units.h"
 #include "report/utf8.h"
 
 namespace stepscope::report {
@@ -102,12 +99,12 @@ std::vector<const Table*> tables_of(const Page& page, bool wholes) {
 
 }  // namespace
 
-std::string to_text(const Report& report, const TextStyle& style) {
+std::string to_text(const Report& report, const TextStyle& style, const std::string& headline) {
   Sheet sheet(style);
-  for (const Table& table : report.tables) {
+  if (!headline.empty()) put_headline(sheet, headline);
+  for (std::size_t i = headline.empty() ? 0 : 1; i < report.tables.size(); ++i) {
     if (!sheet.out.empty()) sheet.line();
-    const std::string headline = headline_of(table);
-    headline.empty() ? put_table(sheet, table) : put_headline(sheet, headline);
+    put_table(sheet, report.tables[i]);
   }
   if (!report.notes.empty() && !sheet.out.empty()) sheet.line();
   put_notes(sheet, report.notes);

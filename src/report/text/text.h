@@ -20,7 +20,8 @@ struct TextStyle {
   int height = 24;           ///< of the first screen of a page, lines; at least 24 are assumed
 };
 
-std::string to_text(const Report& report, const TextStyle& style);
+/// `headline`: the sentence that its first table prints, "" when that is a table like others.
+std::string to_text(const Report& report, const TextStyle& style, const std::string& headline = "");
 /// Sentences, findings as cards, warnings.
 std::string to_text(const Verdict& verdict, const TextStyle& style);
 

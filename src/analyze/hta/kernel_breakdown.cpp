@@ -1,0 +1,52 @@
+// Device time by kernel name within each type of work, with what single calls are like.
+#include <algorithm>
+
+#include "analyze/hta/others.h"
+#include "analyze/hta/spans.h"
+#include "analyze/list.h"
+
+namespace stepscope::analyze::hta {
+namespace {
+
+struct Kernel : NamedDurations {
+  std::int64_t rank;
+  KernelType type;
+};
+
+const report::Sheet<Kernel> kKernels{"Kernels by type", report::Shape::table,
+                                     with_durations<Kernel>({report::rank_field<Kernel>(&Kernel::rank),
+                                                             {"type", report::named<&Kernel::type>}})};
+
+constexpr report::ParamSpec kKernelBreakdownParams[] = {
+    {"no-memory", report::ParamSpec::Type::flag, "", "", "leave copies and fills out"},
+    {"duration-ratio", report::ParamSpec::Type::percentage, "80", "",
+     "the percentage of the time that keeps its names"},
+    {"num-kernels", report::ParamSpec::Type::integer, "10", "",
+     "the most names per type and rank; what is beyond is called others"}};
+
+}  // namespace
+
+constinit const FormParams kernel_breakdown_params = kKernelBreakdownParams;
+
+report::Report kernel_breakdown(const Derived& derived, const report::Params& params) {
+  const trace::Trace& trace = derived.trace();
+  const bool memory = !params.flag("no-memory");
+  const double share = params.share("duration-ratio", 0.8);
+  const auto most = static_cast<std::size_t>(std::max<std::int64_t>(0, params.integer("num-kernels", 10)));
+  std::vector<Kernel> rows;
+  for (const DeviceSpans& of : spans_of(derived, params)) {
+    for (const KernelType type : kWorkTypes) {
+      if (type == KernelType::memory && !memory) continue;
+      DurationsByName durations(trace.strings);
+      for (const DeviceSpan& span : of.spans)
+        if (span.type == type) durations.add(of.rank->events.name[span.row], span.end - span.start);
+      for (NamedDurations& row : with_others(durations.rows(), share, most))
+        rows.push_back({std::move(row), of.rank->rank, type});
+    }
+  }
+  report::Report report{"kernel_breakdown", {tabulate(kKernels, rows, trace.several())}, {}};
+  if (rows.empty()) report.notes.emplace_back(kNoDeviceNote);
+  return report;
+}
+
+}  // namespace stepscope::analyze::hta

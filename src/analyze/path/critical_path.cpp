@@ -1,0 +1,221 @@
+// The longest chain of calls and device events of a step: what has to be faster for the step to be.
+#include "analyze/path/critical_path.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "analyze/list.h"
+#include "report/sheet.h"
+#include "report/statistics.h"
+
+namespace stepscope::analyze {
+namespace {
+
+using path::EdgeType;
+using path::PathEdge;
+using report::Role;
+using report::Shape;
+using report::Unit;
+using timeline::Time;
+
+/// Times in ns.
+struct Bound {
+  std::int64_t rank;
+  std::string_view bound_by;
+  Time time;
+  double share;  ///< of the path
+};
+struct Edges {
+  std::int64_t rank;
+  EdgeType type;
+  std::int64_t edges = 0, on_path = 0;
+  Time weight = 0, path_weight = 0;
+};
+struct Stretch {
+  std::int64_t rank;
+  Time start, time;
+  EdgeType type;
+  std::string_view bound_by, name;
+  std::int64_t event;
+};
+struct Turn {
+  std::int64_t rank, event;
+  Time time;
+  std::string_view end;
+};
+
+/// What limits a stretch of the path; "" for waits, which take no time of their own.
+std::string_view bound_by(const trace::Trace& trace, const RankPath& of, const PathEdge& edge,
+                          const path::Rules& rules) {
+  if (edge.type == EdgeType::kernel_delay) return "gpu_kernel_kernel_overhead";
+  if (edge.type == EdgeType::launch_delay) return "gpu_kernel_launch_overhead";
+  if (edge.type != EdgeType::op || edge.event < 0) return "";
+  const path::Event& event = of.rows->events[static_cast<std::size_t>(edge.event)];
+  if (event.stream == -1) return "cpu_bound";
+  return rules.communicates(trace, *of.rows->rank, event.row) ? "gpu_communication_bound"
+                                                              : "gpu_compute_bound";
+}
+
+const PathEdge& edge_at(const RankPath& of, std::int32_t at) {
+  return of.graph.edges[static_cast<std::size_t>(at)];
+}
+
+/// The path's edges in order.
+std::vector<Stretch> stretches_of(const trace::Trace& trace, const RankPath& of, const path::Rules& rules) {
+  const trace::Rank& rank = *of.rows->rank;
+  std::vector<Stretch> rows;
+  for (const std::int32_t at : of.graph.path_edges) {
+    const PathEdge& edge = edge_at(of, at);
+    const path::Event* event =
+        edge.event < 0 ? nullptr : &of.rows->events[static_cast<std::size_t>(edge.event)];
+    rows.push_back({rank.rank, of.graph.nodes[static_cast<std::size_t>(edge.from)].time, edge.weight,
+                    edge.type, bound_by(trace, of, edge, rules),
+                    event == nullptr ? "" : trace.name(rank, event->row),
+                    event == nullptr ? report::kNoInt : rank.events.source[event->row]});
+  }
+  return rows;
+}
+
+void add_bounds(std::vector<Bound>& out, const std::vector<Stretch>& path) {
+  std::map<std::string_view, Time> times;
+  Time whole = 0;
+  for (const Stretch& stretch : path) {
+    report::add_to(times[stretch.bound_by], stretch.time);
+    report::add_to(whole, stretch.time);
+  }
+  for (const auto& [name, length] : times)
+    if (!name.empty()) out.push_back({path.front().rank, name, length, report::ratio(length, whole)});
+}
+
+void add_edges(std::vector<Edges>& out, const RankPath& of) {
+  std::map<EdgeType, Edges> sums;
+  const auto sum_of = [&](EdgeType type) -> Edges& {
+    return sums.try_emplace(type, Edges{of.rows->rank->rank, type}).first->second;
+  };
+  for (const PathEdge& edge : of.graph.edges) {
+    Edges& sum = sum_of(edge.type);
+    ++sum.edges;
+    report::add_to(sum.weight, edge.weight);
+  }
+  for (const std::int32_t at : of.graph.path_edges) {
+    Edges& sum = sum_of(edge_at(of, at).type);
+    ++sum.on_path;
+    report::add_to(sum.path_weight, edge_at(of, at).weight);
+  }
+  for (const auto& [type, sum] : sums) out.push_back(sum);
+}
+
+void add_turns(std::vector<Turn>& out, const RankPath& of) {
+  for (const std::int32_t at : of.graph.path) {
+    const path::PathNode& node = of.graph.nodes[static_cast<std::size_t>(at)];
+    const trace::Row row = of.rows->events[static_cast<std::size_t>(node.event)].row;
+    out.push_back(
+        {of.rows->rank->rank, of.rows->rank->events.source[row], node.time, node.end ? "end" : "begin"});
+  }
+}
+
+const report::Sheet<Bound> kBounds{"The path by what it is bound by",
+                                   Shape::bars,
+                                   {report::rank_field<Bound>(&Bound::rank),
+                                    {"bound_by", &Bound::bound_by},
+                                    {"time", &Bound::time, Unit::ns},
+                                    {"share", &Bound::share, Unit::share, Role::share}}};
+const report::Sheet<Edges> kEdges{"Edges",
+                                  Shape::table,
+                                  {report::rank_field<Edges>(&Edges::rank),
+                                   {"type", report::named<&Edges::type>},
+                                   {"edges", &Edges::edges, Unit::count},
+                                   {"weight", &Edges::weight, Unit::ns},
+                                   {"on_path", &Edges::on_path, Unit::count},
+                                   {"path_weight", &Edges::path_weight, Unit::ns}}};
+const report::Sheet<Stretch> kPath{"Critical path",
+                                   Shape::table,
+                                   {report::rank_field<Stretch>(&Stretch::rank),
+                                    {"start", &Stretch::start, Unit::ns, Role::key},
+                                    {"time", &Stretch::time, Unit::ns},
+                                    {"type", report::named<&Stretch::type>, Role::value},
+                                    {"bound_by", &Stretch::bound_by, Role::value},
+                                    {"name", &Stretch::name, Role::value},
+                                    {"event", &Stretch::event, Unit::none, Role::detail}}};
+const report::Sheet<Turn> kTurns{"Events on the path",
+                                 Shape::table,
+                                 {report::rank_field<Turn>(&Turn::rank),
+                                  {"event", &Turn::event, Unit::none, Role::key},
+                                  {"time", &Turn::time, Unit::ns},
+                                  {"end", &Turn::end, Role::value}}};
+
+constexpr report::ParamSpec kParams[] = {
+    {"annotation", report::ParamSpec::Type::text, "ProfilerStep", "",
+     "the range to look at: one whose name holds this text; all for the whole recording"},
+    {"instance", report::ParamSpec::Type::steps, "0", "",
+     "which of these ranges, from 0; 2-4: from the first of these to the last"}};
+
+/// One sentence on ranges that were chosen and are not there, or "".
+std::string unfound(const path::Ranges& ranges, std::int64_t named) {
+  const auto [first, last] = ranges.instances;
+  if (last < named) return "";
+  if (named == 0)
+    return fmt::format(
+        "No range has a name that holds '{}': `stepscope show user_annotations` lists the ranges, "
+        "--annotation "
+        "all takes the whole recording.",
+        ranges.annotation);
+  return fmt::format("There is no range number {}: {} {} a name that holds '{}'; their numbers are 0 to {}.",
+                     std::max(first, named), named, named == 1 ? "range has" : "ranges have",
+                     ranges.annotation, named - 1);
+}
+
+}  // namespace
+
+std::vector<RankPath> critical_paths(const trace::Trace& trace, const std::vector<path::Table>& tables,
+                                     const path::Rules& rules, const report::Params& params,
+                                     std::vector<std::string>& notes) {
+  const std::string_view asked = params.text("annotation", "ProfilerStep");
+  const path::Ranges ranges{asked == "all" ? "" : asked, params.range("instance", {0, 0})};
+  std::vector<RankPath> ranks;
+  for (const path::Table& table : tables) {
+    RankPath& of = ranks.emplace_back(RankPath{&table, path::longest_path(trace, table, ranges, rules)});
+    const std::int64_t named = of.graph.ranges;
+    std::string note = ranges.annotation.empty() ? "" : unfound(ranges, named);
+    if (named == 0 && !ranges.annotation.empty() && !params.has("annotation") &&
+        ranges.instances.first == 0) {
+      of.graph = path::longest_path(trace, table, {}, rules);
+      note = "No profiler step is marked: this is the path of the whole recording.";
+    }
+    if (!note.empty() && std::find(notes.begin(), notes.end(), note) == notes.end())
+      notes.push_back(std::move(note));
+  }
+  return ranks;
+}
+
+report::Report critical_path_report(const trace::Trace& trace, const std::vector<path::Table>& tables,
+                                    const path::Rules& rules, const report::Params& params) {
+  report::Report report{"critical_path", {}, {}};
+  std::vector<Bound> bounds;
+  std::vector<Edges> edges;
+  std::vector<Stretch> path;
+  std::vector<Turn> turns;
+  for (const RankPath& of : critical_paths(trace, tables, rules, params, report.notes)) {
+    const std::vector<Stretch> stretches = stretches_of(trace, of, rules);
+    add_bounds(bounds, stretches);
+    add_edges(edges, of);
+    path.insert(path.end(), stretches.begin(), stretches.end());
+    add_turns(turns, of);
+  }
+  const bool several = trace.several();
+  report.tables = {tabulate(kBounds, bounds, several), tabulate(kEdges, edges, several),
+                   tabulate(kPath, path, several), tabulate(kTurns, turns, several)};
+  return report;
+}
+
+constinit const About critical_path_about = {kParams, false};
+
+report::Report critical_path(const trace::Trace& trace, const report::Params& params) {
+  std::vector<path::Table> tables;
+  for (const trace::Rank& rank : trace.ranks) tables.push_back(path::table_of(trace, rank));
+  return critical_path_report(trace, tables, path::kRules, params);
+}
+
+}  // namespace stepscope::analyze

@@ -1,0 +1,89 @@
+// The critical path as marks on its events and arrows between them.
+#include <algorithm>
+
+#include "analyze/path/critical_path.h"
+
+namespace stepscope::analyze {
+namespace {
+
+using path::EdgeType;
+using path::PathEdge;
+using path::PathNode;
+
+class PathDrawer {
+ public:
+  PathDrawer(const RankPath& path, Sketch& sketch) : path_(path), sketch_(sketch) {}
+
+  void mark() {
+    std::vector<std::uint32_t>& critical = sketch_.drawing().critical;
+    for (const std::int32_t node : path_.graph.path)
+      critical.push_back(sketch_.rank().events.source[row_of(node_at(node))]);
+    std::sort(critical.begin(), critical.end());
+    critical.erase(std::unique(critical.begin(), critical.end()), critical.end());
+  }
+
+  void draw_path() {
+    for (const std::int32_t edge : path_.graph.path_edges) {
+      const EdgeType type = path_.graph.edges[static_cast<std::size_t>(edge)].type;
+      if (type != EdgeType::op && type != EdgeType::kernel_delay) draw(edge, true);
+    }
+  }
+
+  void draw_all() {
+    std::vector<bool> critical(path_.graph.edges.size());
+    for (const std::int32_t edge : path_.graph.path_edges) critical[static_cast<std::size_t>(edge)] = true;
+    for (std::size_t edge = 0; edge < critical.size(); ++edge)
+      draw(static_cast<std::int32_t>(edge), critical[edge]);
+  }
+
+ private:
+  const PathNode& node_at(std::int32_t id) const { return path_.graph.nodes[static_cast<std::size_t>(id)]; }
+  trace::Row row_of(const PathNode& node) const {
+    return path_.rows->events[static_cast<std::size_t>(node.event)].row;
+  }
+
+  /// An end lies inside its event, so that viewers find the event there.
+  std::int64_t time_of(const PathNode& node) const {
+    const trace::EventTable& e = sketch_.rank().events;
+    const trace::Row row = row_of(node);
+    return node.end ? std::max(e.start[row], e.end[row] - 1) : e.start[row];
+  }
+
+  /// From an event that overlaps the other the arrow leaves early; one that leads back in time cannot be
+  /// shown.
+  void draw(std::int32_t at, bool critical) {
+    const PathEdge& edge = path_.graph.edges[static_cast<std::size_t>(at)];
+    const trace::Row from = row_of(node_at(edge.from)), to = row_of(node_at(edge.to));
+    const std::int64_t end = time_of(node_at(edge.to));
+    if (sketch_.rank().events.start[from] > end) return;
+    sketch_.drawing().arrows.push_back({sketch_.lane_of(from), sketch_.lane_of(to),
+                                        std::min(time_of(node_at(edge.from)), end), end, edge.weight,
+                                        path::name_of(edge.type), critical});
+  }
+
+  const RankPath& path_;
+  Sketch& sketch_;
+};
+
+}  // namespace
+
+void draw_path_of(const trace::Trace& trace, const std::vector<path::Table>& table, const path::Rules& rules,
+                  const report::Params& params, Sketch& sketch) {
+  const bool only_critical = params.flag("only-critical");
+  sketch.drawing().only_critical = only_critical;
+  for (const RankPath& path : critical_paths(trace, table, rules, params, sketch.notes)) {
+    PathDrawer drawer(path, sketch);
+    drawer.mark();
+    if (params.flag("all-edges") && !only_critical)
+      drawer.draw_all();
+    else
+      drawer.draw_path();
+  }
+}
+
+void draw_critical_path(const Derived& derived, const report::Params& params, Sketch& sketch) {
+  draw_path_of(derived.trace(), {path::table_of(derived.trace(), sketch.rank())}, path::kRules, params,
+               sketch);
+}
+
+}  // namespace stepscope::analyze
