@@ -87,7 +87,7 @@ report::Sheet<Operator> operator_sheet(OpGrouping grouping) {
       {"bound", bound, Role::value},
       {"share_of_roof", &O::share_of_roof, Unit::share},
       {"work", report::named<&O::work>, Role::detail}};
-  sheet.fields.insert(sheet.fields.end(), numbers);
+  for (const report::Field<O>& number : numbers) sheet.fields.push_back(number);  // gcc 12 misjudges insert()
   return sheet;
 }
 
