@@ -11,10 +11,9 @@ Result<const analyze::Analysis*> analysis_named(std::string_view name) {
   if (const analyze::Analysis* analysis = find_analysis(name)) return analysis;
   for (const analyze::Tool tool : {analyze::Tool::tensorboard_plugin, analyze::Tool::hta})
     if (const auto found = form_named(tool, name))
-      return Error{
-          fmt::format("'{}' is asked as '{}' with the option --{}: it is another tool's answer to that.",
-                      name, found->question->name, analyze::flag_of(tool).name),
-          ""};
+      return Error{fmt::format("'{0}' is how another tool answers '{1}': ask {1} with --{2}.", name,
+                               found->question->name, analyze::flag_of(tool).name),
+                   ""};
   std::vector<std::string> names;
   for (const analyze::Analysis& known : all_analyses()) names.emplace_back(known.name);
   return Error{fmt::format("there is no analysis '{}'.{}", name, report::did_you_mean(name, names)), ""};

@@ -56,6 +56,7 @@ class Usage(Folder):
         for words, hint in (
             (["shwo", "steps"], "Did you mean 'show'?"),
             (["show", "stesp", self.trace], "Did you mean 'steps'?"),
+            (["show", "queue_length", self.trace], "ask launches with --hta-compat"),
             (["show", "steps", self.trace, "--tpo", "3"], "Did you mean '--top'?"),
             (["show", "steps", self.trace, "--sort", "totl"], "Did you mean 'total'?"),
             (["show"], "stepscope list"),
