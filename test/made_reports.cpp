@@ -8,6 +8,7 @@ using report::Report;
 using report::Role;
 using report::Shape;
 using report::Table;
+using report::Tag;
 using report::Unit;
 
 Report made_kernels() {
