@@ -8,6 +8,7 @@ using report::Report;
 using report::Role;
 using report::Shape;
 using report::Table;
+using report::Tag;
 using report::Unit;
 
 Report made_kernels() {
@@ -35,19 +36,19 @@ Report made_steps() {
                                     "runtime", "data_loader", "cpu_exec", "other"};
   constexpr std::int64_t kMicroseconds[] = {98600, 2100, 30, 0, 3900, 59300, 12500, 1600};
   Table steps{"Step time by what the time went to", Shape::bars, {}};
-  steps.texts("step") = {"5", "6", "7", "8", "9", "10"};
+  steps.texts("step", Tag::of_one_run) = {"5", "6", "7", "8", "9", "10"};
   report::Ints total(6);
   for (std::size_t part = 0; part < std::size(kParts); ++part) {
-    auto& column = steps.ints(kParts[part], Unit::ns);
+    auto& column = steps.ints(kParts[part], Unit::ns, Tag::part);
     for (int step = 0; step < 6; ++step) {
       const bool grows = part == 5;
       column.push_back(kMicroseconds[part] * (1000 + (grows ? 50 * step : 0)));
       total[static_cast<std::size_t>(step)] += column.back();
     }
   }
-  steps.ints("total", Unit::ns) = total;
+  steps.ints("total", Unit::ns, Tag::whole) = total;
   steps.ints("device_length", Unit::ns, Role::detail) = total;
-  Table average{"Average step", Shape::bars, {}};
+  Table average{"Average step", Shape::bars, {}, true};
   average.texts("role") = {std::begin(kParts), std::end(kParts)};
   auto& time = average.ints("time", Unit::ns);
   auto& share = average.reals("share", Unit::share, Role::share);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "analyze/derived.h"
+#include "analyze/list.h"
 #include "report/append.h"
 
 namespace stepscope::advise {
@@ -27,13 +28,10 @@ Report merged(std::vector<Report> of_ranks) {
   return all;
 }
 
-Report joined(const analyze::Analysis& analysis, std::vector<Report> of_ranks) {
-  Report all = merged(std::move(of_ranks));
-  if (analysis.join != nullptr) analysis.join(all);
-  return all;
-}
-
 bool compares(const analyze::Analysis& analysis) { return analysis.needs == analyze::Needs::digests; }
+
+/// The mean step of all ranks cannot be told from that of each.
+bool joins_answers(const analyze::Analysis& analysis) { return analysis.about == &analyze::steps_about; }
 
 }  // namespace
 
@@ -46,31 +44,38 @@ Result<RankAnswers> ask(RankByRank ranks, std::span<const analyze::Analysis* con
   const auto of_job = std::make_shared<JobReports>();
   if (judged) *of_job = {analyze::stragglers_of(job), analyze::pipeline_of(job)};
   std::vector<std::vector<Report>> of_ranks(analyses.size(), std::vector<Report>(count));
-  std::vector<std::vector<analyze::StepTime>> steps(judged ? count : 0);
-  std::vector<Report> overviews(steps.size());
-  std::vector<JudgedRank> verdicts(steps.size());
+  const bool steps_asked = judged || std::any_of(analyses.begin(), analyses.end(),
+                                                 [](const auto* a) { return joins_answers(*a); });
+  std::vector<analyze::Steps> steps(steps_asked ? count : 0);
+  std::vector<Report> overviews(judged ? count : 0);
+  std::vector<JudgedRank> verdicts(overviews.size());
   const auto look = [&](const trace::Trace& one, std::size_t rank) {
     const analyze::Derived derived(one, params);
     if (judged) {
       Reports reports = gather(derived, 1);
       reports.job = of_job;
       verdicts[rank] = judged_rank(derived, reports, one.ranks.front(), 1, all);
-      steps[rank] = std::move(reports.steps.steps);
+      steps[rank] = std::move(reports.steps);
       overviews[rank].notes = std::move(reports.overview.notes);
+    } else if (steps_asked) {
+      steps[rank] = analyze::steps_of(derived);
     }
     for (std::size_t a = 0; a < analyses.size(); ++a)
-      if (!compares(*analyses[a])) of_ranks[a][rank] = analyses[a]->run(derived, params);
+      if (!compares(*analyses[a]) && !joins_answers(*analyses[a]))
+        of_ranks[a][rank] = analyses[a]->run(derived, params);
   };
   if (judged || !std::all_of(analyses.begin(), analyses.end(), [](const auto* a) { return compares(*a); }))
     if (auto visited = ranks.visit(look); !visited) return visited.error();
+  analyze::Steps of_all = analyze::joined(std::move(steps));
   for (std::size_t a = 0; a < analyses.size(); ++a) {
-    answers.reports.push_back(compares(*analyses[a]) ? analyses[a]->run(job, params)
-                                                     : joined(*analyses[a], std::move(of_ranks[a])));
+    answers.reports.push_back(compares(*analyses[a])        ? analyses[a]->run(job, params)
+                              : joins_answers(*analyses[a]) ? analyze::printed(of_all, true)
+                                                            : merged(std::move(of_ranks[a])));
     analyze::finish(*analyses[a], ranks.heads, params, answers.reports.back());
   }
   answers.judged = std::move(verdicts);
   Report all_overviews;
-  for (const auto& of_rank : steps) answers.steps.insert(answers.steps.end(), of_rank.begin(), of_rank.end());
+  if (judged) answers.steps = std::move(of_all.steps);
   for (Report& overview : overviews) report::append(all_overviews, std::move(overview));
   answers.notes = std::move(all_overviews.notes);
   return answers;

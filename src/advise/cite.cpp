@@ -11,6 +11,7 @@
 namespace stepscope::advise {
 namespace {
 
+using derive::CopyDirection;
 using report::format_value;
 using report::Ints;
 using report::Table;
@@ -67,14 +68,7 @@ std::string remedy_of(const WaitingCall& wait) {
       wait.what, wait.where);
 }
 
-bool copies_to_host(std::string_view copy) {
-  return has(copy, "DtoH") || has(copy, "DeviceToHost") || has(copy, "Device -> Host");
-}
-bool copies_to_device(std::string_view copy) {
-  return has(copy, "HtoD") || has(copy, "HostToDevice") || has(copy, "Host -> Device");
-}
-
-void name_wait(WaitingCall& wait, const std::string& copy) {
+void name_wait(WaitingCall& wait, CopyDirection copy) {
   wait.what = !wait.op.empty()                ? wait.op
               : has(wait.call, "Event")       ? "an event's synchronize()"
               : has(wait.call, "Synchronize") ? "torch.cuda.synchronize()"
@@ -85,9 +79,8 @@ void name_wait(WaitingCall& wait, const std::string& copy) {
     wait.kind = known.kind;
     return;
   }
-  if (!copies_to_host(copy) && !copies_to_device(copy)) return;
-  wait.kind = copies_to_host(copy) ? WaitKind::to_host : WaitKind::to_device;
-  wait.what = copies_to_host(copy) ? "a copy to the host" : "a copy to the device";
+  if (copy == CopyDirection::to_host) wait.kind = WaitKind::to_host, wait.what = "a copy to the host";
+  if (copy == CopyDirection::to_device) wait.kind = WaitKind::to_device, wait.what = "a copy to the device";
 }
 
 /// The rank's device with the most busy time.
@@ -119,7 +112,7 @@ std::vector<WaitingCall> waits_of(const Evidence& e) {
     wait.count = own->count;
     wait.cost = own->cost;
     wait.bytes = std::max<std::int64_t>(0, own->bytes);
-    name_wait(wait, own->copy);
+    name_wait(wait, own->direction);
     if (!own->source.empty()) wait.where = " at " + placed(own->source);
     wait.remedy = remedy_of(wait);
     wait.detail = fmt::format("{}{}{}, {} call{}, {}", wait.call, wait.op.empty() ? "" : " in " + wait.op,

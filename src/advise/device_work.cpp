@@ -55,10 +55,10 @@ bool has_pointwise_chains(const Evidence& e) {
          kind_share(e, {KernelKind::pointwise, KernelKind::cast}) >= kPointwiseShare;
 }
 
-CopySum copies_of(const Evidence& e, const std::function<bool(std::string_view, std::string_view)>& wanted) {
+CopySum copies_of(const Evidence& e, const std::function<bool(const OperatorCopies&)>& wanted) {
   CopySum sum;
   for (const analyze::OperatorCopies* row : e.mine(e.reports().copies.copies, "Copies by operator")) {
-    if (!wanted(row->name, row->op)) continue;
+    if (!wanted(*row)) continue;
     if (sum.count == 0) sum.op = row->op;  // rows come longest first
     sum.count += row->count;
     sum.small += row->small;
@@ -75,9 +75,6 @@ CopySum copies_of(const Evidence& e, const std::function<bool(std::string_view, 
   return sum;
 }
 
-bool within_device(std::string_view copy) { return has(copy, "DtoD") || has(copy, "DeviceToDevice"); }
-bool to_device(std::string_view copy) { return has(copy, "HtoD") || has(copy, "HostToDevice"); }
-bool from_device(std::string_view copy) { return has(copy, "DtoH") || has(copy, "DeviceToHost"); }
 bool is_bucket_copy(std::string_view op) { return has(op, "copy_bucket_to_grad"); }
 
 void device_only(Claim& f, Bound bound) {

@@ -13,6 +13,9 @@
 
 namespace stepscope::advise {
 
+using analyze::OperatorCopies;
+using derive::CopyDirection;
+using derive::HostMemory;
 using derive::KernelKind;
 
 /// Time of compute kernels of these kinds / time of all compute kernels, over the whole recording.
@@ -37,10 +40,7 @@ struct CopySum {
   std::string op;                                            ///< of the row with most time
 };
 CopySum copies_of(const Evidence& evidence,
-                  const std::function<bool(std::string_view name, std::string_view op)>& wanted);
-bool within_device(std::string_view copy);
-bool to_device(std::string_view copy);
-bool from_device(std::string_view copy);
+                  const std::function<bool(const analyze::OperatorCopies&)>& wanted);
 /// DDP's copies of gradients into and out of buckets: rule N09's.
 bool is_bucket_copy(std::string_view op);
 

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "advise/verdict.h"
-#include "analyze/analyses.h"
+#include "analyze/list.h"
 #include "base/parallel.h"
 #include "report/judgement.h"
 
@@ -27,7 +27,7 @@ std::vector<const analyze::Analysis*> answering_by_themselves() {
   for (const analyze::Analysis& analysis : analyze::all())
     if (analysis.in_report && answers_alone(analysis)) chosen.push_back(&analysis);
   const auto place = [](const analyze::Analysis* a) {
-    return a->name == "steps" ? 0 : a->name == "overview" ? 2 : 1;
+    return a->about == &analyze::steps_about ? 0 : a->about == &analyze::overview_about ? 2 : 1;
   };
   std::stable_sort(chosen.begin(), chosen.end(),
                    [&](const auto* a, const auto* b) { return place(a) < place(b); });
@@ -36,7 +36,7 @@ std::vector<const analyze::Analysis*> answering_by_themselves() {
 
 /// Where a step's time goes, for the first screen.
 void add_whole(report::Page& page, const std::vector<analyze::StepTime>& steps) {
-  report::Report whole{"steps", {}, {}};
+  report::Report whole{std::string(analyze::analysis_of(analyze::steps_about).name), {}, {}};
   if (auto average = analyze::average_step(steps); average && report::shows_whole(*average))
     whole.tables.push_back(std::move(*average));
   page.reports.push_back(std::move(whole));
@@ -78,11 +78,13 @@ std::string title_of(const trace::Trace& trace) {
 /// The analyses worth seeing next: those that prove what is said; of several ranks what lies between them.
 std::vector<std::string_view> analyses_to_see(const report::Verdict& verdict) {
   constexpr std::size_t kMax = 2;
+  const std::string_view overview = analyze::analysis_of(analyze::overview_about).name,
+                         communication = analyze::analysis_of(analyze::communication_about).name;
   std::vector<std::string_view> names = report::proving_analyses(verdict);
   if (verdict.several)
-    std::erase_if(names, [](std::string_view name) { return name == "overview" || name == "communication"; });
+    std::erase_if(names, [&](std::string_view name) { return name == overview || name == communication; });
   names.resize(std::min(names.size(), verdict.several ? kMax - 1 : kMax));
-  if (verdict.several) names.emplace_back("communication");
+  if (verdict.several) names.push_back(communication);
   return names;
 }
 

@@ -45,8 +45,6 @@ struct About {
   std::span<const report::ParamSpec> params = {};  ///< its own; report::common_params() come on top
   bool in_report = true;                           ///< false: too long for a page that shows everything
   Needs needs = Needs::one_rank;
-  /// Makes tables of all ranks together anew, when answers about single ranks were put together.
-  void (*join)(report::Report&) = nullptr;
 };
 
 enum class Tool : std::uint8_t { tensorboard_plugin, hta };

@@ -15,15 +15,6 @@ using report::Table;
 using report::Unit;
 
 constexpr std::size_t kMaxCompared = 9;  // columns of a table; each becomes up to four
-constexpr std::string_view kOfOneRun[] = {"step", "event", "index", "correlation", "range", "sequence", "id"};
-
-/// A number that names something of one run only; bounds of histograms are the same in all.
-bool is_of_one_run(const Column& column) {
-  if (column.unit == Unit::ns && column.name != "below") return true;
-  const bool named =
-      std::find(std::begin(kOfOneRun), std::end(kOfOneRun), column.name) != std::end(kOfOneRun);
-  return named && (!is_text(column) || column.name == "step");
-}
 
 bool is_key(const Column& column) { return column.role == Role::key; }
 
@@ -100,7 +91,7 @@ bool joins(const Table& table) {
   bool keyed = false;
   for (const Column& column : table.columns) {
     if (!is_key(column)) continue;
-    if (is_of_one_run(column)) return false;
+    if (column.tag == report::Tag::of_one_run) return false;
     keyed = true;
   }
   return keyed && !compared_columns(table).empty();

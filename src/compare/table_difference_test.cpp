@@ -69,10 +69,10 @@ TEST(TableDifference, RowsOfATreeAreTheirPaths) {
 TEST(TableDifference, OnlyWhatAnotherRunHasTooIsJoined) {
   EXPECT_TRUE(joins(kernels({})));
   Table events = kernels({});
-  events.columns.front().name = "step";
+  events.columns.front().tag = report::Tag::of_one_run;
   EXPECT_FALSE(joins(events));
   Table times{"Gaps", report::Shape::table, {}};
-  times.ints("start", Unit::ns, Role::key);
+  times.ints("start", Unit::ns, report::Tag::of_one_run);
   times.ints("length", Unit::ns);
   EXPECT_FALSE(joins(times));
   Table facts{"Facts", report::Shape::table, {}};

@@ -63,6 +63,19 @@ bool is_fallback_convolution(std::string_view name) {
 
 bool is_host_collective(std::string_view name) { return name.starts_with("gloo:"); }
 
+CopyDirection copy_direction(std::string_view name) {
+  if (contains_any(name, {"DtoH", "DeviceToHost", "Device -> Host"})) return CopyDirection::to_host;
+  if (contains_any(name, {"HtoD", "HostToDevice", "Host -> Device"})) return CopyDirection::to_device;
+  return contains_any(name, {"DtoD", "DeviceToDevice"}) ? CopyDirection::within_device
+                                                        : CopyDirection::unknown;
+}
+
+HostMemory host_memory(std::string_view name) {
+  if (contains_any(name, {"Pageable"})) return HostMemory::pageable;
+  if (contains_any(name, {"Pinned"})) return HostMemory::pinned;
+  return contains_any(name, {"Managed"}) ? HostMemory::managed : HostMemory::unknown;
+}
+
 bool is_launch_call(std::string_view name) {
   const std::string_view call = without_vendor(name);
   return starts_with_any(call, {"LaunchKernel", "LaunchCooperativeKernel", "ExtLaunchKernel",

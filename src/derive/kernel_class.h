@@ -2,6 +2,7 @@
 // only.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 namespace stepscope::derive {
@@ -15,6 +16,12 @@ bool is_library_kernel(std::string_view name);
 bool is_fallback_convolution(std::string_view name);
 /// True for host ranges in which a collective runs on the CPU: "gloo:all_reduce".
 bool is_host_collective(std::string_view name);
+
+/// What a copy's name says of it: "Memcpy HtoD (Pageable -> Device)", "CopyDeviceToHost".
+enum class CopyDirection : std::uint8_t { unknown, to_device, to_host, within_device };
+enum class HostMemory : std::uint8_t { unknown, pageable, pinned, managed };
+CopyDirection copy_direction(std::string_view name);
+HostMemory host_memory(std::string_view name);
 
 /// True for host calls that start device work (launch, graph launch, async copy or fill).
 bool is_launch_call(std::string_view name);

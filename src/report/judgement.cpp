@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <functional>
 
-#include "report/page.h"
 #include "report/units.h"
 
 namespace stepscope::report {
@@ -263,7 +262,7 @@ std::string text_of(const Warning& warning) {
 }
 
 std::string title_of_whole(const Verdict* verdict, const Table& whole) {
-  if (verdict == nullptr || whole.title != kAverageStep) return whole.title;
+  if (verdict == nullptr || !whole.divides_step) return whole.title;
   const bool marked = std::any_of(verdict->ranks.begin(), verdict->ranks.end(),
                                   [](const RankVerdict& rank) { return rank.steps > 0; });
   if (!marked) return "The whole recording";

@@ -73,8 +73,8 @@ std::vector<Warning> warnings_of(const Verdict& verdict);
 std::string text_of(const Warning& warning);
 std::string said_of(const Warning& warning);
 
-/// The heading of the picture of a whole: the table's own, with the ranks it is a mean of when there are
-/// several, but no step when none is marked. `verdict`: nullptr where nothing is judged.
+/// The heading of the picture of a whole: the table's own; of a step with the ranks it is a mean of when
+/// there are several, but no step when none is marked. `verdict`: nullptr where nothing is judged.
 std::string title_of_whole(const Verdict* verdict, const Table& whole);
 
 /// The analyses that prove the findings, then those behind the verdict; each once.

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "made_reports.h"
-#include "report/page.h"
+#include "report/units.h"
 
 namespace stepscope::report {
 namespace {
@@ -205,7 +205,7 @@ TEST(Judgement, WithoutStepsTheWholeIsTheRecording) {
   Verdict marked, unmarked;
   marked.ranks = ranks({Bound::device, Bound::unknown}, {5, 0});
   unmarked.ranks = ranks({Bound::unknown}, {0});
-  const Table whole{std::string(kAverageStep), Shape::bars, {}};
+  const Table whole{"Average step", Shape::bars, {}, true};
   EXPECT_EQ(title_of_whole(&marked, whole), "Average step, mean of 2 ranks");
   EXPECT_EQ(title_of_whole(&unmarked, whole), "The whole recording");
   EXPECT_EQ(title_of_whole(nullptr, whole), "Average step");
@@ -236,7 +236,7 @@ TEST(Verdict, TablesPrintTheStructs) {
   verdict.health = health(HealthClass::B, "again", HealthClass::A, "");
   const Report report = as_report(verdict);
   const auto cell = [&](std::size_t table, const char* column) {
-    return field(report.tables[table], column, 0);
+    return format_value(*report.tables[table].column(column), 0);
   };
   EXPECT_EQ(cell(0, "rank"), "");
   EXPECT_EQ(cell(0, "bound"), "communication-bound");

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "report/palette.h"
 #include "report/text/layout.h"
 #include "report/units.h"
 
@@ -16,15 +15,6 @@ const Column* first_where(const Table& table, bool (*fits)(const Column&)) {
   return found == table.columns.end() ? nullptr : &*found;
 }
 
-bool names_a_part(const Column& column) {
-  return column.role == Role::value && column.unit == Unit::ns && !is_text(column) &&
-         (column.name == "other" || family_of(column.name) != Family::other);
-}
-
-bool names_the_whole(const Column& column) {
-  return column.unit == Unit::ns && (column.name == "total" || column.name == "length");
-}
-
 std::vector<const Column*> columns_where(const Table& table, bool (*fits)(const Column&)) {
   std::vector<const Column*> found;
   for (const Column& c : table.columns)
@@ -33,11 +23,6 @@ std::vector<const Column*> columns_where(const Table& table, bool (*fits)(const 
 }
 
 }  // namespace
-
-std::string field(const Table& table, std::string_view column, std::size_t row) {
-  const Column* found = table.column(column);
-  return found == nullptr || found->missing(row) ? "" : format_value(*found, row);
-}
 
 std::span<const Report> answers(const Page& page) {
   return std::span(page.reports).subspan(page.verdict ? 1 : 0);
@@ -81,16 +66,16 @@ std::optional<Stack> stack_of(const Table& table) {
   if (table.shape != Shape::bars) return std::nullopt;
   Stack stack;
   stack.parts = columns_where(table, [](const Column& c) { return c.role == Role::share && !is_text(c); });
-  const bool by_name = stack.parts.size() < 2;
-  if (by_name) stack.parts = columns_where(table, names_a_part);
+  if (stack.parts.size() < 2)
+    stack.parts = columns_where(table, [](const Column& c) { return c.tag == Tag::part; });
   if (stack.parts.size() < 2) return std::nullopt;
-  if (by_name || stack.parts.front()->unit == Unit::ns) stack.whole = first_where(table, names_the_whole);
+  stack.whole = first_where(table, [](const Column& c) { return c.tag == Tag::whole; });
   stack.keys = columns_where(table, [](const Column& c) { return c.role == Role::key; });
   return stack;
 }
 
 bool compares_ranks(const Stack& stack) {
-  return stack.keys.size() == 1 && stack.keys.front()->name == "rank";
+  return stack.keys.size() == 1 && stack.keys.front()->tag == Tag::rank;
 }
 
 double part_length(const Stack& stack, std::size_t index, std::size_t row) {

@@ -25,12 +25,6 @@ struct Page {
 /// The reports beside the one that prints the verdict.
 std::span<const Report> answers(const Page& page);
 
-/// The whole that a step is.
-inline constexpr std::string_view kAverageStep = "Average step";
-
-/// The text or formatted number of a row, "" when there is no such column or value.
-std::string field(const Table& table, std::string_view column, std::size_t row);
-
 /// Parts of one whole, e.g. where the time of a step goes.
 struct Part {
   std::string name;
@@ -50,8 +44,8 @@ struct Stack {
   std::vector<const Column*> parts;
 };
 
-/// The stack in a table of shape `bars`: at least two columns with role share, or else at least two value
-/// columns in ns that are named like kinds of work ("kernel", "communication", …). nullopt otherwise.
+/// The stack in a table of shape `bars`: at least two columns with role share, or else at least two that are
+/// tagged as parts. nullopt otherwise.
 std::optional<Stack> stack_of(const Table& table);
 
 /// Whether each row is a rank.

@@ -29,23 +29,23 @@ struct Field {
   std::string_view name;
   Cell cell;
   Unit unit = Unit::none;
-  Role role = Role::value;
+  Use use;
   bool of_several = false;  ///< only where the job has several ranks
 
   template <class Given>
     requires std::constructible_from<Cell, Given>
-  constexpr Field(std::string_view column, Given given, Unit its_unit, Role its_role = Role::value)
-      : name(column), cell(given), unit(its_unit), role(its_role) {}
+  constexpr Field(std::string_view column, Given given, Unit its_unit, Use its_use = Role::value)
+      : name(column), cell(given), unit(its_unit), use(its_use) {}
   template <class Given>
     requires std::constructible_from<Cell, Given>
-  constexpr Field(std::string_view column, Given given, Role its_role = Role::key)
-      : name(column), cell(given), role(its_role) {}
+  constexpr Field(std::string_view column, Given given, Use its_use = Role::key)
+      : name(column), cell(given), use(its_use) {}
 };
 
 /// The key column "rank", which exists only where the job has several ranks.
 template <class Row, class Base>
 constexpr Field<Row> rank_field(std::int64_t Base::* member) {
-  Field<Row> field("rank", static_cast<std::int64_t Row::*>(member), Unit::none, Role::key);
+  Field<Row> field("rank", static_cast<std::int64_t Row::*>(member), Unit::none, Tag::rank);
   field.of_several = true;
   return field;
 }
@@ -82,11 +82,11 @@ void add_column(Table& table, const Field<Row>& field, const std::vector<Row>& r
         using Value = std::decay_t<std::invoke_result_t<decltype(cell), const Row&>>;
         const auto get = [cell](const Row& row) { return std::invoke(cell, row); };
         if constexpr (std::integral<Value>)
-          fill(table.ints(std::string(field.name), field.unit, field.role), rows, get);
+          fill(table.ints(std::string(field.name), field.unit, field.use), rows, get);
         else if constexpr (std::floating_point<Value>)
-          fill(table.reals(std::string(field.name), field.unit, field.role), rows, get);
+          fill(table.reals(std::string(field.name), field.unit, field.use), rows, get);
         else
-          fill(table.texts(std::string(field.name), field.role), rows, get);
+          fill(table.texts(std::string(field.name), field.use), rows, get);
       },
       field.cell);
 }

@@ -38,6 +38,24 @@ enum class Role : std::uint8_t {
   change,  ///< a difference: printed with its sign, growth and decline in two colours
 };
 
+/// What a column means to those who draw or compare tables, whatever analysis made them. Not printed.
+enum class Tag : std::uint8_t {
+  none,
+  rank,        ///< key: a rank
+  of_one_run,  ///< key: an event, a step or a time, which is nothing in another recording
+  part,        ///< value: a part of the row's whole
+  whole,       ///< value: what the parts of a row add up to
+};
+
+/// A role, or a tag and the role that comes with it.
+struct Use {
+  Role role;
+  Tag tag = Tag::none;
+  constexpr Use(Role its_role) : role(its_role) {}
+  constexpr Use(Tag its_tag)
+      : role(its_tag == Tag::rank || its_tag == Tag::of_one_run ? Role::key : Role::value), tag(its_tag) {}
+};
+
 /// How a person should see the table. Views exist per shape, not per analysis.
 enum class Shape : std::uint8_t { table, bars, curve, tree, flame, matrix, timeline };
 
@@ -54,6 +72,7 @@ struct Column {
   Unit unit = Unit::none;
   Role role = Role::value;
   std::variant<Ints, Reals, Texts> values;
+  Tag tag = Tag::none;
 
   std::size_t size() const {
     return std::visit([](const auto& v) { return v.size(); }, values);
@@ -71,18 +90,17 @@ struct Table {
   std::string title;
   Shape shape = Shape::table;
   std::vector<Column> columns;
+  bool divides_step = false;  ///< its rows are the parts of the mean step
 
   std::size_t rows() const { return columns.empty() ? 0 : columns.front().size(); }
 
-  Ints& ints(std::string name, Unit unit, Role role = Role::value) {
-    return add<Ints>(std::move(name), unit, role);
+  Ints& ints(std::string name, Unit unit, Use use = Role::value) {
+    return add<Ints>(std::move(name), unit, use);
   }
-  Reals& reals(std::string name, Unit unit, Role role = Role::value) {
-    return add<Reals>(std::move(name), unit, role);
+  Reals& reals(std::string name, Unit unit, Use use = Role::value) {
+    return add<Reals>(std::move(name), unit, use);
   }
-  Texts& texts(std::string name, Role role = Role::key) {
-    return add<Texts>(std::move(name), Unit::none, role);
-  }
+  Texts& texts(std::string name, Use use = Role::key) { return add<Texts>(std::move(name), Unit::none, use); }
   /// The column of that name, or nullptr.
   const Column* column(std::string_view name) const {
     for (const Column& c : columns)
@@ -93,11 +111,11 @@ struct Table {
  private:
   // Column storage must not move while a builder holds references, hence the reserve and the check.
   template <class Values>
-  Values& add(std::string name, Unit unit, Role role) {
+  Values& add(std::string name, Unit unit, Use use) {
     constexpr std::size_t kMaxColumns = 48;
     columns.reserve(kMaxColumns);
     CHECK(columns.size() < kMaxColumns);
-    columns.push_back({std::move(name), unit, role, Values{}});
+    columns.push_back({std::move(name), unit, use.role, Values{}, use.tag});
     return std::get<Values>(columns.back().values);
   }
 };

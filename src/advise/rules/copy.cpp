@@ -9,7 +9,6 @@
 #include "advise/rules/families.h"
 #include "advise/say.h"
 #include "advise/see.h"
-#include "base/text.h"
 
 namespace stepscope::advise {
 namespace {
@@ -17,7 +16,11 @@ namespace {
 using report::format_value;
 using report::Unit;
 
-bool is_pinned(std::string_view copy) { return has(copy, "Pinned"); }
+bool to_device(const OperatorCopies& copy) { return copy.direction == CopyDirection::to_device; }
+bool of_host(const OperatorCopies& copy) {
+  return to_device(copy) || copy.direction == CopyDirection::to_host;
+}
+bool is_pinned(const OperatorCopies& copy) { return copy.memory == HostMemory::pinned; }
 
 /// " by aten::to"; "" when no operator asked for the copies.
 std::string asked_by(const std::string& op) { return op.empty() ? "" : " by " + op; }
@@ -32,7 +35,7 @@ say what kind of memory the host's is (ROCm often writes only `Host`).)";
 
 std::optional<Claim> pageable_copy(const Evidence& e, Bound) {
   const CopySum copies = copies_of(
-      e, [](std::string_view name, std::string_view) { return to_device(name) && has(name, "(Pageable"); });
+      e, [](const OperatorCopies& copy) { return to_device(copy) && copy.memory == HostMemory::pageable; });
   const std::int64_t bytes = copies.bytes / e.steps();
   if (copies.total <= 0 || bytes < kPageableBytes) return std::nullopt;
   const double rate = static_cast<double>(copies.bytes) / (static_cast<double>(copies.total) * 1e-9);
@@ -64,8 +67,8 @@ there and stay silent, as do pageable copies
 (C01) and for copies inside the device (C05).)";
 
 std::optional<Claim> exposed_copy(const Evidence& e, Bound bound) {
-  const CopySum copies = copies_of(
-      e, [](std::string_view name, std::string_view) { return to_device(name) && is_pinned(name); });
+  const CopySum copies =
+      copies_of(e, [](const OperatorCopies& copy) { return to_device(copy) && is_pinned(copy); });
   if (e.share(copies.exposed) < kCopyShare) return std::nullopt;
   Claim f = claim(e, RuleId::C02,
                   fmt::format("{} of {} per step only copies to the device run: {} in {} copies{}",
@@ -94,9 +97,8 @@ pinned copies reach on this generation of device. Saving: 0 to what replay gains
 the same time look the same. Copies that hide behind compute save nothing and stay silent. Confidence is low from one rank.)";
 
 std::optional<Claim> slow_link(const Evidence& e, Bound bound) {
-  const CopySum copies = copies_of(e, [](std::string_view name, std::string_view) {
-    return (to_device(name) || from_device(name)) && is_pinned(name);
-  });
+  const CopySum copies =
+      copies_of(e, [](const OperatorCopies& copy) { return of_host(copy) && is_pinned(copy); });
   const double expected = pinned_rate(e);
   if (copies.large == 0 || copies.slowest_large >= kLinkShare * expected) return std::nullopt;
   Claim f = claim(e, RuleId::C03,
@@ -126,8 +128,7 @@ time come to `kSmallCopyShare` of the window. Saving: replay without these calls
 time when the device limits) × 0.3 to 0.9. Serving steps with a dozen such copies stay silent.)";
 
 std::optional<Claim> small_copies(const Evidence& e, Bound bound) {
-  const CopySum copies = copies_of(
-      e, [](std::string_view name, std::string_view) { return to_device(name) || from_device(name); });
+  const CopySum copies = copies_of(e, of_host);
   if (copies.small < kMinSmallCopies * e.steps()) return std::nullopt;
   const double small = static_cast<double>(copies.small) / static_cast<double>(copies.count);
   const std::int64_t lost = bound == Bound::device ? copies.exposed : copies.exposed + copies.host;
@@ -155,8 +156,7 @@ aten::arange, …): at least `kMinCreated` per step, or 1 % of the window in the
 exposed time × 0.3 to 0.9; only the exposed time when the device limits. Silent for tensors that come from a data loader.)";
 
 std::optional<Claim> created_on_host(const Evidence& e, Bound bound) {
-  const CopySum copies =
-      copies_of(e, [](std::string_view name, std::string_view) { return to_device(name); });
+  const CopySum copies = copies_of(e, to_device);
   if (copies.created < kMinCreated * e.steps()) return std::nullopt;
   const double created = static_cast<double>(copies.created) / static_cast<double>(copies.count);
   const std::int64_t lost = bound == Bound::device ? copies.exposed : copies.exposed + copies.host;

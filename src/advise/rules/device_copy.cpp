@@ -20,12 +20,12 @@ constexpr std::string_view kDeviceCopyDoc =
 K01 speaks, whose chains they are then part of). Together at least `kDeviceCopyShare` of compute time, or the copies exposed for `kCopyShare` of the window.
 Saving: replay with the copies, without concatenations, shortened to 0.1, at least to 0.7.)";
 
+bool within_device(const OperatorCopies& copy) { return copy.direction == CopyDirection::within_device; }
+
 std::optional<Claim> device_copies(const Evidence& e, Bound bound) {
-  const CopySum copies = copies_of(e, [](std::string_view name, std::string_view op) {
-    return within_device(name) && !is_bucket_copy(op);
-  });
-  const CopySum all =
-      copies_of(e, [](std::string_view name, std::string_view) { return within_device(name); });
+  const CopySum copies = copies_of(
+      e, [](const OperatorCopies& copy) { return within_device(copy) && !is_bucket_copy(copy.op); });
+  const CopySum all = copies_of(e, within_device);
   const double kernels = has_pointwise_chains(e) ? 0 : kind_share(e, {KernelKind::copy, KernelKind::concat});
   const std::int64_t per_step = copies.total / e.steps() + compute_time(e, kernels);
   const std::int64_t compute = std::max<std::int64_t>(1, e.fact(&Facts::compute) / e.steps());

@@ -40,7 +40,7 @@ const report::Sheet<HostCollectives> kHostCollectiveSheet{
     "Collectives on the CPU",
     report::Shape::table,
     {report::rank_field<HostCollectives>(&HostCollectives::rank),
-     {"step", &HostCollectives::step, Unit::none, report::Role::key},
+     {"step", &HostCollectives::step, Unit::none, report::Tag::of_one_run},
      {"collectives", &HostCollectives::collectives, Unit::count},
      {"total", &HostCollectives::total, Unit::ns},
      {"exposed", &HostCollectives::exposed, Unit::ns},

@@ -13,6 +13,7 @@ namespace stepscope::analyze {
 namespace {
 
 using report::Role;
+using report::Tag;
 using report::Unit;
 using timeline::Time;
 using trace::Kind;
@@ -136,7 +137,7 @@ const report::Sheet<Annotation> kAnnotations{
 const report::Sheet<InRange> kEvents{"Device events in annotations",
                                      report::Shape::table,
                                      {report::rank_field<InRange>(&InRange::rank),
-                                      {"event", &InRange::event, Unit::none, Role::key},
+                                      {"event", &InRange::event, Unit::none, Tag::of_one_run},
                                       {"name", &InRange::name, Role::value},
                                       {"category", &InRange::category, Role::detail},
                                       {"stream", &InRange::stream, Unit::none, Role::detail},

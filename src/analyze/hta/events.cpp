@@ -13,6 +13,7 @@ namespace {
 using report::kNoInt;
 using report::Role;
 using report::Shape;
+using report::Tag;
 using report::Unit;
 using trace::ArgReader;
 using trace::Rank;
@@ -166,7 +167,7 @@ const report::Sheet<CallRow> kCalls{
     "Call graph",
     Shape::table,
     {report::rank_field<CallRow>(&CallRow::rank),
-     {"index", &CallRow::index, Unit::none, Role::key},
+     {"index", &CallRow::index, Unit::none, Tag::of_one_run},
      {"parent", &CallRow::parent, Unit::none},
      {"depth", of_node<&Node::depth>, Unit::none},
      {"height", of_node<&Node::height>, Unit::none},
@@ -180,7 +181,7 @@ const report::Sheet<EventRow> kEvents{
     "Events",
     Shape::table,
     {report::rank_field<EventRow>(&EventRow::rank),
-     {"index", of_event<&Event::index>, Unit::none, Role::key},
+     {"index", of_event<&Event::index>, Unit::none, Tag::of_one_run},
      {"cat", &EventRow::category, Role::value},
      {"name", &EventRow::name, Role::value},
      {"pid", &EventRow::pid, Role::detail},

@@ -9,6 +9,7 @@ namespace stepscope::analyze::hta {
 namespace {
 
 using report::Role;
+using report::Tag;
 using report::Unit;
 
 struct Cutoffs {
@@ -42,7 +43,7 @@ const report::Sheet<Counts> kCounts{"Conspicuous launches",
 const report::Sheet<Launch> kLaunches{"Launches",
                                       report::Shape::table,
                                       {report::rank_field<Launch>(&Launch::rank),
-                                       {"correlation", &Launch::correlation, Unit::none, Role::key},
+                                       {"correlation", &Launch::correlation, Unit::none, Tag::of_one_run},
                                        {"call", &Launch::call, Unit::ns},
                                        {"device_time", &Launch::device, Unit::ns},
                                        {"delay", &Launch::delay, Unit::ns}}};

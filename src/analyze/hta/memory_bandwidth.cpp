@@ -7,6 +7,7 @@ namespace stepscope::analyze::hta {
 namespace {
 
 using report::Role;
+using report::Tag;
 using report::Unit;
 
 struct CopySummary : Description {
@@ -29,7 +30,7 @@ const report::Sheet<CopyPoint> kCopyPoints{"Memory bandwidth over time",
                                            report::Shape::curve,
                                            {report::rank_field<CopyPoint>(&CopyPoint::rank),
                                             {"kind", &CopyPoint::kind},
-                                            {"time", &CopyPoint::time, Unit::ns, Role::key},
+                                            {"time", &CopyPoint::time, Unit::ns, Tag::of_one_run},
                                             {"rate", &CopyPoint::rate, Unit::bytes_per_s}}};
 
 }  // namespace

@@ -11,6 +11,7 @@ namespace stepscope::analyze::hta {
 namespace {
 
 using report::Role;
+using report::Tag;
 using report::Unit;
 
 struct QueueSummary : Description {
@@ -42,7 +43,7 @@ const report::Sheet<QueuePoint> kQueuePoints{"Queue length over time",
                                              report::Shape::curve,
                                              {report::rank_field<QueuePoint>(&QueuePoint::rank),
                                               {"stream", &QueuePoint::stream, Unit::none, Role::key},
-                                              {"time", &QueuePoint::time, Unit::ns, Role::key},
+                                              {"time", &QueuePoint::time, Unit::ns, Tag::of_one_run},
                                               {"length", &QueuePoint::length, Unit::count}}};
 
 constexpr report::ParamSpec kQueueLengthParams[] = {

@@ -20,6 +20,7 @@ namespace {
 using derive::DeviceBusy;
 using report::Role;
 using report::Shape;
+using report::Tag;
 using report::Unit;
 using timeline::Interval;
 using trace::Kind;
@@ -237,7 +238,7 @@ const report::Sheet<UseOverTime> kUtilizationSheet{
     Shape::curve,
     {report::rank_field<UseOverTime>(&UseOverTime::rank),
      {"device", &UseOverTime::device, Unit::none, Role::key},
-     {"time", &UseOverTime::time, Unit::ns, Role::key},
+     {"time", &UseOverTime::time, Unit::ns, Tag::of_one_run},
      {"utilization", &UseOverTime::utilization, Unit::share},
      {"sm_efficiency", &UseOverTime::sm_efficiency, Unit::share}}};
 

@@ -15,6 +15,7 @@ using derive::IdlePiece;
 using derive::LaunchQueue;
 using report::kNoInt;
 using report::Role;
+using report::Tag;
 using report::Unit;
 using timeline::Interval;
 using trace::EventTable;
@@ -95,7 +96,7 @@ const report::Sheet<HostBoundStretch> kStretchSheet{
     report::Shape::table,
     {report::rank_field<HostBoundStretch>(&HostBoundStretch::rank),
      {"device", &HostBoundStretch::device, Unit::none, Role::key},
-     {"start", &HostBoundStretch::start, Unit::ns, Role::key},
+     {"start", &HostBoundStretch::start, Unit::ns, Tag::of_one_run},
      {"length", &HostBoundStretch::length, Unit::ns},
      {"step", +[](const HostBoundStretch& s) { return s.step == kNoInt ? "" : std::to_string(s.step); },
       Role::detail},

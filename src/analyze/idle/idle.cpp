@@ -14,6 +14,7 @@ using derive::IdleCause;
 using derive::IdlePiece;
 using report::Role;
 using report::Shape;
+using report::Tag;
 using report::Unit;
 using timeline::Interval;
 using trace::kNoRow;
@@ -134,7 +135,7 @@ const report::Sheet<IdleGap> kGapSheet{"Longest idle stretches",
                                        Shape::table,
                                        {report::rank_field<IdleGap>(&IdleGap::rank),
                                         {"device", &IdleGap::device, Unit::none, Role::key},
-                                        {"start", &IdleGap::start, Unit::ns, Role::key},
+                                        {"start", &IdleGap::start, Unit::ns, Tag::of_one_run},
                                         {"length", &IdleGap::length, Unit::ns},
                                         {"step", &IdleGap::step, Role::detail},
                                         {"cause", report::named<&IdleGap::cause>, Role::value},

@@ -32,10 +32,9 @@ constexpr std::int64_t kMinWait = 1'000;
 
 /// A copy whose host memory is pageable or not stated: the runtime has to stay for it.
 bool through_pageable_memory(std::string_view copy) {
-  if (copy.find("Pageable") != std::string_view::npos) return true;
-  const bool known =
-      copy.find("Pinned") != std::string_view::npos || copy.find("Managed") != std::string_view::npos;
-  return !known && copy.find("Host") != std::string_view::npos;
+  const derive::HostMemory memory = derive::host_memory(copy);
+  return memory == derive::HostMemory::pageable ||
+         (memory == derive::HostMemory::unknown && copy.find("Host") != std::string_view::npos);
 }
 
 /// Some runtimes record a call and the call it makes.
@@ -176,6 +175,7 @@ void add_rank(std::vector<Synchronization>& calls, const Derived& derived, const
     of.call = call;
     of.op = op;
     of.copy = copy;
+    of.direction = derive::copy_direction(copy);
     of.source = source;
     of.count = group.count;
     of.total = group.total;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analyze/derived.h"
+#include "derive/kernel_class.h"
 #include "report/sheet.h"
 
 namespace stepscope::analyze {
@@ -14,6 +15,7 @@ namespace stepscope::analyze {
 struct Synchronization {
   std::int64_t rank = -1;
   std::string call, op, copy, source;  ///< "" for none
+  derive::CopyDirection direction{};   ///< of the copy
   std::int64_t count = 0;
   std::int64_t cost = report::kNoInt;    ///< idle time in them, after the device's work, and behind them
   std::int64_t refill = report::kNoInt;  ///< of that, behind them

@@ -122,8 +122,11 @@ class CopyGatherer {
 };
 
 OperatorCopies row_of(const trace::Trace& trace, const Rank& rank, CopyGroup& g) {
+  const std::string_view name = trace.text(g.name);
   return {rank.rank,
-          std::string(trace.text(g.name)),
+          std::string(name),
+          derive::copy_direction(name),
+          derive::host_memory(name),
           std::string(trace.text(g.op)),
           g.count,
           g.bytes,

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analyze/derived.h"
+#include "derive/kernel_class.h"
 
 namespace stepscope::analyze {
 
@@ -12,6 +13,8 @@ namespace stepscope::analyze {
 struct OperatorCopies {
   std::int64_t rank;
   std::string name;
+  derive::CopyDirection direction;
+  derive::HostMemory memory;
   std::string op;  ///< the operator above aten::to and what that calls; "" for none
   std::int64_t count, bytes, total;
   std::int64_t exposed;  ///< of `total`: without a kernel

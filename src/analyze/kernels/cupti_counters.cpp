@@ -10,6 +10,7 @@ namespace stepscope::analyze {
 namespace {
 
 using report::Role;
+using report::Tag;
 using report::Unit;
 using trace::Kind;
 using trace::Rank;
@@ -89,7 +90,7 @@ void add_rank(std::vector<RangeCounter>& counters, std::vector<std::string>& not
 const report::Sheet<RangeCounter> kCounterSheet{"Counters",
                                                 report::Shape::table,
                                                 {report::rank_field<RangeCounter>(&RangeCounter::rank),
-                                                 {"range", &RangeCounter::range, Unit::none, Role::key},
+                                                 {"range", &RangeCounter::range, Unit::none, Tag::of_one_run},
                                                  {"kernel", &RangeCounter::kernel, Role::value},
                                                  {"top_op", &RangeCounter::top_op, Role::value},
                                                  {"bottom_op", &RangeCounter::bottom_op, Role::value},

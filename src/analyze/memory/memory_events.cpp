@@ -18,6 +18,7 @@ using report::kNoInt;
 using report::kNoReal;
 using report::Role;
 using report::Shape;
+using report::Tag;
 using report::Unit;
 using trace::Kind;
 using trace::kNoRow;
@@ -211,21 +212,22 @@ const report::Sheet<AliveAtPeak> kAliveSheet{"Alive at the peak",
                                               {"bytes", &AliveAtPeak::bytes, Unit::bytes},
                                               {"share", &AliveAtPeak::share, Unit::share, Role::share}}};
 
-const report::Sheet<KeptAllocation> kKeptSheet{"Never freed",
-                                               Shape::table,
-                                               {report::rank_field<KeptAllocation>(&KeptAllocation::rank),
-                                                {"device", &device_text<KeptAllocation>},
-                                                {"time", &KeptAllocation::time, Unit::ns, Role::key},
-                                                {"event", &KeptAllocation::event, Unit::none, Role::key},
-                                                {"bytes", &KeptAllocation::bytes, Unit::bytes},
-                                                {"op", &KeptAllocation::op, Role::value},
-                                                {"step", &step_text<KeptAllocation>, Role::detail}}};
+const report::Sheet<KeptAllocation> kKeptSheet{
+    "Never freed",
+    Shape::table,
+    {report::rank_field<KeptAllocation>(&KeptAllocation::rank),
+     {"device", &device_text<KeptAllocation>},
+     {"time", &KeptAllocation::time, Unit::ns, Tag::of_one_run},
+     {"event", &KeptAllocation::event, Unit::none, Tag::of_one_run},
+     {"bytes", &KeptAllocation::bytes, Unit::bytes},
+     {"op", &KeptAllocation::op, Role::value},
+     {"step", &step_text<KeptAllocation>, Role::detail}}};
 
 const report::Sheet<MemoryLevel> kCurveSheet{"Memory over time",
                                              Shape::curve,
                                              {report::rank_field<MemoryLevel>(&MemoryLevel::rank),
                                               {"device", &device_text<MemoryLevel>},
-                                              {"time", &MemoryLevel::time, Unit::ns, Role::key},
+                                              {"time", &MemoryLevel::time, Unit::ns, Tag::of_one_run},
                                               {"allocated", &MemoryLevel::allocated, Unit::bytes},
                                               {"reserved", &MemoryLevel::reserved, Unit::bytes},
                                               {"change", &MemoryLevel::change, Unit::bytes}}};
@@ -234,7 +236,7 @@ const report::Sheet<StepMemory> kStepSheet{"Memory of each step",
                                            Shape::table,
                                            {report::rank_field<StepMemory>(&StepMemory::rank),
                                             {"device", &device_text<StepMemory>},
-                                            {"step", &StepMemory::step, Unit::none, Role::key},
+                                            {"step", &StepMemory::step, Unit::none, Tag::of_one_run},
                                             {"lowest", &StepMemory::lowest, Unit::bytes},
                                             {"highest", &StepMemory::highest, Unit::bytes}}};
 

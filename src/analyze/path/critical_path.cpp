@@ -17,6 +17,7 @@ using path::EdgeType;
 using path::PathEdge;
 using report::Role;
 using report::Shape;
+using report::Tag;
 using report::Unit;
 using timeline::Time;
 
@@ -133,7 +134,7 @@ const report::Sheet<Edges> kEdges{"Edges",
 const report::Sheet<Stretch> kPath{"Critical path",
                                    Shape::table,
                                    {report::rank_field<Stretch>(&Stretch::rank),
-                                    {"start", &Stretch::start, Unit::ns, Role::key},
+                                    {"start", &Stretch::start, Unit::ns, Tag::of_one_run},
                                     {"time", &Stretch::time, Unit::ns},
                                     {"type", report::named<&Stretch::type>, Role::value},
                                     {"bound_by", &Stretch::bound_by, Role::value},
@@ -142,7 +143,7 @@ const report::Sheet<Stretch> kPath{"Critical path",
 const report::Sheet<Turn> kTurns{"Events on the path",
                                  Shape::table,
                                  {report::rank_field<Turn>(&Turn::rank),
-                                  {"event", &Turn::event, Unit::none, Role::key},
+                                  {"event", &Turn::event, Unit::none, Tag::of_one_run},
                                   {"time", &Turn::time, Unit::ns},
                                   {"end", &Turn::end, Role::value}}};
 

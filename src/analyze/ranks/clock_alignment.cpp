@@ -21,6 +21,7 @@ using report::kNoInt;
 using report::Role;
 using report::Shape;
 using report::Table;
+using report::Tag;
 using report::Unit;
 
 std::int64_t whole(double ns) { return std::isfinite(ns) ? std::llround(ns) : kNoInt; }
@@ -116,7 +117,7 @@ Table mismatches_of(const trace::Trace& trace, const Alignment& alignment) {
   static const report::Sheet<D> kDiffer{"Collectives that differ",
                                         Shape::table,
                                         {{"group", &D::group},
-                                         {"sequence", &D::sequence, Unit::none, Role::key},
+                                         {"sequence", &D::sequence, Unit::none, Tag::of_one_run},
                                          {"what", what_differs},
                                          {"rank_a", &D::rank_a, Unit::none, Role::key},
                                          {"rank_b", &D::rank_b, Unit::none, Role::key},

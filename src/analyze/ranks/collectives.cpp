@@ -19,6 +19,7 @@ using derive::Exchange;
 using report::kNoReal;
 using report::Role;
 using report::Shape;
+using report::Tag;
 using report::Unit;
 using timeline::Interval;
 using trace::EventTable;
@@ -165,7 +166,7 @@ const report::Sheet<StepReduction> kReductionSheet{
     "Reductions in the backward pass",
     Shape::table,
     {report::rank_field<StepReduction>(&StepReduction::rank),
-     {"step", &StepReduction::step, Unit::none, Role::key},
+     {"step", &StepReduction::step, Unit::none, Tag::of_one_run},
      {"backward", &StepReduction::backward, Unit::ns},
      {"before_first", &StepReduction::before_first, Unit::ns},
      {"before_share", &StepReduction::before_share, Unit::share, Role::share},

@@ -17,6 +17,7 @@ namespace {
 
 using report::Role;
 using report::Shape;
+using report::Tag;
 using report::Unit;
 using timeline::Time;
 
@@ -135,7 +136,7 @@ report::Sheet<Row> with_times(report::Sheet<Row> sheet) {
 const report::Sheet<PipelineStage> kStageSheet =
     with_times<PipelineStage>({"Stages",
                                Shape::table,
-                               {{"rank", &PipelineStage::rank, Unit::none, Role::key},
+                               {{"rank", &PipelineStage::rank, Unit::none, Tag::rank},
                                 {"pipeline", &PipelineStage::pipeline, Unit::none, Role::detail},
                                 {"stage", &PipelineStage::stage, Unit::none, Role::key},
                                 {"stages", &PipelineStage::stages, Unit::count},
@@ -146,8 +147,8 @@ const report::Sheet<PipelineStage> kStageSheet =
 const report::Sheet<StageStep> kStepSheet =
     with_times<StageStep>({"Steps of the stages",
                            Shape::table,
-                           {{"rank", &StageStep::rank, Unit::none, Role::key},
-                            {"step", &StageStep::step, Unit::none, Role::key},
+                           {{"rank", &StageStep::rank, Unit::none, Tag::rank},
+                            {"step", &StageStep::step, Unit::none, Tag::of_one_run},
                             {"stage", &StageStep::stage, Unit::none, Role::key},
                             {"micro_batches", &StageStep::micro_batches, Unit::count}}});
 

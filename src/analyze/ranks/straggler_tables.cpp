@@ -12,13 +12,14 @@ namespace {
 using derive::StepPart;
 using report::Role;
 using report::Shape;
+using report::Tag;
 using report::Unit;
 using timeline::Time;
 
 const report::Sheet<SlowRank> kSlowSheet{
     "Stragglers",
     Shape::table,
-    {{"rank", &SlowRank::rank, Unit::none, Role::key},
+    {{"rank", &SlowRank::rank, Unit::none, Tag::rank},
      {"when", +[](const SlowRank& s) { return s.when(); }},
      {"part", report::named<&SlowRank::part>, Role::value},
      {"also", +[](const SlowRank& s) { return std::string(s.also == s.part ? "" : name_of(s.also)); },
@@ -42,8 +43,8 @@ template <std::size_t... part>
 report::Sheet<RankParts> parts_sheet(std::string_view title, Shape shape, std::index_sequence<part...>) {
   return {title,
           shape,
-          {{"rank", &RankParts::rank, Unit::none, Role::key},
-           {derive::name_of(static_cast<StepPart>(part)), time_of<part>, Unit::ns}...}};
+          {{"rank", &RankParts::rank, Unit::none, Tag::rank},
+           {derive::name_of(static_cast<StepPart>(part)), time_of<part>, Unit::ns, Tag::part}...}};
 }
 
 report::Sheet<RankParts> parts_sheet(std::string_view title, Shape shape) {
@@ -58,13 +59,13 @@ report::Sheet<RankParts> mean_sheet() {
                             for (const Time part : of.parts) report::add_to(whole, part);
                             return whole;
                           },
-                          Unit::ns});
+                          Unit::ns, Tag::whole});
   return sheet;
 }
 
 const report::Sheet<RankWaits> kWaitSheet{"Waiting in collectives",
                                           Shape::table,
-                                          {{"rank", &RankWaits::rank, Unit::none, Role::key},
+                                          {{"rank", &RankWaits::rank, Unit::none, Tag::rank},
                                            {"collectives", &RankWaits::collectives, Unit::count},
                                            {"last", &RankWaits::last, Unit::count},
                                            {"first", &RankWaits::first, Unit::count},
@@ -89,7 +90,7 @@ const report::Sheet<ShorterTransfers> kTransferSheet{
 
 const report::Sheet<SlowKernels> kKernelSheet{"Kernels of stragglers",
                                               Shape::table,
-                                              {{"rank", &SlowKernels::rank, Unit::none, Role::key},
+                                              {{"rank", &SlowKernels::rank, Unit::none, Tag::rank},
                                                {"against", &SlowKernels::against, Unit::none},
                                                {"calls", &SlowKernels::calls, Unit::none},
                                                {"others_calls", &SlowKernels::others_calls, Unit::none},

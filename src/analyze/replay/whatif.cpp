@@ -1,4 +1,5 @@
-// What a step would take if something in it were faster: the recording replayed with changes.
+#include "analyze/replay/whatif.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,7 +8,6 @@
 #include "analyze/list.h"
 #include "analyze/replay/whatif_job.h"
 #include "report/judgement.h"
-#include "report/sheet.h"
 #include "report/statistics.h"
 #include "report/units.h"
 
@@ -19,21 +19,6 @@ using report::Role;
 using report::Shape;
 using report::Unit;
 using trace::Rank;
-
-/// A rank replayed without changes; times in ns per step.
-struct RankCheck {
-  std::int64_t rank, steps, recorded, identity;
-  double error;  ///< of the identity, of what was recorded
-};
-
-/// A rank replayed with one change; times in ns per step, absent where it cannot be replayed.
-struct RankChange {
-  std::int64_t rank;
-  std::string_view change;
-  std::int64_t step, saving;
-  double share;  ///< saving / step without changes
-  bool found;    ///< whether the rank has anything of that kind
-};
 
 /// What was typed, part by part, and all of it together.
 std::vector<Asked> asked_by(const std::vector<TypedScale>& typed) {
@@ -131,11 +116,10 @@ constexpr report::ParamSpec kWhatifParams[] = {
 
 constinit const About whatif_about = {kWhatifParams, true, Needs::all_ranks};
 
-report::Report whatif(const Derived& derived, const report::Params& params) {
+WhatIf whatif_of(const Derived& derived, const report::Params& params) {
   const trace::Trace& trace = derived.trace();
-  std::vector<RankCheck> checks;
-  std::vector<RankChange> changes;
-  std::vector<std::string> notes;
+  WhatIf out;
+  std::vector<std::string>& notes = out.notes;
   const auto scales = parse_scales(params.text("scale", kWhatifParams[0].fallback));
   if (!scales) notes.push_back("--scale: " + scales.error().message + ".");
   const std::vector<Asked> asked = asked_by(scales ? *scales : std::vector<TypedScale>{});
@@ -148,11 +132,11 @@ report::Report whatif(const Derived& derived, const report::Params& params) {
     const Rank& rank = trace.ranks[r];
     const ReplayedRank& replayed = derived.replayed(rank);
     const std::int64_t identity = together ? derived.job().identity()[r] : replayed.identity();
-    checks.push_back(rank_check(rank, replayed, identity));
+    out.checks.push_back(rank_check(rank, replayed, identity));
     for (std::size_t i = 0; i < asked.size(); ++i)
-      changes.push_back(rank_change(rank, replayed, asked[i], answers[i].found[r],
-                                    together ? replayed.has_device() : replayed.usable(), identity,
-                                    answers[i].lengths[r]));
+      out.changes.push_back(rank_change(rank, replayed, asked[i], answers[i].found[r],
+                                        together ? replayed.has_device() : replayed.usable(), identity,
+                                        answers[i].lengths[r]));
     devices += replayed.has_device();
     if (scales && !together && replayed.has_device() && !replayed.usable())
       notes.push_back(fmt::format(
@@ -169,12 +153,21 @@ report::Report whatif(const Derived& derived, const report::Params& params) {
         "There is nothing to replay: no device activity is recorded. Record with ProfilerActivity.CUDA (or "
         "XPU, MTIA …) beside CPU.");
   if (devices > 1 && scales) note_ranks(trace, derived.job(), together, notes);
+  if (together) out.job = whatif_job(derived, asked, answers);
+  return out;
+}
+
+report::Report printed(const WhatIf& of, bool several_ranks) {
   report::Report report{"whatif",
-                        {tabulate(kRankCheckSheet, checks, trace.several()),
-                         tabulate(kRankChangeSheet, changes, trace.several())},
-                        std::move(notes)};
-  if (together) add_job(report.tables, derived, asked, answers);
+                        {tabulate(kRankCheckSheet, of.checks, several_ranks),
+                         tabulate(kRankChangeSheet, of.changes, several_ranks)},
+                        of.notes};
+  if (of.job) add_tables(report.tables, *of.job);
   return report;
+}
+
+report::Report whatif(const Derived& derived, const report::Params& params) {
+  return printed(whatif_of(derived, params), derived.trace().several());
 }
 
 }  // namespace stepscope::analyze

@@ -16,22 +16,6 @@ using report::Unit;
 
 namespace {
 
-/// The job replayed without changes; times in ns per step.
-struct JobCheck {
-  std::int64_t recorded, identity;
-  double error;
-  std::int64_t alone;  ///< collectives that were replayed alone
-};
-
-/// The job with one change, as ReplayedJob::Prediction.
-struct JobChange {
-  std::string_view change;
-  std::int64_t step, low, high, saving;
-  double share;  ///< saving / step without changes
-  std::string limit;
-  double limit_share;  ///< low / step
-};
-
 JobCheck job_check(const ReplayedJob& job, std::size_t ranks) {
   std::vector<std::int64_t> recorded;
   for (std::size_t r = 0; r < ranks; ++r) recorded.push_back(job.rank(r).recorded());
@@ -74,13 +58,17 @@ const report::Sheet<JobChange> kJobChangeSheet{"What would change the job",
 
 }  // namespace
 
-void add_job(std::vector<report::Table>& tables, const Derived& derived, const std::vector<Asked>& asked,
-             const std::vector<Answered>& answers) {
-  std::vector<JobChange> changes;
-  for (std::size_t i = 0; i < asked.size(); ++i) changes.push_back(job_change(derived, asked[i], answers[i]));
-  const std::vector<JobCheck> check{job_check(derived.job(), derived.trace().ranks.size())};
-  tables.push_back(tabulate(kJobCheckSheet, check, true));
-  tables.push_back(tabulate(kJobChangeSheet, changes, true));
+WhatIfJob whatif_job(const Derived& derived, const std::vector<Asked>& asked,
+                     const std::vector<Answered>& answers) {
+  WhatIfJob out{job_check(derived.job(), derived.trace().ranks.size()), {}};
+  for (std::size_t i = 0; i < asked.size(); ++i)
+    out.changes.push_back(job_change(derived, asked[i], answers[i]));
+  return out;
+}
+
+void add_tables(std::vector<report::Table>& tables, const WhatIfJob& job) {
+  tables.push_back(tabulate(kJobCheckSheet, std::vector{job.check}, true));
+  tables.push_back(tabulate(kJobChangeSheet, job.changes, true));
 }
 
 void note_ranks(const trace::Trace& trace, const ReplayedJob& job, bool together,

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analyze/replay/replayed_job.h"
+#include "analyze/replay/whatif.h"
 
 namespace stepscope::analyze {
 
@@ -22,9 +23,10 @@ struct Answered {
   std::string refused;  ///< why nothing was changed
 };
 
-/// Adds the tables of the job's step, recorded and with each change.
-void add_job(std::vector<report::Table>& tables, const Derived& derived, const std::vector<Asked>& asked,
-             const std::vector<Answered>& answers);
+/// The job's step, recorded and with each change.
+WhatIfJob whatif_job(const Derived& derived, const std::vector<Asked>& asked,
+                     const std::vector<Answered>& answers);
+void add_tables(std::vector<report::Table>& tables, const WhatIfJob& job);
 
 /// Why several ranks were replayed alone, or what of them was.
 void note_ranks(const trace::Trace& trace, const ReplayedJob& job, bool together,

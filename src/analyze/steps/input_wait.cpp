@@ -16,6 +16,7 @@ using report::kNoInt;
 using report::kNoReal;
 using report::Role;
 using report::Shape;
+using report::Tag;
 using report::Unit;
 using timeline::Interval;
 using timeline::IntervalSet;
@@ -144,7 +145,8 @@ const report::Sheet<StepWaits> kStepWaitSheet{
     "Waiting for data by step",
     Shape::bars,
     {report::rank_field<StepWaits>(&StepWaits::rank),
-     {"step", +[](const StepWaits& s) { return s.step == kNoInt ? "all" : std::to_string(s.step); }},
+     {"step", +[](const StepWaits& s) { return s.step == kNoInt ? "all" : std::to_string(s.step); },
+      Tag::of_one_run},
      {"loader", report::named<&StepWaits::kind>, Role::detail},
      {"count", &StepWaits::count, Unit::count},
      {"total", &StepWaits::total, Unit::ns},
@@ -171,7 +173,7 @@ const report::Sheet<LoaderWait> kWaitSheet{
     "Each wait",
     Shape::table,
     {report::rank_field<LoaderWait>(&LoaderWait::rank),
-     {"start", &LoaderWait::start, Unit::ns, Role::key},
+     {"start", &LoaderWait::start, Unit::ns, Tag::of_one_run},
      {"step", +[](const LoaderWait& w) { return w.step == kNoInt ? "" : std::to_string(w.step); },
       Role::detail},
      {"loader", &LoaderWait::loader, Role::detail},

@@ -16,6 +16,7 @@ namespace {
 
 using report::Role;
 using report::Shape;
+using report::Tag;
 using report::Unit;
 using timeline::Interval;
 using timeline::IntervalSet;
@@ -25,9 +26,6 @@ using trace::Row;
 using trace::Work;
 
 constexpr auto kNamedRoles = static_cast<std::size_t>(StepRole::other);
-
-constexpr const char* kAverage = "Average step";
-constexpr const char* kCutOff = "cut_off";
 
 enum class Label : std::uint8_t { unknown, plain, data_loading, collective, step };
 
@@ -129,14 +127,14 @@ std::vector<StepTime> times_of(const trace::Trace& trace, const Rank& rank,
 
 template <StepRole role>
 report::Field<StepTime> part_field() {
-  return {name_of(role), +[](const StepTime& s) { return s.part(role); }, Unit::ns};
+  return {name_of(role), +[](const StepTime& s) { return s.part(role); }, Unit::ns, Tag::part};
 }
 
 const report::Sheet<StepTime> kStepSheet{
     "Step time by what the time went to",
     Shape::bars,
     {report::rank_field<StepTime>(&StepTime::rank),
-     {"step", +[](const StepTime& s) { return s.name(); }},
+     {"step", +[](const StepTime& s) { return s.name(); }, Tag::of_one_run},
      part_field<kStepColumns[0]>(),
      part_field<kStepColumns[1]>(),
      part_field<kStepColumns[2]>(),
@@ -145,7 +143,7 @@ const report::Sheet<StepTime> kStepSheet{
      part_field<kStepColumns[5]>(),
      part_field<kStepColumns[6]>(),
      part_field<kStepColumns[7]>(),
-     {"total", &StepTime::total, Unit::ns},
+     {"total", &StepTime::total, Unit::ns, Tag::whole},
      {"host_start", &StepTime::host_start, Unit::ns, Role::detail},
      {"host_end", &StepTime::host_end, Unit::ns, Role::detail},
      {"device_end", &StepTime::device_end, Unit::ns, Role::detail},
@@ -153,37 +151,18 @@ const report::Sheet<StepTime> kStepSheet{
      {"host_pace", +[](const StepTime& s) { return s.pace.host; }, Unit::none, Role::detail},
      {"slower_ops", +[](const StepTime& s) { return s.pace.slower; }, Unit::share, Role::detail},
      {"device_pace", +[](const StepTime& s) { return s.pace.device; }, Unit::none, Role::detail},
-     {kCutOff, +[](const StepTime& s) { return std::string(s.cut_off ? "yes" : ""); }, Role::detail}}};
+     {"cut_off", +[](const StepTime& s) { return std::string(s.cut_off ? "yes" : ""); }, Role::detail}}};
 
 const report::Sheet<StepOutlier> kOutlierSheet{
     "Outlier steps: what grew against the median step",
     Shape::table,
     {report::rank_field<StepOutlier>(&StepOutlier::rank),
-     {"step", +[](const StepOutlier& o) { return std::to_string(o.step); }},
+     {"step", +[](const StepOutlier& o) { return std::to_string(o.step); }, Tag::of_one_run},
      {"lane", report::named<&StepOutlier::lane>},
      {"what", &StepOutlier::what},
      {"time", &StepOutlier::time, Unit::ns},
      {"median_step_time", &StepOutlier::median_time, Unit::ns},
      {"growth", +[](const StepOutlier& o) { return o.growth(); }, Unit::ns}}};
-
-/// The parts of steps that were printed.
-std::vector<StepTime> read_back(const report::Table& printed) {
-  std::vector<StepTime> steps(printed.rows());
-  const auto& cut_off = std::get<report::Texts>(printed.column(kCutOff)->values);
-  for (std::size_t i = 0; i < kStepRoles; ++i) {
-    const auto& times = std::get<report::Ints>(printed.column(name_of(static_cast<StepRole>(i)))->values);
-    for (std::size_t row = 0; row < steps.size(); ++row) steps[row].parts[i] = times[row];
-  }
-  for (std::size_t row = 0; row < steps.size(); ++row) steps[row].cut_off = !cut_off[row].empty();
-  return steps;
-}
-
-/// One average over all ranks in place of each rank's.
-void join_averages(report::Report& report) {
-  std::erase_if(report.tables, [](const report::Table& table) { return table.title == kAverage; });
-  const auto steps = report.tables.begin();
-  if (auto average = average_step(read_back(*steps))) report.tables.insert(steps + 1, std::move(*average));
-}
 
 void note_rank(const Rank& rank, const std::vector<StepSpan>& spans, std::vector<std::string>& notes) {
   if (rank.steps.size() == 1 && rank.steps.front().row == trace::kNoRow)
@@ -214,7 +193,7 @@ std::optional<report::Table> average_step(const std::vector<StepTime>& steps) {
     std::int64_t time;
     double share;
   };
-  static const report::Sheet<Average> kSheet{kAverage,
+  static const report::Sheet<Average> kSheet{"Average step",
                                              Shape::bars,
                                              {{"role", report::named<&Average::role>},
                                               {"time", &Average::time, Unit::ns},
@@ -233,7 +212,9 @@ std::optional<report::Table> average_step(const std::vector<StepTime>& steps) {
     const std::int64_t sum = sums[static_cast<std::size_t>(role)];
     rows.push_back({role, sum / count, total == 0 ? 0 : report::ratio(sum, total)});
   }
-  return tabulate(kSheet, rows, false);
+  report::Table table = tabulate(kSheet, rows, false);
+  table.divides_step = true;
+  return table;
 }
 
 Steps steps_of(const Derived& derived) {
@@ -249,15 +230,32 @@ Steps steps_of(const Derived& derived) {
   return of;
 }
 
-constinit const About steps_about = {{}, true, Needs::one_rank, join_averages};
+Steps joined(std::vector<Steps> of_ranks) {
+  const auto says = [](const Steps& of) { return !of.steps.empty() || !of.outliers.empty(); };
+  const bool any = std::any_of(of_ranks.begin(), of_ranks.end(), says);
+  Steps all;
+  for (Steps& of : of_ranks) {
+    all.steps.insert(all.steps.end(), of.steps.begin(), of.steps.end());
+    std::move(of.outliers.begin(), of.outliers.end(), std::back_inserter(all.outliers));
+    if (any && !says(of)) continue;
+    for (std::string& note : of.notes)
+      if (std::find(all.notes.begin(), all.notes.end(), note) == all.notes.end())
+        all.notes.push_back(std::move(note));
+  }
+  return all;
+}
+
+report::Report printed(Steps of, bool several) {
+  report::Report report{"steps", {tabulate(kStepSheet, of.steps, several)}, std::move(of.notes)};
+  if (auto average = average_step(of.steps)) report.tables.push_back(std::move(*average));
+  report.tables.push_back(tabulate(kOutlierSheet, of.outliers, several));
+  return report;
+}
+
+constinit const About steps_about = {};
 
 report::Report steps(const Derived& derived, const report::Params& /*params*/) {
-  const trace::Trace& trace = derived.trace();
-  Steps of = steps_of(derived);
-  report::Report report{"steps", {tabulate(kStepSheet, of.steps, trace.several())}, std::move(of.notes)};
-  if (auto average = average_step(of.steps)) report.tables.push_back(std::move(*average));
-  report.tables.push_back(tabulate(kOutlierSheet, of.outliers, trace.several()));
-  return report;
+  return printed(steps_of(derived), derived.trace().several());
 }
 
 }  // namespace stepscope::analyze

@@ -66,6 +66,10 @@ struct Steps {
   std::vector<std::string> notes;
 };
 Steps steps_of(const Derived& derived);
+/// What was said of each rank alone, as one answer. The notes of ranks without rows are left out where other
+/// ranks have rows.
+Steps joined(std::vector<Steps> of_ranks);
+report::Report printed(Steps of, bool several_ranks);
 
 /// "Average step": the mean of those that are not cut off; nothing without any.
 std::optional<report::Table> average_step(const std::vector<StepTime>& steps);

@@ -135,9 +135,11 @@ report::Report steps(const Derived& derived, const report::Params& params) {
   report::Report report{"steps", {}, {}};
   report::Table table{"Step time as the TensorBoard plugin counts it", Shape::bars, {}};
   RankColumn rank_column(table, trace);
-  report::Texts& names = table.texts("step");
+  report::Texts& names = table.texts("step", report::Tag::of_one_run);
   std::vector<report::Ints*> columns;
-  for (const char* role : kRoleNames) columns.push_back(&table.ints(role, Unit::ns));
+  for (std::size_t i = 0; i < kRoleNames.size(); ++i)
+    columns.push_back(
+        &table.ints(kRoleNames[i], Unit::ns, i == kTotal ? report::Tag::whole : report::Tag::part));
   std::vector<Costs> all;
   for (const trace::Rank& rank : trace.ranks) {
     const Events events(trace, rank);

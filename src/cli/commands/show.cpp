@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "advise/ask.h"
+#include "analyze/list.h"
 #include "cli/by_rank.h"
 #include "cli/present.h"
 
@@ -15,7 +16,7 @@ int finish(const Call& call, const advise::Answer& answer) {
 }
 
 /// An answer of `overview` names in its notes what could not be read.
-bool names_unread(const Call& call) { return call.analysis->name == "overview"; }
+bool names_unread(const Call& call) { return call.analysis->about == &analyze::overview_about; }
 
 /// Other tools' numbers are theirs for all ranks together.
 bool needs_all_ranks(const Call& call) {

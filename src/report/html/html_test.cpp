@@ -180,10 +180,10 @@ TEST(Html, EveryPictureHasAName) {
 // hand.
 TEST(Html, RanksAreComparedByOneBarEach) {
   Table ranks{"Average step of each rank", Shape::bars, {}};
-  ranks.ints("rank", Unit::none, Role::key) = {0, 1};
-  ranks.ints("compute", Unit::ns) = {6000000, 9000000};
-  ranks.ints("wait", Unit::ns) = {4000000, 1000000};
-  ranks.ints("total", Unit::ns) = {10000000, 10000000};
+  ranks.ints("rank", Unit::none, Tag::rank) = {0, 1};
+  ranks.ints("compute", Unit::ns, Tag::part) = {6000000, 9000000};
+  ranks.ints("wait", Unit::ns, Tag::part) = {4000000, 1000000};
+  ranks.ints("total", Unit::ns, Tag::whole) = {10000000, 10000000};
   Page page{"", {test::made_steps()}, {}};
   EXPECT_NE(to_html(page).find("<h3>Step time by what the time went to</h3>\n<svg"), std::string::npos);
   page.reports.push_back({"stragglers", {std::move(ranks)}, {}});
@@ -200,8 +200,8 @@ TEST(Html, HostileNumbersStayInsideTheirPictures) {
   Page page{"odd", {}, {}};
   Table stack{"Stack", Shape::bars, {}};
   stack.texts("step") = {"1", "2"};
-  stack.ints("kernel", Unit::ns) = {std::numeric_limits<std::int64_t>::max(), -5};
-  stack.ints("memcpy", Unit::ns) = {std::numeric_limits<std::int64_t>::max(), kNoInt};
+  stack.ints("kernel", Unit::ns, Tag::part) = {std::numeric_limits<std::int64_t>::max(), -5};
+  stack.ints("memcpy", Unit::ns, Tag::part) = {std::numeric_limits<std::int64_t>::max(), kNoInt};
   Table curve{"Curve", Shape::curve, {}};
   curve.ints("time", Unit::ns, Role::key) = {kNoInt, 5, 5};
   curve.reals("y", Unit::none) = {1, 1.7e308, -1.7e308};
