@@ -7,6 +7,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/text.h"
+
 namespace stepscope::analyze::hta {
 namespace {
 
@@ -38,14 +40,13 @@ using NameTest = bool (*)(std::string_view);
 
 bool any_named(const trace::Trace& trace, const Table& table, const std::vector<Position>& thread,
                NameTest test) {
-  return std::any_of(thread.begin(), thread.end(), [&](Position at) {
-    return test(trace.name(*table.rank, table.events[static_cast<std::size_t>(at)].row));
-  });
+  return std::any_of(thread.begin(), thread.end(),
+                     [&](Position at) { return test(trace.name(*table.rank, table.at(at).row)); });
 }
 
 bool is_step(std::string_view name) { return name.starts_with("ProfilerStep#"); }
 bool is_backward(std::string_view name) { return name.starts_with("## backward ##"); }
-bool is_autograd(std::string_view name) { return name.find("autograd::") != std::string_view::npos; }
+bool is_autograd(std::string_view name) { return has(name, "autograd::"); }
 
 /// Where one thread has profiler steps and one other has autograd's operators, the other's top calls go below
 /// the range "## backward ##", or else the profiler step, that holds them.
@@ -63,22 +64,19 @@ void join_backward(const trace::Trace& trace, const Table& table,
     }
   }
   if (mains != 1 || backwards != 1) return;
-  const auto event_at = [&](Position at) -> const Event& {
-    return table.events[static_cast<std::size_t>(at)];
-  };
   std::vector<Position> ranges;
   for (const NameTest test : {is_backward, is_step})
     if (ranges.empty())
       std::copy_if(main->begin(), main->end(), std::back_inserter(ranges),
-                   [&](Position at) { return test(trace.name(*table.rank, event_at(at).row)); });
+                   [&](Position at) { return test(trace.name(*table.rank, table.at(at).row)); });
   std::stable_sort(ranges.begin(), ranges.end(),
-                   [&](Position a, Position b) { return event_at(a).start < event_at(b).start; });
+                   [&](Position a, Position b) { return table.at(a).start < table.at(b).start; });
   for (const Position at : *backward) {
-    const Event& event = event_at(at);
+    const Event& event = table.at(at);
     const auto after = std::upper_bound(ranges.begin(), ranges.end(), event.start,
-                                        [&](Time t, Position range) { return t < event_at(range).start; });
+                                        [&](Time t, Position range) { return t < table.at(range).start; });
     if (nodes[static_cast<std::size_t>(at)].parent >= 0 || after == ranges.begin()) continue;
-    if (event.end() <= event_at(*std::prev(after)).end())
+    if (event.end() <= table.at(*std::prev(after)).end())
       nodes[static_cast<std::size_t>(at)].parent = *std::prev(after);
   }
 }
@@ -124,7 +122,7 @@ void measure(const Table& table, std::vector<Node>& nodes) {
   const std::vector<Position> order = downwards(nodes);
   for (const Position at : order) {
     Node& node = nodes[static_cast<std::size_t>(at)];
-    const Event& event = table.events[static_cast<std::size_t>(at)];
+    const Event& event = table.at(at);
     if (node.height < 0) continue;
     node.depth = node.parent < 0 ? 0 : nodes[static_cast<std::size_t>(node.parent)].depth + 1;
     if (node.height > 0) continue;

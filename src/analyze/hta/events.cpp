@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 #include <type_traits>
+#include <variant>
 
 #include "analyze/hta/call_graph.h"
 #include "analyze/list.h"
@@ -21,53 +22,52 @@ using trace::Rank;
 /// A column that HTA makes of an arg, with what stands for an absent one.
 struct ArgColumn {
   std::string_view name, key;
-  enum class Type : std::uint8_t { integer, real, text } type;
-  std::string_view absent = "";
+  std::variant<std::int64_t, double, std::string_view> absent;
 };
 constexpr ArgColumn kArgColumns[] = {
-    {"bytes", "bytes", ArgColumn::Type::integer, "-1"},
-    {"memory_bw_gbps", "memory bandwidth (GB/s)", ArgColumn::Type::real, "0"},
-    {"wait_on_stream", "wait_on_stream", ArgColumn::Type::integer, "-1"},
-    {"wait_on_cuda_event_record_corr_id", "wait_on_cuda_event_record_corr_id", ArgColumn::Type::integer,
-     "-1"},
-    {"input_dims", "Input Dims", ArgColumn::Type::text, "-1"},
-    {"input_type", "Input type", ArgColumn::Type::text, "-1"},
-    {"input_strides", "Input Strides", ArgColumn::Type::text, "-1"},
-    {"external_id", "External id", ArgColumn::Type::integer, "-1"},
-    {"python_id", "Python id", ArgColumn::Type::integer, "-1"},
-    {"python_parent_id", "Python parent id", ArgColumn::Type::integer, "-1"},
-    {"collective_name", "Collective name", ArgColumn::Type::text, ""},
-    {"in_msg_nelems", "In msg nelems", ArgColumn::Type::integer, "0"},
-    {"out_msg_nelems", "Out msg nelems", ArgColumn::Type::integer, "0"},
-    {"msg_dtype", "dtype", ArgColumn::Type::text, ""},
-    {"group_size", "Group size", ArgColumn::Type::integer, "0"},
-    {"process_rank", "Rank", ArgColumn::Type::integer, "-1"},
-    {"in_split_size", "In split size", ArgColumn::Type::text, "[]"},
-    {"out_split_size", "Out split size", ArgColumn::Type::text, "[]"},
+    {"bytes", "bytes", -1},
+    {"memory_bw_gbps", "memory bandwidth (GB/s)", 0.0},
+    {"wait_on_stream", "wait_on_stream", -1},
+    {"wait_on_cuda_event_record_corr_id", "wait_on_cuda_event_record_corr_id", -1},
+    {"input_dims", "Input Dims", "-1"},
+    {"input_type", "Input type", "-1"},
+    {"input_strides", "Input Strides", "-1"},
+    {"external_id", "External id", -1},
+    {"python_id", "Python id", -1},
+    {"python_parent_id", "Python parent id", -1},
+    {"collective_name", "Collective name", ""},
+    {"in_msg_nelems", "In msg nelems", 0},
+    {"out_msg_nelems", "Out msg nelems", 0},
+    {"msg_dtype", "dtype", ""},
+    {"group_size", "Group size", 0},
+    {"process_rank", "Rank", -1},
+    {"in_split_size", "In split size", "[]"},
+    {"out_split_size", "Out split size", "[]"},
 };
 
-void add_arg(report::Table& table, const trace::Trace& trace, const std::vector<Table>& ranks,
-             const ArgColumn& column) {
-  const std::string name(column.name);
-  const auto each = [&](auto add) {
-    for (const Table& of : ranks) {
-      const ArgReader arg(trace, *of.rank, column.key);
-      for (const Event& event : of.events) add(arg, event.row);
-    }
-  };
-  if (column.type == ArgColumn::Type::text) {
-    auto& values = table.texts(name, Role::detail);
-    each([&](const ArgReader& arg, trace::Row row) {
-      values.emplace_back(arg.has(row) ? arg.text(row) : column.absent);
-    });
-  } else if (column.type == ArgColumn::Type::real) {
-    auto& values = table.reals(name, Unit::none, Role::detail);
-    each([&](const ArgReader& arg, trace::Row row) { values.push_back(arg.real(row).value_or(0)); });
-  } else {
-    const std::int64_t absent = column.absent == "0" ? 0 : -1;
-    auto& values = table.ints(name, Unit::none, Role::detail);
-    each([&](const ArgReader& arg, trace::Row row) { values.push_back(arg.integer_or(row, absent)); });
-  }
+std::int64_t value_or(const ArgReader& arg, Row row, std::int64_t absent) {
+  return arg.integer_or(row, absent);
+}
+double value_or(const ArgReader& arg, Row row, double absent) { return arg.real(row).value_or(absent); }
+std::string_view value_or(const ArgReader& arg, Row row, std::string_view absent) {
+  return arg.has(row) ? arg.text(row) : absent;
+}
+
+report::Column arg_column(const trace::Trace& trace, const std::vector<Table>& ranks,
+                          const ArgColumn& column) {
+  report::Column out{std::string(column.name), Unit::none, Role::detail, {}};
+  std::visit(
+      [&](auto absent) {
+        using Value = std::conditional_t<std::is_same_v<decltype(absent), std::string_view>, std::string,
+                                         decltype(absent)>;
+        auto& values = out.values.emplace<std::vector<Value>>();
+        for (const Table& of : ranks) {
+          const ArgReader arg(trace, *of.rank, column.key);
+          for (const Event& event : of.events) values.emplace_back(value_or(arg, event.row, absent));
+        }
+      },
+      column.absent);
+  return out;
 }
 
 /// The counters of replayed ranges, as columns of their own.
@@ -126,8 +126,8 @@ std::vector<CallRow> calls_of(const trace::Trace& trace, const std::vector<Table
     const std::vector<Node> nodes = call_graph(trace, of);
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       const std::int32_t parent = nodes[i].parent;
-      rows.push_back({of.rank->rank, of.events[i].index,
-                      parent < 0 ? kNoInt : of.events[static_cast<std::size_t>(parent)].index, nodes[i]});
+      rows.push_back(
+          {of.rank->rank, of.events[i].index, parent < 0 ? kNoInt : of.at(parent).index, nodes[i]});
     }
   }
   return rows;
@@ -214,12 +214,11 @@ report::Report events(const Derived& derived, const report::Params& params) {
   }
   report::Table& table =
       report.tables.emplace_back(tabulate(kEvents, events_of(trace, ranks), trace.several()));
-  for (const ArgColumn& column : kArgColumns) add_arg(table, trace, ranks, column);
+  for (const ArgColumn& column : kArgColumns) table.columns.push_back(arg_column(trace, ranks, column));
   constexpr std::size_t kMaxCounters = 16;
   std::size_t counters = 0;
   for (const std::string_view counter : counters_of(trace, ranks))
-    if (counters++ < kMaxCounters)
-      add_arg(table, trace, ranks, {counter, counter, ArgColumn::Type::integer, "-1"});
+    if (counters++ < kMaxCounters) table.columns.push_back(arg_column(trace, ranks, {counter, counter, -1}));
   if (counters > kMaxCounters) report.notes.emplace_back("Only the first 16 counters are columns.");
   return report;
 }

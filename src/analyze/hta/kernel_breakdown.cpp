@@ -1,6 +1,4 @@
 // Device time by kernel name within each type of work, with what single calls are like.
-#include <algorithm>
-
 #include "analyze/hta/others.h"
 #include "analyze/hta/spans.h"
 #include "analyze/list.h"
@@ -31,8 +29,6 @@ constinit const FormParams kernel_breakdown_params = kKernelBreakdownParams;
 report::Report kernel_breakdown(const Derived& derived, const report::Params& params) {
   const trace::Trace& trace = derived.trace();
   const bool memory = !params.flag("no-memory");
-  const double share = params.share("duration-ratio", 0.8);
-  const auto most = static_cast<std::size_t>(std::max<std::int64_t>(0, params.integer("num-kernels", 10)));
   std::vector<Kernel> rows;
   for (const DeviceSpans& of : spans_of(derived, params)) {
     for (const KernelType type : kWorkTypes) {
@@ -40,7 +36,7 @@ report::Report kernel_breakdown(const Derived& derived, const report::Params& pa
       DurationsByName durations(trace.strings);
       for (const DeviceSpan& span : of.spans)
         if (span.type == type) durations.add(of.rank->events.name[span.row], span.end - span.start);
-      for (NamedDurations& row : with_others(durations.rows(), share, most))
+      for (NamedDurations& row : with_others(durations.rows(), params, 10))
         rows.push_back({std::move(row), of.rank->rank, type});
     }
   }

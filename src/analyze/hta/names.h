@@ -1,9 +1,7 @@
 // What HTA's patterns make of names.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <iterator>
 #include <string_view>
 
 namespace stepscope::analyze::hta {

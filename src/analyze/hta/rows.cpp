@@ -253,12 +253,8 @@ Keep keep_of(const report::Params& params) {
 }
 
 const std::vector<Table>& tables_of(const Derived& derived, Keep keep) {
-  struct Tables {
-    std::vector<Table> of_ranks;
-  };
-  return derived
-      .kept<Tables>(static_cast<int>(keep), [&] { return Tables{make_tables(derived.trace(), keep)}; })
-      .of_ranks;
+  return derived.kept<std::vector<Table>>(static_cast<int>(keep),
+                                          [&] { return make_tables(derived.trace(), keep); });
 }
 
 }  // namespace stepscope::analyze::hta

@@ -15,9 +15,10 @@
 
 namespace stepscope::analyze::hta {
 
-using path::Event;  ///< its `index`: the position in the file's event list; a length can be -1 µs where the
-                    ///< file has fractions
-using path::Table;  ///< in HTA's order; `earliest`: of all ranks
+/// `index` is the position in the file's event list. A length can be -1 µs where the file has fractions.
+using path::Event;
+/// In HTA's order; `earliest` is of all ranks.
+using path::Table;
 using timeline::Time;
 using trace::Row;
 

@@ -4,6 +4,7 @@
 #include <limits>
 #include <unordered_map>
 
+#include "base/text.h"
 #include "report/statistics.h"
 #include "trace/asked_once.h"
 
@@ -16,7 +17,7 @@ using timeline::IntervalSet;
 bool is_work_category(std::string_view category) {
   constexpr std::string_view kCategories[] = {"kernel",     "Kernel", "gpu_memset",     "Memset",
                                               "gpu_memcpy", "Memcpy", "mtia_ccp_events"};
-  return std::find(std::begin(kCategories), std::end(kCategories), category) != std::end(kCategories);
+  return is_one_of(category, kCategories);
 }
 
 DeviceSpans spans_of(const trace::Trace& trace, const Table& table) {
@@ -51,67 +52,40 @@ DeviceSpans spans_of(const trace::Trace& trace, const Table& table) {
   return of;
 }
 
-template <class Wanted>
-IntervalSet covered_by(const DeviceSpans& of, Wanted wanted) {
-  Column<Interval> intervals;
-  for (const DeviceSpan& span : of.spans)
-    if (wanted(span)) intervals.push_back({span.start, span.end});
-  return IntervalSet::of(std::move(intervals));
-}
-
 }  // namespace
 
 const std::vector<DeviceSpans>& spans_of(const Derived& derived, const report::Params& params) {
-  struct Spans {
-    std::vector<DeviceSpans> of_ranks;
-  };
-  const auto keep = keep_of(params);
-  return derived
-      .kept<Spans>(static_cast<int>(keep),
-                   [&] {
-                     Spans spans;
-                     for (const Table& table : tables_of(derived, keep))
-                       spans.of_ranks.push_back(spans_of(derived.trace(), table));
-                     return spans;
-                   })
-      .of_ranks;
+  const Keep keep = keep_of(params);
+  return derived.kept<std::vector<DeviceSpans>>(static_cast<int>(keep), [&] {
+    std::vector<DeviceSpans> spans;
+    for (const Table& table : tables_of(derived, keep)) spans.push_back(spans_of(derived.trace(), table));
+    return spans;
+  });
 }
 
-IntervalSet covered(const DeviceSpans& of, KernelType type) {
-  return covered_by(of, [&](const DeviceSpan& span) { return span.type == type; });
-}
-IntervalSet covered(const DeviceSpans& of) {
-  return covered_by(of, [](const DeviceSpan&) { return true; });
-}
-
-namespace {
-
-template <class Wanted>
-Time merged_length(const DeviceSpans& of, Wanted wanted) {
-  std::vector<const DeviceSpan*> spans;
+IntervalSet covered(const DeviceSpans& of, std::optional<KernelType> type) {
+  Column<Interval> intervals;
   for (const DeviceSpan& span : of.spans)
-    if (wanted(span)) spans.push_back(&span);
+    if (!type || span.type == *type) intervals.push_back({span.start, span.end});
+  return IntervalSet::of(std::move(intervals));
+}
+
+Time covered_length(const DeviceSpans& of, std::optional<KernelType> type) {
+  std::vector<Interval> spans;
+  for (const DeviceSpan& span : of.spans)
+    if (!type || span.type == *type) spans.push_back({span.start, span.end});
   std::stable_sort(spans.begin(), spans.end(),
-                   [](const DeviceSpan* a, const DeviceSpan* b) { return a->start < b->start; });
-  Time length = 0, begin = 0, end = 0;
-  for (std::size_t i = 0; i < spans.size(); ++i) {
-    if (i == 0 || spans[i]->start > end) {
-      report::add_to(length, end - begin);
-      begin = spans[i]->start;
-      end = spans[i]->end;
+                   [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
+  Time length = 0;
+  Interval merged;
+  for (const Interval& span : spans) {
+    if (&span == &spans.front() || span.begin > merged.end) {
+      report::add_to(length, merged.end - merged.begin);
+      merged = span;
     }
-    end = std::max(end, spans[i]->end);
+    merged.end = std::max(merged.end, span.end);
   }
-  return report::plus(length, end - begin);
-}
-
-}  // namespace
-
-Time covered_length(const DeviceSpans& of) {
-  return merged_length(of, [](const DeviceSpan&) { return true; });
-}
-Time covered_length(const DeviceSpans& of, KernelType type) {
-  return merged_length(of, [&](const DeviceSpan& span) { return span.type == type; });
+  return report::plus(length, merged.end - merged.begin);
 }
 
 }  // namespace stepscope::analyze::hta

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "analyze/counters.h"
@@ -33,10 +34,8 @@ struct DeviceSpans {
 const std::vector<DeviceSpans>& spans_of(const Derived& derived, const report::Params& params);
 
 /// Of the spans of one type, or of all.
-timeline::IntervalSet covered(const DeviceSpans& of, KernelType type);
-timeline::IntervalSet covered(const DeviceSpans& of);
+timeline::IntervalSet covered(const DeviceSpans& of, std::optional<KernelType> type = {});
 /// Length of what they cover. Events of -1 µs, which overlap no other, shorten the sum.
-Time covered_length(const DeviceSpans& of);
-Time covered_length(const DeviceSpans& of, KernelType type);
+Time covered_length(const DeviceSpans& of, std::optional<KernelType> type = {});
 
 }  // namespace stepscope::analyze::hta

@@ -1,8 +1,6 @@
 // The user's own ranges, of HTA's table.
 #include "analyze/host/user_annotations.h"
 
-#include <algorithm>
-
 #include "analyze/hta/others.h"
 #include "analyze/hta/rows.h"
 #include "analyze/list.h"
@@ -11,8 +9,7 @@ namespace stepscope::analyze::hta {
 namespace {
 
 std::vector<NamedDurations> most_of(std::vector<NamedDurations> rows, const report::Params& params) {
-  const auto most = static_cast<std::size_t>(std::max<std::int64_t>(0, params.integer("num-kernels", 1000)));
-  return with_others(std::move(rows), params.share("duration-ratio", 0.8), most, params.texts("keep"));
+  return with_others(std::move(rows), params, 1000);
 }
 
 constexpr report::ParamSpec kUserAnnotationsParams[] = {

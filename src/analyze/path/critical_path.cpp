@@ -53,14 +53,10 @@ std::string_view bound_by(const trace::Trace& trace, const RankPath& of, const P
   if (edge.type == EdgeType::kernel_delay) return "gpu_kernel_kernel_overhead";
   if (edge.type == EdgeType::launch_delay) return "gpu_kernel_launch_overhead";
   if (edge.type != EdgeType::op || edge.event < 0) return "";
-  const path::Event& event = of.rows->events[static_cast<std::size_t>(edge.event)];
+  const path::Event& event = of.rows->at(edge.event);
   if (event.stream == -1) return "cpu_bound";
   return rules.communicates(trace, *of.rows->rank, event.row) ? "gpu_communication_bound"
                                                               : "gpu_compute_bound";
-}
-
-const PathEdge& edge_at(const RankPath& of, std::int32_t at) {
-  return of.graph.edges[static_cast<std::size_t>(at)];
 }
 
 /// The path's edges in order.
@@ -68,12 +64,10 @@ std::vector<Stretch> stretches_of(const trace::Trace& trace, const RankPath& of,
   const trace::Rank& rank = *of.rows->rank;
   std::vector<Stretch> rows;
   for (const std::int32_t at : of.graph.path_edges) {
-    const PathEdge& edge = edge_at(of, at);
-    const path::Event* event =
-        edge.event < 0 ? nullptr : &of.rows->events[static_cast<std::size_t>(edge.event)];
-    rows.push_back({rank.rank, of.graph.nodes[static_cast<std::size_t>(edge.from)].time, edge.weight,
-                    edge.type, bound_by(trace, of, edge, rules),
-                    event == nullptr ? "" : trace.name(rank, event->row),
+    const PathEdge& edge = of.graph.edge(at);
+    const path::Event* event = edge.event < 0 ? nullptr : &of.rows->at(edge.event);
+    rows.push_back({rank.rank, of.graph.node(edge.from).time, edge.weight, edge.type,
+                    bound_by(trace, of, edge, rules), event == nullptr ? "" : trace.name(rank, event->row),
                     event == nullptr ? report::kNoInt : rank.events.source[event->row]});
   }
   return rows;
@@ -101,17 +95,17 @@ void add_edges(std::vector<Edges>& out, const RankPath& of) {
     report::add_to(sum.weight, edge.weight);
   }
   for (const std::int32_t at : of.graph.path_edges) {
-    Edges& sum = sum_of(edge_at(of, at).type);
+    Edges& sum = sum_of(of.graph.edge(at).type);
     ++sum.on_path;
-    report::add_to(sum.path_weight, edge_at(of, at).weight);
+    report::add_to(sum.path_weight, of.graph.edge(at).weight);
   }
   for (const auto& [type, sum] : sums) out.push_back(sum);
 }
 
 void add_turns(std::vector<Turn>& out, const RankPath& of) {
   for (const std::int32_t at : of.graph.path) {
-    const path::PathNode& node = of.graph.nodes[static_cast<std::size_t>(at)];
-    const trace::Row row = of.rows->events[static_cast<std::size_t>(node.event)].row;
+    const path::PathNode& node = of.graph.node(at);
+    const trace::Row row = of.rows->at(node.event).row;
     out.push_back(
         {of.rows->rank->rank, of.rows->rank->events.source[row], node.time, node.end ? "end" : "begin"});
   }
@@ -160,8 +154,7 @@ std::string unfound(const path::Ranges& ranges, std::int64_t named) {
   if (named == 0)
     return fmt::format(
         "No range has a name that holds '{}': `stepscope show user_annotations` lists the ranges, "
-        "--annotation "
-        "all takes the whole recording.",
+        "--annotation all takes the whole recording.",
         ranges.annotation);
   return fmt::format("There is no range number {}: {} {} a name that holds '{}'; their numbers are 0 to {}.",
                      std::max(first, named), named, named == 1 ? "range has" : "ranges have",

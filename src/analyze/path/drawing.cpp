@@ -17,14 +17,14 @@ class PathDrawer {
   void mark() {
     std::vector<std::uint32_t>& critical = sketch_.drawing().critical;
     for (const std::int32_t node : path_.graph.path)
-      critical.push_back(sketch_.rank().events.source[row_of(node_at(node))]);
+      critical.push_back(sketch_.rank().events.source[row_of(path_.graph.node(node))]);
     std::sort(critical.begin(), critical.end());
     critical.erase(std::unique(critical.begin(), critical.end()), critical.end());
   }
 
   void draw_path() {
     for (const std::int32_t edge : path_.graph.path_edges) {
-      const EdgeType type = path_.graph.edges[static_cast<std::size_t>(edge)].type;
+      const EdgeType type = path_.graph.edge(edge).type;
       if (type != EdgeType::op && type != EdgeType::kernel_delay) draw(edge, true);
     }
   }
@@ -37,10 +37,7 @@ class PathDrawer {
   }
 
  private:
-  const PathNode& node_at(std::int32_t id) const { return path_.graph.nodes[static_cast<std::size_t>(id)]; }
-  trace::Row row_of(const PathNode& node) const {
-    return path_.rows->events[static_cast<std::size_t>(node.event)].row;
-  }
+  trace::Row row_of(const PathNode& node) const { return path_.rows->at(node.event).row; }
 
   /// An end lies inside its event, so that viewers find the event there.
   std::int64_t time_of(const PathNode& node) const {
@@ -52,12 +49,13 @@ class PathDrawer {
   /// From an event that overlaps the other the arrow leaves early; one that leads back in time cannot be
   /// shown.
   void draw(std::int32_t at, bool critical) {
-    const PathEdge& edge = path_.graph.edges[static_cast<std::size_t>(at)];
-    const trace::Row from = row_of(node_at(edge.from)), to = row_of(node_at(edge.to));
-    const std::int64_t end = time_of(node_at(edge.to));
+    const PathEdge& edge = path_.graph.edge(at);
+    const PathNode &tail = path_.graph.node(edge.from), &head = path_.graph.node(edge.to);
+    const trace::Row from = row_of(tail), to = row_of(head);
+    const std::int64_t end = time_of(head);
     if (sketch_.rank().events.start[from] > end) return;
     sketch_.drawing().arrows.push_back({sketch_.lane_of(from), sketch_.lane_of(to),
-                                        std::min(time_of(node_at(edge.from)), end), end, edge.weight,
+                                        std::min(time_of(tail), end), end, edge.weight,
                                         path::name_of(edge.type), critical});
   }
 

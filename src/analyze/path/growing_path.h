@@ -27,7 +27,7 @@ class PathRows {
   const Table& table() const { return table_; }
   const Rules& rules() const { return rules_; }
   Position size() const { return static_cast<Position>(table_.events.size()); }
-  const Event& event(Position at) const { return table_.events[static_cast<std::size_t>(at)]; }
+  const Event& event(Position at) const { return table_.at(at); }
   std::string_view name(Position at) const { return trace_.name(*table_.rank, event(at).row); }
   std::string_view category(Position at) const { return trace_.text(e_.category[event(at).row]); }
   const trace::Track& track(Position at) const { return table_.rank->tracks[e_.track[event(at).row]]; }
@@ -60,7 +60,7 @@ class GrowingPath {
   NodeId begin_of(Position at) const { return node_of(at, 0); }
   NodeId end_of(Position at) const { return node_of(at, 1); }
   NodeId size() const { return static_cast<NodeId>(graph_.nodes.size()); }
-  const PathNode& node(NodeId id) const { return graph_.nodes[static_cast<std::size_t>(id)]; }
+  const PathNode& node(NodeId id) const { return graph_.node(id); }
   /// A second edge of a pair of nodes takes the place of the first.
   void add_edge(NodeId from, NodeId to, EdgeType type, Position whose, bool no_weight = false);
   PathGraph take() { return std::move(graph_); }

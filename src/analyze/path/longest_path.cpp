@@ -22,9 +22,6 @@ struct Ends {
 void find_longest(PathGraph& graph) {
   const std::size_t count = graph.nodes.size();
   const Ends ends(graph);
-  const auto edge_at = [&](std::int32_t i) -> const PathEdge& {
-    return graph.edges[static_cast<std::size_t>(i)];
-  };
   std::vector<std::size_t> waiting(count);
   std::vector<NodeId> ready;
   for (std::size_t i = 0; i < count; ++i) {
@@ -37,7 +34,7 @@ void find_longest(PathGraph& graph) {
   for (std::size_t next = 0; next < ready.size(); ++next) {
     const auto at = static_cast<std::size_t>(ready[next]);
     for (const std::int32_t edge : ends.in[at]) {
-      const Time length = longest[static_cast<std::size_t>(edge_at(edge).from)] + edge_at(edge).weight;
+      const Time length = longest[static_cast<std::size_t>(graph.edge(edge).from)] + graph.edge(edge).weight;
       if (by[at] == kNone || length > longest[at]) {
         longest[at] = length;
         by[at] = edge;
@@ -45,13 +42,13 @@ void find_longest(PathGraph& graph) {
     }
     if (end == kNone || longest[at] > longest[static_cast<std::size_t>(end)]) end = ready[next];
     for (const std::int32_t edge : ends.out[at])
-      if (--waiting[static_cast<std::size_t>(edge_at(edge).to)] == 0) ready.push_back(edge_at(edge).to);
+      if (--waiting[static_cast<std::size_t>(graph.edge(edge).to)] == 0) ready.push_back(graph.edge(edge).to);
   }
   for (NodeId at = end; at != kNone;) {
     graph.path.push_back(at);
     const std::int32_t edge = by[static_cast<std::size_t>(at)];
     if (edge != kNone) graph.path_edges.push_back(edge);
-    at = edge == kNone ? kNone : edge_at(edge).from;
+    at = edge == kNone ? kNone : graph.edge(edge).from;
   }
   std::reverse(graph.path.begin(), graph.path.end());
   std::reverse(graph.path_edges.begin(), graph.path_edges.end());

@@ -5,15 +5,10 @@
 #include <optional>
 
 #include "analyze/path/growing_path.h"
+#include "base/text.h"
 #include "derive/kernel_class.h"
 
 namespace stepscope::analyze::path {
-
-std::string_view name_of(EdgeType type) {
-  constexpr std::string_view kNames[] = {"operator", "dependency", "kernel_launch_delay",
-                                         "kernel_kernel_delay", "sync_dependency"};
-  return kNames[static_cast<std::size_t>(type)];
-}
 
 namespace {
 
@@ -30,7 +25,7 @@ std::optional<Interval> window_of(const PathRows& rows, const Ranges& ranges, st
   std::optional<Interval> window;
   for (Position at = 0; at < rows.size(); ++at) {
     if (rows.is_device(at) && !rows.rules().mirrored_ranges) continue;
-    if (rows.name(at).find(ranges.annotation) == std::string_view::npos) continue;
+    if (!has(rows.name(at), ranges.annotation)) continue;
     const std::int64_t number = instance++;
     if (number < ranges.instances.first || number > ranges.instances.second) continue;
     const Interval range{rows.event(at).start, rows.event(at).end()};
@@ -53,6 +48,12 @@ std::vector<Position> rows_inside(const PathRows& rows, Interval window) {
 }
 
 }  // namespace
+
+std::string_view name_of(EdgeType type) {
+  constexpr std::string_view kNames[] = {"operator", "dependency", "kernel_launch_delay",
+                                         "kernel_kernel_delay", "sync_dependency"};
+  return kNames[static_cast<std::size_t>(type)];
+}
 
 const Rules kRules = {derive::is_blocking_call, communicates};
 

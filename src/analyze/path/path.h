@@ -34,6 +34,8 @@ struct PathGraph {
   std::vector<std::int32_t> path;        ///< nodes, in order
   std::vector<std::int32_t> path_edges;  ///< places in `edges`
   std::int64_t ranges = 0;               ///< whose name holds the annotation, chosen or not
+  const PathNode& node(std::int32_t id) const { return nodes[static_cast<std::size_t>(id)]; }
+  const PathEdge& edge(std::int32_t place) const { return edges[static_cast<std::size_t>(place)]; }
 };
 
 /// Of the ranges whose name holds `annotation` the first to the last of `instances`, from 0, in the table's

@@ -9,6 +9,45 @@
 
 namespace stepscope::analyze::path {
 
+namespace {
+
+using Position = std::int32_t;
+
+/// An end of an event. At one time: those of events without a length last if another event opens then, first
+/// otherwise, so that they lie in what is open; closes, shorter events first; opens, longer ones first.
+struct End {
+  Time time;
+  int order;
+  std::int64_t length, index;  ///< as they sort
+  Position event;
+  bool opens;
+  auto key() const { return std::tuple(time, order, length, index); }
+};
+
+constexpr int kFirst = 0, kClose = 1, kOpen = 2, kLast = 3;
+
+std::vector<End> ends_of(const Table& table, const std::vector<Position>& thread) {
+  std::unordered_set<Time> opens;
+  for (const Position at : thread)
+    if (table.at(at).length > 0) opens.insert(table.at(at).start);
+  std::vector<End> ends;
+  for (const Position at : thread) {
+    const Event& event = table.at(at);
+    if (event.length > 0) {
+      ends.push_back({event.start, kOpen, -event.length, event.index, at, true});
+      ends.push_back({event.end(), kClose, event.length, -event.index, at, false});
+      continue;
+    }
+    const int order = opens.contains(event.start) ? kLast : kFirst;
+    ends.push_back({event.start, order, 0, event.index, at, true});
+    ends.push_back({event.start, order, 1, -event.index, at, false});
+  }
+  std::sort(ends.begin(), ends.end(), [](const End& a, const End& b) { return a.key() < b.key(); });
+  return ends;
+}
+
+}  // namespace
+
 bool is_listed(const trace::Trace& trace, const trace::Rank& rank, Row row) {
   const trace::Kind kind = rank.events.kind[row];
   if (kind == trace::Kind::memory || kind == trace::Kind::instant || kind == trace::Kind::counter ||
@@ -34,47 +73,6 @@ Table table_of(const trace::Trace& trace, const trace::Rank& rank) {
   return table;
 }
 
-namespace {
-
-using Position = std::int32_t;
-
-/// An end of an event. At one time: those of events without a length last if another event opens then, first
-/// otherwise, so that they lie in what is open; closes, shorter events first; opens, longer ones first.
-struct End {
-  Time time;
-  int order;
-  std::int64_t length, index;  ///< as they sort
-  Position event;
-  bool opens;
-  auto key() const { return std::tuple(time, order, length, index); }
-};
-
-constexpr int kFirst = 0, kClose = 1, kOpen = 2, kLast = 3;
-
-std::vector<End> ends_of(const Table& table, const std::vector<Position>& thread) {
-  std::unordered_set<Time> opens;
-  for (const Position at : thread) {
-    const Event& event = table.events[static_cast<std::size_t>(at)];
-    if (event.length > 0) opens.insert(event.start);
-  }
-  std::vector<End> ends;
-  for (const Position at : thread) {
-    const Event& event = table.events[static_cast<std::size_t>(at)];
-    if (event.length > 0) {
-      ends.push_back({event.start, kOpen, -event.length, event.index, at, true});
-      ends.push_back({event.end(), kClose, event.length, -event.index, at, false});
-      continue;
-    }
-    const int order = opens.contains(event.start) ? kLast : kFirst;
-    ends.push_back({event.start, order, 0, event.index, at, true});
-    ends.push_back({event.start, order, 1, -event.index, at, false});
-  }
-  std::sort(ends.begin(), ends.end(), [](const End& a, const End& b) { return a.key() < b.key(); });
-  return ends;
-}
-
-}  // namespace
-
 std::vector<Nested> nested_in(const Table& table, const std::vector<std::int32_t>& thread) {
   std::vector<Nested> nested;
   std::vector<Position> open;
@@ -88,4 +86,5 @@ std::vector<Nested> nested_in(const Table& table, const std::vector<std::int32_t
   }
   return nested;
 }
+
 }  // namespace stepscope::analyze::path

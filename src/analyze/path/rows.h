@@ -27,6 +27,7 @@ struct Table {
   const trace::Rank* rank = nullptr;
   Time earliest = 0;  ///< was subtracted from all times
   std::vector<Event> events;
+  const Event& at(std::int32_t position) const { return events[static_cast<std::size_t>(position)]; }
 };
 
 /// Whether an event is in such a table: it has a category and a duration, and is not the span of the

@@ -79,6 +79,10 @@ class BackwardModules {
   bool evaluates(NodeId id) const {
     return nodes_[id].row != trace::kNoRow && forest_.events.is(nodes_[id].row, kEvaluateFunction);
   }
+  void sort_outer_first(NodeList& list) const {
+    std::stable_sort(list.begin(), list.end(),
+                     [&](NodeId a, NodeId b) { return outer_first(nodes_[a], nodes_[b]); });
+  }
   NodeId root_of_main_thread() const;
   NodeList find_tops();
   void detach_evaluations();
@@ -125,9 +129,7 @@ NodeList BackwardModules::find_tops() {
       evaluations.push_back(id);
     if (nodes_[id].node_class != Class::root && nodes_[id].node_class != Class::step) continue;
     parents_.push_back(id);
-    const std::size_t from = open.size();
-    for (NodeId c = nodes_[id].first_child; c != kNoNode; c = nodes_[c].next) open.push_back(c);
-    std::reverse(open.begin() + static_cast<std::ptrdiff_t>(from), open.end());
+    forest_.push_children(id, open);
   }
   return evaluations;
 }
@@ -153,9 +155,7 @@ ByStart<NodeId> BackwardModules::parents_below(const NodeList& evaluations) cons
       const auto [id, parent] = open.back();
       open.pop_back();
       if (parent != kNoNode) parents.try_emplace(key_of(nodes_[id].start), parent);
-      const std::size_t from = open.size();
-      for (NodeId c = nodes_[id].first_child; c != kNoNode; c = nodes_[c].next) open.emplace_back(c, id);
-      std::reverse(open.begin() + static_cast<std::ptrdiff_t>(from), open.end());
+      forest_.push_children(id, open, [id = id](NodeId child) { return std::pair(child, id); });
     }
   }
   return parents;
@@ -208,15 +208,13 @@ void BackwardModules::build(NodeId module, NodeList& built) {
       if (backward != kNoNode) forest_.add_child(backward, added);
       backward = added;
     }
-    const std::size_t from = open.size();
+    forest_.push_children(id, open, [&](NodeId child) { return Open{child, backward}; });
     for (NodeId c = nodes_[id].first_child; c != kNoNode; c = nodes_[c].next) {
-      open.push_back({c, backward});
       if (!forest_.is_operator(nodes_[c])) continue;
       const auto group = matched_.find(key_of(nodes_[c].start));
       if (group == matched_.end()) continue;
       for (const NodeId member : std::exchange(group->second, {})) forest_.add_child(backward, member);
     }
-    std::reverse(open.begin() + static_cast<std::ptrdiff_t>(from), open.end());
   }
   for (auto id = static_cast<NodeId>(nodes_.size()); id-- > first;) set_span(id);
   if (nodes_[first].first_child != kNoNode) built.push_back(first);
@@ -228,10 +226,7 @@ void BackwardModules::set_span(NodeId backward) {
   NodeList children;
   for (NodeId c = node.first_child; c != kNoNode; c = nodes_[c].next)
     if (nodes_[c].node_class != Class::backward || nodes_[c].first_child != kNoNode) children.push_back(c);
-  std::stable_sort(children.begin(), children.end(), [&](NodeId a, NodeId b) {
-    return nodes_[a].start != nodes_[b].start ? nodes_[a].start < nodes_[b].start
-                                              : nodes_[a].end > nodes_[b].end;
-  });
+  sort_outer_first(children);
   node.first_child = node.last_child = kNoNode;
   for (const NodeId child : children) {
     nodes_[child].next = kNoNode;
@@ -247,10 +242,7 @@ void BackwardModules::insert(NodeId root, NodeList built) {
   std::erase_if(built, [&](NodeId id) {
     return nodes_[id].start < nodes_[root].start || nodes_[id].end > nodes_[root].end;
   });
-  std::stable_sort(built.begin(), built.end(), [&](NodeId a, NodeId b) {
-    return nodes_[a].start != nodes_[b].start ? nodes_[a].start < nodes_[b].start
-                                              : nodes_[a].end > nodes_[b].end;
-  });
+  sort_outer_first(built);
   std::vector<std::pair<NodeId, NodeList>> open = {{root, std::move(built)}};
   while (!open.empty()) {
     const auto [parent, added] = std::move(open.back());

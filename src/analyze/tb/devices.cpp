@@ -3,10 +3,12 @@
 #include "analyze/question.h"
 #include "analyze/tb/gpu.h"
 #include "analyze/tb/window.h"
+#include "report/sheet.h"
 
 namespace stepscope::analyze::tb {
 namespace {
 
+using report::Unit;
 using timeline::Interval;
 
 constexpr std::int64_t kMaxDevices = 64;
@@ -46,23 +48,22 @@ std::map<std::int64_t, DeviceKernels> kernels_by_device(const Events& events) {
 }
 
 /// Concurrent kernels' blocks per SM add up, and more than one block per SM counts as a full device.
-std::optional<double> sm_efficiency(const DeviceKernels& kernels, Interval window) {
-  if (!kernels.blocks_recorded) return std::nullopt;
+double sm_efficiency(const DeviceKernels& kernels, Interval window) {
+  if (!kernels.blocks_recorded) return report::kNoReal;
   double busy = 0;
   for (const timeline::Level& level : timeline::sum_levels(kernels.blocks.spans, kernels.blocks.weights))
     busy += std::min(level.value, 1.0) * static_cast<double>(timeline::overlap(level.span, window));
   return busy / static_cast<double>(window.length());
 }
 
-std::optional<double> mean_occupancy(const DeviceKernels& kernels, Interval window) {
+double mean_occupancy(const DeviceKernels& kernels, Interval window) {
   double sum = 0, time = 0;
   for (std::size_t i = 0; i < kernels.occupancy.spans.size(); ++i) {
     const auto inside = static_cast<double>(timeline::overlap(kernels.occupancy.spans[i], window));
     sum += kernels.occupancy.weights[i] * inside;
     time += inside;
   }
-  if (time == 0) return std::nullopt;
-  return sum / time;
+  return time == 0 ? report::kNoReal : sum / time / 100.0;
 }
 
 /// Kernel time that operators launched themselves.
@@ -77,43 +78,39 @@ std::map<std::int64_t, KernelTime> operator_kernel_time(const Forest& forest) {
   for (const NodeId id : forest.preorder()) {
     const Node& node = forest.nodes[id];
     if (!forest.is_operator(node)) continue;
-    for (std::uint32_t i = node.calls.begin; i < node.calls.end; ++i) {
-      for (const Row row : forest.links.launched(forest.links.calls[i])) {
-        if (events.type[row] != Type::kernel) continue;
-        KernelTime& time = times[device.integer_or(row, -1)];
-        accumulate(time.all, events.span(row).length());
-        if (events.is(row, kTensorCoreKernel)) accumulate(time.tensor, events.span(row).length());
-      }
-    }
+    forest.each_own_kernel(node, [&](Row row) {
+      KernelTime& time = times[device.integer_or(row, -1)];
+      add_to(time.all, events.span(row).length());
+      if (events.is(row, kTensorCoreKernel)) add_to(time.tensor, events.span(row).length());
+    });
   }
   return times;
 }
 
-/// Time of the kernels that the node's own runtime calls launched.
-std::int64_t own_kernel_time(const Forest& forest, const Node& node) {
-  std::int64_t time = 0;
-  for (std::uint32_t i = node.calls.begin; i < node.calls.end; ++i)
-    for (const Row row : forest.links.launched(forest.links.calls[i]))
-      if (forest.events.type[row] == Type::kernel) accumulate(time, forest.events.span(row).length());
-  return time;
-}
+const report::Sheet<DeviceMetrics> kDevices{
+    "Devices as the TensorBoard plugin rates them",
+    report::Shape::table,
+    {report::rank_field<DeviceMetrics>(&DeviceMetrics::rank),
+     {"device", &DeviceMetrics::device, Unit::none, report::Role::key},
+     {"utilization", &DeviceMetrics::utilization, Unit::share, report::Role::share},
+     {"sm_efficiency", &DeviceMetrics::sm_efficiency, Unit::share, report::Role::share},
+     {"occupancy", &DeviceMetrics::occupancy, Unit::share, report::Role::share},
+     {"tensor_core_share", &DeviceMetrics::tensor_core_share, Unit::share, report::Role::share}}};
 
 }  // namespace
 
-std::map<std::int64_t, DeviceMetrics> device_metrics(const Forest& forest, Interval window) {
-  std::map<std::int64_t, DeviceMetrics> metrics;
+std::vector<DeviceMetrics> device_metrics(const Forest& forest, Interval window) {
+  std::vector<DeviceMetrics> metrics;
   std::map<std::int64_t, KernelTime> launched = operator_kernel_time(forest);
   for (auto& [id, kernels] : kernels_by_device(forest.events)) {
-    DeviceMetrics& m = metrics[id];
+    DeviceMetrics& m = metrics.emplace_back(DeviceMetrics{forest.events.rank.rank, id});
     if (window.length() > 0) {
       m.sm_efficiency = sm_efficiency(kernels, window);
       m.occupancy = mean_occupancy(kernels, window);
       m.utilization =
-          static_cast<double>(timeline::IntervalSet::of(std::move(kernels.spans)).length_in(window)) /
-          static_cast<double>(window.length());
+          ratio(timeline::IntervalSet::of(std::move(kernels.spans)).length_in(window), window.length());
     }
-    if (const KernelTime& time = launched[id]; time.all > 0)
-      m.tensor_core_share = ratio(time.tensor, time.all);
+    m.tensor_core_share = report::ratio(launched[id].tensor, launched[id].all);
   }
   return metrics;
 }
@@ -123,8 +120,8 @@ TensorCoreRatios tensor_core_ratios(const Forest& forest) {
   std::int64_t all = 0, tensor = 0, of_operators = 0, of_eligible = 0;
   for (const Row row : events.order) {
     if (events.type[row] != Type::kernel) continue;
-    accumulate(all, events.rank.events.duration(row));
-    if (events.is(row, kTensorCoreKernel)) accumulate(tensor, events.rank.events.duration(row));
+    add_to(all, events.rank.events.duration(row));
+    if (events.is(row, kTensorCoreKernel)) add_to(tensor, events.rank.events.duration(row));
   }
   const std::vector<NodeId> order = forest.preorder();
   std::vector<bool> eligible_below(forest.nodes.size());  // the node or a descendant is an eligible operator
@@ -134,9 +131,10 @@ TensorCoreRatios tensor_core_ratios(const Forest& forest) {
     for (NodeId c = node.first_child; c != kNoNode; c = forest.nodes[c].next)
       below = below || eligible_below[c];
     const bool listed = forest.is_operator(node);
-    const std::int64_t time = listed ? own_kernel_time(forest, node) : 0;
-    accumulate(of_operators, time);
-    if (listed && node.eligible && !below) accumulate(of_eligible, time);
+    std::int64_t time = 0;
+    if (listed) forest.each_own_kernel(node, [&](Row row) { add_to(time, events.span(row).length()); });
+    add_to(of_operators, time);
+    if (listed && node.eligible && !below) add_to(of_eligible, time);
     eligible_below[*id] = below || (listed && node.eligible);
   }
   return {ratio(tensor, all), ratio(of_eligible, of_operators)};
@@ -144,34 +142,19 @@ TensorCoreRatios tensor_core_ratios(const Forest& forest) {
 
 report::Report devices(const Derived& derived, const report::Params& params) {
   const trace::Trace& trace = derived.trace();
-  using report::Unit;
-  report::Report report{"devices", {}, {}};
-  report::Table table{"Devices as the TensorBoard plugin rates them", report::Shape::table, {}};
-  RankColumn rank_column(table, trace);
-  report::Ints& device = table.ints("device", Unit::none, report::Role::key);
-  report::Reals& utilization = table.reals("utilization", Unit::share, report::Role::share);
-  report::Reals& efficiency = table.reals("sm_efficiency", Unit::share, report::Role::share);
-  report::Reals& occupancy = table.reals("occupancy", Unit::share, report::Role::share);
-  report::Reals& tensor_cores = table.reals("tensor_core_share", Unit::share, report::Role::share);
+  std::vector<DeviceMetrics> rows;
   for (const trace::Rank& rank : trace.ranks) {
     const Events events(trace, rank);
     const Forest forest(events);
-    const StepWindows windows = step_windows(events, forest.links);
-    for (const auto& [id, m] : device_metrics(forest, windows.all())) {
-      rank_column.add(rank);
-      device.push_back(id);
-      utilization.push_back(m.utilization);
-      efficiency.push_back(m.sm_efficiency.value_or(report::kNoReal));
-      occupancy.push_back(m.occupancy ? *m.occupancy / 100.0 : report::kNoReal);
-      tensor_cores.push_back(m.tensor_core_share.value_or(report::kNoReal));
-    }
+    for (const DeviceMetrics& row : device_metrics(forest, step_windows(events, forest.links).all()))
+      rows.push_back(row);
   }
-  if (device.empty())
+  report::Report report{"devices", {tabulate(kDevices, rows, trace.several())}, {}};
+  if (rows.empty())
     report.notes.push_back(
         "No kernel states its device. Record with ProfilerActivity.CUDA (or the device's own activity) to "
         "see devices.");
   note_step_choice(params, report);
-  report.tables.push_back(std::move(table));
   return report;
 }
 

@@ -36,15 +36,10 @@ constexpr KnownCategory kCategories[] = {
     {"gpu_user_annotation", Type::annotation, Kind::device_annotation},
 };
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
-  return out;
-}
-
 const KnownCategory* known_category(std::string_view category) {
-  const std::string name = lower(category.substr(0, 32));
+  std::string name(category.substr(0, 32));
+  for (char& c : name)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
   for (const KnownCategory& known : kCategories)
     if (known.name == name) return &known;
   return nullptr;

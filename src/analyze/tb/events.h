@@ -7,11 +7,13 @@
 
 #include "analyze/question.h"
 #include "analyze/tb/names.h"
+#include "report/statistics.h"
 #include "timeline/interval.h"
 #include "trace/trace.h"
 
 namespace stepscope::analyze::tb {
 
+using report::add_to;
 using trace::Row;
 
 enum class Type : std::uint8_t {
@@ -35,12 +37,7 @@ constexpr bool is_device(Type type) {
 /// None.
 inline constexpr std::int64_t kNoId = std::numeric_limits<std::int64_t>::min();
 
-/// Adds without leaving int64: hostile files hold durations that do not add up.
-inline void accumulate(std::int64_t& sum, std::int64_t more) {
-  if (__builtin_add_overflow(sum, more, &sum))
-    sum = more > 0 ? std::numeric_limits<std::int64_t>::max() : std::numeric_limits<std::int64_t>::min();
-}
-
+/// 0 of an empty whole, as the plugin has it.
 inline double ratio(std::int64_t part, std::int64_t whole) {
   return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0.0;
 }

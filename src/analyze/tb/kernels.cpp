@@ -1,7 +1,8 @@
 #include <algorithm>
+#include <iterator>
 #include <limits>
-#include <map>
 #include <optional>
+#include <tuple>
 #include <unordered_map>
 
 #include "analyze/derived.h"
@@ -10,9 +11,12 @@
 #include "analyze/tb/tree.h"
 #include "analyze/tb/window.h"
 #include "base/key_hash.h"
+#include "report/sheet.h"
 
 namespace stepscope::analyze::tb {
 namespace {
+
+using report::Unit;
 
 /// A launch of a kernel, the name of the node that it is charged to, and how often the plugin counts it.
 struct Launch {
@@ -39,16 +43,15 @@ struct KeyHash {
   }
 };
 
+/// Launches of one kernel, times in ns.
 struct KernelSum {
-  KernelKey key;
+  std::int64_t rank;
+  std::string_view name, op, grid, block;
+  std::int64_t registers, shared_memory;
   bool tensor_cores, op_eligible;
   std::int64_t count = 0, total = 0, min = std::numeric_limits<std::int64_t>::max(), max = 0;
-  double blocks = 0, occupancy = 0;  ///< Σ value · ns; a kernel without the value counts as 0
-};
-
-struct KernelSums {
-  std::vector<KernelSum> sums;
-  bool blocks_recorded = false, occupancy_recorded = false;
+  /// Means over the time, the latter a share. A kernel without the value counts as 0.
+  double blocks = 0, occupancy = 0;
 };
 
 std::int64_t product(std::int64_t time, std::int64_t times) {
@@ -63,8 +66,8 @@ std::vector<Launch> all_kernels(const Events& events) {
   return launches;
 }
 
-constexpr std::string_view kRootName =
-    "CallTreeRoot";  // what the plugin's table shows for kernels of no operator
+/// What the plugin's table shows for kernels of no operator.
+constexpr std::string_view kRootName = "CallTreeRoot";
 
 /// Kernels reachable from the call trees. What no runtime call launched hangs under each tree that has step
 /// marks.
@@ -75,9 +78,7 @@ std::vector<Launch> kernels_of_nodes(const Forest& forest) {
     const Node& node = forest.nodes[id];
     const std::string_view op = node.row == trace::kNoRow ? kRootName : events.name(node.row);
     const bool eligible = node.row != trace::kNoRow && events.is(node.row, kTensorCoreOp);
-    for (std::uint32_t i = node.calls.begin; i < node.calls.end; ++i)
-      for (const Row row : forest.links.launched(forest.links.calls[i]))
-        if (events.type[row] == Type::kernel) launches.push_back({row, op, eligible});
+    forest.each_own_kernel(node, [&](Row row) { launches.push_back({row, op, eligible}); });
   }
   const auto takers = std::count(forest.takes_stale.begin(), forest.takes_stale.end(), true);
   if (takers > 0)
@@ -85,13 +86,25 @@ std::vector<Launch> kernels_of_nodes(const Forest& forest) {
   return launches;
 }
 
-KernelSums kernel_sums(const Events& events, const std::vector<Launch>& launches, bool by_properties) {
-  const trace::ArgReader blocks(events.trace, events.rank, "blocks per SM"),
-      occupancy(events.trace, events.rank, "est. achieved occupancy %");
-  const trace::ArgReader grid(events.trace, events.rank, "grid"), block(events.trace, events.rank, "block");
-  const trace::ArgReader registers(events.trace, events.rank, "registers per thread"),
-      shared(events.trace, events.rank, "shared memory");
-  KernelSums result;
+/// Longest first.
+void sort_by_total(std::vector<KernelSum>& sums) {
+  const auto key = [](const KernelSum& s) {
+    return std::tie(s.name, s.op, s.grid, s.block, s.registers, s.shared_memory);
+  };
+  std::sort(sums.begin(), sums.end(), [&](const KernelSum& a, const KernelSum& b) {
+    return a.total != b.total ? a.total > b.total : key(a) < key(b);
+  });
+}
+
+std::vector<KernelSum> kernel_sums(const Events& events, const std::vector<Launch>& launches,
+                                   bool by_properties) {
+  const trace::Trace& trace = events.trace;
+  const trace::ArgReader blocks(trace, events.rank, "blocks per SM"),
+      occupancy(trace, events.rank, "est. achieved occupancy %"), grid(trace, events.rank, "grid"),
+      block(trace, events.rank, "block"), registers(trace, events.rank, "registers per thread"),
+      shared(trace, events.rank, "shared memory");
+  std::vector<KernelSum> sums;
+  bool blocks_recorded = false, occupancy_recorded = false;
   std::unordered_map<KernelKey, std::size_t, KeyHash> index;
   for (const Launch& launch : launches) {
     const Row row = launch.row;
@@ -103,110 +116,84 @@ KernelSums kernel_sums(const Events& events, const std::vector<Launch>& launches
              block.id(row),
              registers.integer_or(row, report::kNoInt),
              shared.integer_or(row, report::kNoInt)};
-    const auto [at, added] = index.try_emplace(key, result.sums.size());
-    if (added) result.sums.push_back({key, events.is(row, kTensorCoreKernel), launch.op_eligible});
-    KernelSum& sum = result.sums[at->second];
+    const auto [at, added] = index.try_emplace(key, sums.size());
+    if (added)
+      sums.push_back({events.rank.rank, trace.text(key.name), key.op, trace.text(key.grid),
+                      trace.text(key.block), key.registers, key.shared_memory,
+                      events.is(row, kTensorCoreKernel), launch.op_eligible});
+    KernelSum& sum = sums[at->second];
     const std::int64_t time = events.rank.events.duration(row);
     sum.count += launch.times;
-    accumulate(sum.total, product(time, launch.times));
+    add_to(sum.total, product(time, launch.times));
     sum.min = std::min(sum.min, time);
     sum.max = std::max(sum.max, time);
     const std::optional<double> on_sm = blocks.real(row), occupied = occupancy.real(row);
     const double weight = static_cast<double>(time) * static_cast<double>(launch.times);
     sum.blocks += on_sm.value_or(0) * weight;
     sum.occupancy += occupied.value_or(0) * weight;
-    result.blocks_recorded |= on_sm.has_value();
-    result.occupancy_recorded |= occupied.has_value();
+    blocks_recorded |= on_sm.has_value();
+    occupancy_recorded |= occupied.has_value();
   }
-  return result;
-}
-
-void sort_by_total(std::vector<KernelSum>& sums, const trace::Trace& trace) {
-  const auto text = [&](const KernelSum& s) {
-    return std::tuple(trace.text(s.key.name), s.key.op, trace.text(s.key.grid), trace.text(s.key.block));
+  const auto mean = [](bool recorded, double weighted, std::int64_t total) {
+    return !recorded ? report::kNoReal : total > 0 ? weighted / static_cast<double>(total) : 0.0;
   };
-  std::sort(sums.begin(), sums.end(), [&](const KernelSum& a, const KernelSum& b) {
-    if (a.total != b.total) return a.total > b.total;
-    if (const auto x = text(a), y = text(b); x != y) return x < y;
-    return std::pair(a.key.registers, a.key.shared_memory) < std::pair(b.key.registers, b.key.shared_memory);
-  });
+  for (KernelSum& sum : sums) {
+    sum.blocks = mean(blocks_recorded, sum.blocks, sum.total);
+    sum.occupancy = mean(occupancy_recorded, sum.occupancy / 100.0, sum.total);
+  }
+  sort_by_total(sums);
+  return sums;
 }
 
-}  // namespace
+template <bool KernelSum::* member>
+std::string yes_or_no(const KernelSum& sum) {
+  return sum.*member ? "yes" : "no";
+}
 
-namespace {
-
-using report::Unit;
-
-/// The columns that only the grouping by properties has.
-struct PropertyColumns {
-  explicit PropertyColumns(report::Table& table)
-      : op(table.texts("op")),
-        grid(table.texts("grid")),
-        block(table.texts("block")),
-        registers(table.ints("registers", Unit::count, report::Role::key)),
-        shared(table.ints("shared_memory", Unit::bytes, report::Role::key)),
-        eligible(table.texts("op_tc_eligible", report::Role::detail)) {}
-  void add(const KernelSum& sum, const trace::Trace& trace) {
-    op.emplace_back(sum.key.op);
-    grid.emplace_back(trace.text(sum.key.grid));
-    block.emplace_back(trace.text(sum.key.block));
-    registers.push_back(sum.key.registers);
-    shared.push_back(sum.key.shared_memory);
-    eligible.emplace_back(sum.op_eligible ? "yes" : "no");
-  }
-  report::Texts &op, &grid, &block;
-  report::Ints &registers, &shared;
-  report::Texts& eligible;
-};
+report::Sheet<KernelSum> sheet_of(bool by_properties) {
+  using Sum = KernelSum;
+  report::Sheet<Sum> sheet{"Kernels as the TensorBoard plugin sums them",
+                           report::Shape::table,
+                           {report::rank_field<Sum>(&Sum::rank), {"name", &Sum::name}}};
+  const report::Field<Sum> properties[] = {
+      {"op", &Sum::op},
+      {"grid", &Sum::grid},
+      {"block", &Sum::block},
+      {"registers", &Sum::registers, Unit::count, report::Role::key},
+      {"shared_memory", &Sum::shared_memory, Unit::bytes, report::Role::key},
+      {"op_tc_eligible", yes_or_no<&Sum::op_eligible>, report::Role::detail}};
+  if (by_properties) sheet.fields.insert(sheet.fields.end(), std::begin(properties), std::end(properties));
+  const report::Field<Sum> sums[] = {
+      {"count", &Sum::count, Unit::count},
+      {"total", &Sum::total, Unit::ns},
+      {"mean", [](const Sum& sum) { return report::mean(sum.total, sum.count); }, Unit::ns},
+      {"min", &Sum::min, Unit::ns},
+      {"max", &Sum::max, Unit::ns},
+      {"blocks_per_sm", &Sum::blocks, Unit::none},
+      {"occupancy", &Sum::occupancy, Unit::share},
+      {"tensor_cores", yes_or_no<&Sum::tensor_cores>, report::Role::detail}};
+  sheet.fields.insert(sheet.fields.end(), std::begin(sums), std::end(sums));
+  return sheet;
+}
 
 }  // namespace
 
 report::Report kernels(const Derived& derived, const report::Params& params) {
   const trace::Trace& trace = derived.trace();
   const bool by_properties = params.text("group", "name") == "properties";
-  report::Report report{"kernels", {}, {}};
-  report::Table table{"Kernels as the TensorBoard plugin sums them", report::Shape::table, {}};
-  RankColumn rank_column(table, trace);
-  report::Texts& name = table.texts("name");
-  std::optional<PropertyColumns> properties;
-  if (by_properties) properties.emplace(table);
-  report::Ints& count = table.ints("count", Unit::count);
-  report::Ints& total = table.ints("total", Unit::ns);
-  report::Ints& mean = table.ints("mean", Unit::ns);
-  report::Ints& min = table.ints("min", Unit::ns);
-  report::Ints& max = table.ints("max", Unit::ns);
-  report::Reals& blocks = table.reals("blocks_per_sm", Unit::none);
-  report::Reals& occupancy = table.reals("occupancy", Unit::share);
-  report::Texts& tensor_cores = table.texts("tensor_cores", report::Role::detail);
+  std::vector<KernelSum> rows;
   for (const trace::Rank& rank : trace.ranks) {
     const Events events(trace, rank);
-    KernelSums kernels = by_properties ? kernel_sums(events, kernels_of_nodes(Forest(events)), true)
-                                       : kernel_sums(events, all_kernels(events), false);
-    sort_by_total(kernels.sums, trace);
-    for (const KernelSum& sum : kernels.sums) {
-      const auto weighted = [&](bool recorded, double value) {
-        return !recorded ? report::kNoReal : sum.total > 0 ? value / static_cast<double>(sum.total) : 0.0;
-      };
-      rank_column.add(rank);
-      name.emplace_back(trace.text(sum.key.name));
-      if (properties) properties->add(sum, trace);
-      count.push_back(sum.count);
-      total.push_back(sum.total);
-      mean.push_back(sum.total / sum.count + (sum.total % sum.count >= (sum.count + 1) / 2 ? 1 : 0));
-      min.push_back(sum.min);
-      max.push_back(sum.max);
-      blocks.push_back(weighted(kernels.blocks_recorded, sum.blocks));
-      occupancy.push_back(weighted(kernels.occupancy_recorded, sum.occupancy / 100.0));
-      tensor_cores.emplace_back(sum.tensor_cores ? "yes" : "no");
-    }
+    const std::vector<KernelSum> sums = kernel_sums(
+        events, by_properties ? kernels_of_nodes(Forest(events)) : all_kernels(events), by_properties);
+    rows.insert(rows.end(), sums.begin(), sums.end());
   }
-  if (name.empty())
+  report::Report report{"kernels", {tabulate(sheet_of(by_properties), rows, trace.several())}, {}};
+  if (rows.empty())
     report.notes.push_back(
         "No kernel was recorded. Record with ProfilerActivity.CUDA (or the device's own activity) to see "
         "kernels.");
   note_step_choice(params, report);
-  report.tables.push_back(std::move(table));
   return report;
 }
 

@@ -5,24 +5,14 @@
 namespace stepscope::analyze::tb {
 namespace {
 
-struct Correlated {
+struct WithId {
   std::int64_t id;
-  std::uint32_t at;  ///< position in Events::order
   Row row;
-  bool device;
 };
 
-std::vector<Correlated> correlated_rows(const Events& events, const Ids& ids) {
-  std::vector<Correlated> rows;
-  for (std::uint32_t at = 0; at < events.order.size(); ++at) {
-    const Row row = events.order[at];
-    const Type type = events.type[row];
-    if (type == Type::runtime || is_device(type))
-      rows.push_back({ids.correlation(row), at, row, is_device(type)});
-  }
-  std::sort(rows.begin(), rows.end(), [](const Correlated& a, const Correlated& b) {
-    return a.id != b.id ? a.id < b.id : a.at < b.at;
-  });
+/// By id, in time order among equal ones.
+std::vector<WithId> by_id(std::vector<WithId> rows) {
+  std::stable_sort(rows.begin(), rows.end(), [](const WithId& a, const WithId& b) { return a.id < b.id; });
   return rows;
 }
 
@@ -37,14 +27,18 @@ Links::Links(const Events& events) {
 /// A device event belongs to the latest runtime call of its correlation that began before it, or else to the
 /// first.
 void Links::link_devices(const Events& events, const Ids& ids) {
-  const std::vector<Correlated> rows = correlated_rows(events, ids);
+  std::vector<WithId> correlated;
+  for (const Row row : events.order)
+    if (events.type[row] == Type::runtime || is_device(events.type[row]))
+      correlated.push_back({ids.correlation(row), row});
+  const std::vector<WithId> rows = by_id(std::move(correlated));
   std::vector<std::pair<Row, Row>> owned;  // runtime call, device event
   for (std::size_t from = 0, to = 0; from < rows.size(); from = to) {
     Row call = trace::kNoRow;
     for (to = from; to < rows.size() && rows[to].id == rows[from].id; ++to)
-      if (call == trace::kNoRow && !rows[to].device) call = rows[to].row;
+      if (call == trace::kNoRow && !is_device(events.type[rows[to].row])) call = rows[to].row;
     for (std::size_t i = from; i < to; ++i) {
-      if (!rows[i].device)
+      if (!is_device(events.type[rows[i].row]))
         call = rows[i].row;
       else if (call != trace::kNoRow)
         owned.emplace_back(call, rows[i].row);
@@ -61,19 +55,10 @@ void Links::link_devices(const Events& events, const Ids& ids) {
 }
 
 void Links::group_calls(const Events& events, const Ids& ids) {
-  struct Call {
-    std::int64_t id;
-    std::uint32_t at;
-    Row row;
-  };
-  std::vector<Call> rows;
-  for (std::uint32_t at = 0; at < events.order.size(); ++at) {
-    const Row row = events.order[at];
-    if (events.type[row] == Type::runtime) rows.push_back({ids.external(row), at, row});
-  }
-  std::sort(rows.begin(), rows.end(),
-            [](const Call& a, const Call& b) { return a.id != b.id ? a.id < b.id : a.at < b.at; });
-  for (const Call& call : rows) {
+  std::vector<WithId> rows;
+  for (const Row row : events.order)
+    if (events.type[row] == Type::runtime) rows.push_back({ids.external(row), row});
+  for (const WithId& call : by_id(std::move(rows))) {
     const auto at = static_cast<std::uint32_t>(calls.size());
     if (groups_.empty() || groups_.back().id != call.id) groups_.push_back({call.id, {at, at}, false});
     calls.push_back(call.row);

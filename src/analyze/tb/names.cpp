@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/text.h"
+
 namespace stepscope::analyze::tb {
 namespace {
 
@@ -77,20 +79,15 @@ constexpr std::string_view kTensorCoreNodes[] = {"CudnnConvolutionBackward",
 
 constexpr std::string_view kEvaluate = "autograd::engine::evaluate_function:";
 
-template <class List>
-bool listed(const List& list, std::string_view name) {
-  return std::find(std::begin(list), std::end(list), name) != std::end(list);
-}
-
 bool is_tensor_core_op(std::string_view name) {
   constexpr std::string_view kAten = "aten::";
-  return name.starts_with(kAten) ? listed(kTensorCoreAten, name.substr(kAten.size()))
-                                 : listed(kTensorCoreNodes, name);
+  return name.starts_with(kAten) ? is_one_of(name.substr(kAten.size()), kTensorCoreAten)
+                                 : is_one_of(name, kTensorCoreNodes);
 }
 
 bool is_tensor_core_kernel(std::string_view name) {
   return std::any_of(std::begin(kTensorCoreKernelParts), std::end(kTensorCoreKernelParts),
-                     [&](std::string_view part) { return name.find(part) != std::string_view::npos; });
+                     [&](std::string_view part) { return has(name, part); });
 }
 
 bool is_data_loading(std::string_view name) {
@@ -99,7 +96,7 @@ bool is_data_loading(std::string_view name) {
 }
 
 bool is_collective_of(std::string_view library, std::string_view name) {
-  return name.starts_with(library) && listed(kCollectives, name.substr(library.size()));
+  return name.starts_with(library) && is_one_of(name.substr(library.size()), kCollectives);
 }
 
 }  // namespace

@@ -9,83 +9,72 @@
 #include "analyze/question.h"
 #include "analyze/tb/gpu.h"
 #include "analyze/tb/roles.h"
+#include "report/sheet.h"
 
 namespace stepscope::analyze::tb {
 namespace {
-
-struct Advice {
-  std::string rule, text;
-};
 
 /// All that the plugin's rules look at.
 struct Overview {
   const Forest& forest;
   Costs sum;  ///< of all steps: ratios of sums are ratios of averages
-  std::map<std::int64_t, DeviceMetrics> devices;
+  std::vector<DeviceMetrics> devices;
   TensorCoreRatios tensor_cores;
 
   const trace::Rank& rank() const { return forest.events.rank; }
-  double share(Role role) const {
-    return sum[kTotal] > 0 ? static_cast<double>(sum[role]) / static_cast<double>(sum[kTotal]) : 0.0;
-  }
+  double share(Role role) const { return ratio(sum[role], sum[kTotal]); }
 };
 
-using Advices = std::vector<Advice>;
+// The advice of each rule, "" where it does not apply.
 
-void advise_data_loading(const Overview& o, Advices& out) {
-  if (o.share(kDataLoader) > 0.05)
-    out.push_back(
-        {"data_loading",
-         fmt::format("{:.1f} % of the step time goes to data loading: raise num_workers of the DataLoader.",
-                     100 * o.share(kDataLoader))});
+std::string on_data_loading(const Overview& o) {
+  if (o.share(kDataLoader) <= 0.05) return "";
+  return fmt::format("{:.1f} % of the step time goes to data loading: raise num_workers of the DataLoader.",
+                     100 * o.share(kDataLoader));
 }
 
-void advise_data_parallel(const Overview& o, Advices& out) {
+std::string on_data_parallel(const Overview& o) {
   const Events& events = o.forest.events;
   std::set<std::string_view> used;
   for (const Row row : events.order)
     if (is_device(events.type[row])) used.insert(o.rank().tracks[o.rank().events.track[row]].pid);
-  if (o.forest.data_parallel && used.size() > 1)
-    out.push_back({"data_parallel",
-                   "DataParallel drives several devices from one process: use DistributedDataParallel."});
+  if (!o.forest.data_parallel || used.size() <= 1) return "";
+  return "DataParallel drives several devices from one process: use DistributedDataParallel.";
 }
 
-void advise_nccl(const Overview& o, Advices& out) {
-  if (!o.forest.distributed_data_parallel || (o.forest.collective_libraries & kNccl) != 0) return;
+std::string on_nccl(const Overview& o) {
   const auto able = [](const trace::Device& d) {
     return d.compute_major > 3 || (d.compute_major == 3 && d.compute_minor >= 5);
   };
-  if (std::any_of(o.rank().devices.begin(), o.rank().devices.end(), able))
-    out.push_back(
-        {"nccl", "DistributedDataParallel runs without NCCL, the fastest library for it on these devices."});
+  if (!o.forest.distributed_data_parallel || (o.forest.collective_libraries & kNccl) != 0 ||
+      std::none_of(o.rank().devices.begin(), o.rank().devices.end(), able))
+    return "";
+  return "DistributedDataParallel runs without NCCL, the fastest library for it on these devices.";
 }
 
-void advise_communication(const Overview& o, Advices& out) {
-  if (o.share(kCommunication) > 0.10)
-    out.push_back(
-        {"communication",
-         fmt::format("{:.1f} % of the step time goes to communication: try gradient compression, gradient "
-                     "accumulation or a larger batch (which changes the effective batch size).",
-                     100 * o.share(kCommunication))});
+std::string on_communication(const Overview& o) {
+  if (o.share(kCommunication) <= 0.10) return "";
+  return fmt::format(
+      "{:.1f} % of the step time goes to communication: try gradient compression, gradient "
+      "accumulation or a larger batch (which changes the effective batch size).",
+      100 * o.share(kCommunication));
 }
 
-void advise_utilization(const Overview& o, Advices& out) {
+std::string on_utilization(const Overview& o) {
   std::string low;
-  for (const auto& [id, m] : o.devices)
-    if (m.utilization < 0.5) low += fmt::format("{}GPU {}", low.empty() ? "" : ", ", id);
-  if (!low.empty())
-    out.push_back(
-        {"utilization",
-         low + " is busy less than half of the time: a larger batch may help (it may change convergence)."});
+  for (const DeviceMetrics& m : o.devices)
+    if (m.utilization < 0.5) low += fmt::format("{}GPU {}", low.empty() ? "" : ", ", m.device);
+  if (low.empty()) return "";
+  return low + " is busy less than half of the time: a larger batch may help (it may change convergence).";
 }
 
-void advise_tensor_cores(const Overview& o, Advices& out) {
+std::string on_tensor_cores(const Overview& o) {
   const bool able = !o.rank().devices.empty() && o.rank().devices.front().compute_major >= 7;
-  if (able && o.tensor_cores.used == 0.0 && o.tensor_cores.eligible > 0)
-    out.push_back(
-        {"tensor_cores", fmt::format("{:.1f} % of the kernel time was launched by operators that could use "
-                                     "tensor cores, and none did: enable automatic mixed precision.",
-                                     100 * o.tensor_cores.eligible)});
+  if (!able || o.tensor_cores.used != 0.0 || o.tensor_cores.eligible <= 0) return "";
+  return fmt::format(
+      "{:.1f} % of the kernel time was launched by operators that could use tensor cores, "
+      "and none did: enable automatic mixed precision.",
+      100 * o.tensor_cores.eligible);
 }
 
 /// Highest "Total Allocated" by device type and id.
@@ -108,7 +97,7 @@ std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> peak_memory(const 
 }
 
 /// The host's own peak (id -1) is held against the last device, as the plugin does.
-void advise_memory(const Overview& o, Advices& out) {
+std::string on_memory(const Overview& o) {
   const std::vector<trace::Device>& devices = o.rank().devices;
   const auto count = static_cast<std::int64_t>(devices.size());
   for (const auto& [device, peak] : peak_memory(o.forest.events)) {
@@ -116,45 +105,55 @@ void advise_memory(const Overview& o, Advices& out) {
     if (id < 0 || id >= count || devices[static_cast<std::size_t>(id)].total_memory <= 0) continue;
     const auto total = static_cast<double>(devices[static_cast<std::size_t>(id)].total_memory);
     if (static_cast<double>(peak) <= 0.9 * total) continue;
-    out.push_back({"memory", fmt::format("{:.1f} % of device {}'s {:.2f} GB was allocated: use gradient "
-                                         "checkpointing or mixed precision.",
-                                         100 * static_cast<double>(peak) / total, id, total / (1 << 30))});
-    return;
+    return fmt::format(
+        "{:.1f} % of device {}'s {:.2f} GB was allocated: use gradient checkpointing or "
+        "mixed precision.",
+        100 * static_cast<double>(peak) / total, id, total / (1 << 30));
   }
+  return "";
 }
 
-Advices advices_of(const trace::Trace& trace, const trace::Rank& rank) {
-  const Events events(trace, rank);
-  const Forest forest(events);
-  const StepWindows windows = step_windows(events, forest.links);
-  const Overview overview{forest, sum_of(step_costs(events, windows)), device_metrics(forest, windows.all()),
-                          tensor_core_ratios(forest)};
-  Advices advices;
-  for (const auto rule : {advise_data_loading, advise_data_parallel, advise_nccl, advise_communication,
-                          advise_utilization, advise_tensor_cores, advise_memory})
-    rule(overview, advices);
-  return advices;
-}
+struct Rule {
+  std::string_view name;
+  std::string (*advice)(const Overview&);
+};
+constexpr Rule kRules[] = {{"data_loading", on_data_loading},
+                           {"data_parallel", on_data_parallel},
+                           {"nccl", on_nccl},
+                           {"communication", on_communication},
+                           {"utilization", on_utilization},
+                           {"tensor_cores", on_tensor_cores},
+                           {"memory", on_memory}};
+
+struct Advice {
+  std::int64_t rank;
+  std::string_view rule;
+  std::string text;
+};
+const report::Sheet<Advice> kAdvice{"Recommendations by the TensorBoard plugin's rules",
+                                    report::Shape::table,
+                                    {report::rank_field<Advice>(&Advice::rank),
+                                     {"rule", &Advice::rule},
+                                     {"advice", &Advice::text, report::Role::value}}};
 
 }  // namespace
 
 report::Report recommendations(const Derived& derived, const report::Params& params) {
   const trace::Trace& trace = derived.trace();
-  report::Report report{"recommendations", {}, {}};
-  report::Table table{"Recommendations by the TensorBoard plugin's rules", report::Shape::table, {}};
-  RankColumn rank_column(table, trace);
-  report::Texts& rule = table.texts("rule");
-  report::Texts& text = table.texts("advice", report::Role::value);
+  std::vector<Advice> rows;
   for (const trace::Rank& rank : trace.ranks) {
-    for (const Advice& advice : advices_of(trace, rank)) {
-      rank_column.add(rank);
-      rule.push_back(advice.rule);
-      text.push_back(advice.text);
-    }
+    const Events events(trace, rank);
+    const Forest forest(events);
+    const StepWindows windows = step_windows(events, forest.links);
+    const Overview overview{forest, sum_of(step_costs(events, windows)),
+                            device_metrics(forest, windows.all()), tensor_core_ratios(forest)};
+    for (const Rule& rule : kRules)
+      if (std::string advice = rule.advice(overview); !advice.empty())
+        rows.push_back({rank.rank, rule.name, std::move(advice)});
   }
-  if (rule.empty()) report.notes.push_back("None of the plugin's seven rules applies.");
+  report::Report report{"recommendations", {tabulate(kAdvice, rows, trace.several())}, {}};
+  if (rows.empty()) report.notes.push_back("None of the plugin's seven rules applies.");
   note_step_choice(params, report);
-  report.tables.push_back(std::move(table));
   return report;
 }
 

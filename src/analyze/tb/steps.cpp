@@ -1,15 +1,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "analyze/derived.h"
 #include "analyze/list.h"
 #include "analyze/question.h"
 #include "analyze/tb/roles.h"
+#include "report/sheet.h"
 
 namespace stepscope::analyze::tb {
 namespace {
 
+using report::Shape;
+using report::Unit;
 using timeline::Interval;
 using timeline::IntervalSet;
 
@@ -80,6 +84,58 @@ std::vector<IntervalSet> role_parts(const Events& events, const StepWindows& win
   return parts;
 }
 
+/// Nanoseconds of a step.
+struct StepCosts {
+  std::int64_t rank;
+  std::string step;
+  Costs costs;
+};
+
+/// Of the average step.
+struct RoleTime {
+  std::string_view role;
+  std::int64_t time;
+  double share;
+};
+
+template <std::size_t role>
+std::int64_t cost(const StepCosts& row) {
+  return row.costs[role];
+}
+
+template <std::size_t... role>
+report::Sheet<StepCosts> step_sheet(std::index_sequence<role...> /*roles*/) {
+  return {
+      "Step time as the TensorBoard plugin counts it",
+      Shape::bars,
+      {report::rank_field<StepCosts>(&StepCosts::rank),
+       {"step", &StepCosts::step, report::Tag::of_one_run},
+       {kRoleNames[role], cost<role>, Unit::ns, role == kTotal ? report::Tag::whole : report::Tag::part}...}};
+}
+const report::Sheet<StepCosts> kSteps = step_sheet(std::make_index_sequence<kRoleNames.size()>());
+const report::Sheet<RoleTime> kAverageStep{"Average step",
+                                           Shape::bars,
+                                           {{"role", &RoleTime::role},
+                                            {"time", &RoleTime::time, Unit::ns},
+                                            {"share", &RoleTime::share, Unit::share, report::Role::share}}};
+
+std::vector<RoleTime> average_of(const std::vector<Costs>& steps) {
+  const Costs sum = sum_of(steps);
+  std::vector<RoleTime> rows;
+  for (std::size_t i = 0; i < kTotal; ++i)
+    rows.push_back({kRoleNames[i], sum[i] / static_cast<std::int64_t>(steps.size()),
+                    report::ratio(sum[i], sum[kTotal])});
+  return rows;
+}
+
+bool chosen(const StepChoice& choice, const std::string& name) {
+  trace::Step step;
+  step.number = -1;
+  if (!name.empty() && name.size() < 18 && name.find_first_not_of("0123456789") == std::string::npos)
+    step.number = std::stoll(name);
+  return choice.includes(step);
+}
+
 }  // namespace
 
 std::vector<Costs> step_costs(const Events& events, const StepWindows& windows) {
@@ -96,61 +152,22 @@ std::vector<Costs> step_costs(const Events& events, const StepWindows& windows) 
 Costs sum_of(const std::vector<Costs>& costs) {
   Costs sum{};
   for (const Costs& row : costs)
-    for (std::size_t i = 0; i < sum.size(); ++i) accumulate(sum[i], row[i]);
+    for (std::size_t i = 0; i < sum.size(); ++i) add_to(sum[i], row[i]);
   return sum;
 }
-
-namespace {
-
-using report::Shape;
-using report::Unit;
-
-report::Table average_table(const Costs& sum, std::int64_t steps) {
-  report::Table table{"Average step", Shape::bars, {}};
-  report::Texts& role = table.texts("role");
-  report::Ints& time = table.ints("time", Unit::ns);
-  report::Reals& share = table.reals("share", Unit::share, report::Role::share);
-  const double total = static_cast<double>(sum[kTotal]);
-  for (std::size_t i = 0; i < kTotal; ++i) {
-    role.emplace_back(kRoleNames[i]);
-    time.push_back(sum[i] / steps);
-    share.push_back(total > 0 ? static_cast<double>(sum[i]) / total : report::kNoReal);
-  }
-  return table;
-}
-
-bool chosen(const StepChoice& choice, const std::string& name) {
-  trace::Step step;
-  step.number = -1;
-  if (!name.empty() && name.size() < 18 && name.find_first_not_of("0123456789") == std::string::npos)
-    step.number = std::stoll(name);
-  return choice.includes(step);
-}
-
-}  // namespace
 
 report::Report steps(const Derived& derived, const report::Params& params) {
   const trace::Trace& trace = derived.trace();
   const StepChoice choice(params);
   report::Report report{"steps", {}, {}};
-  report::Table table{"Step time as the TensorBoard plugin counts it", Shape::bars, {}};
-  RankColumn rank_column(table, trace);
-  report::Texts& names = table.texts("step", report::Tag::of_one_run);
-  std::vector<report::Ints*> columns;
-  for (std::size_t i = 0; i < kRoleNames.size(); ++i)
-    columns.push_back(
-        &table.ints(kRoleNames[i], Unit::ns, i == kTotal ? report::Tag::whole : report::Tag::part));
+  std::vector<StepCosts> rows;
   std::vector<Costs> all;
   for (const trace::Rank& rank : trace.ranks) {
     const Events events(trace, rank);
     const StepWindows windows = step_windows(events, Links(events));
     const std::vector<Costs> costs = step_costs(events, windows);
-    for (std::size_t i = 0; i < costs.size(); ++i) {
-      if (!chosen(choice, windows.steps[i].name)) continue;
-      rank_column.add(rank);
-      names.push_back(windows.steps[i].name);
-      for (std::size_t r = 0; r < columns.size(); ++r) columns[r]->push_back(costs[i][r]);
-    }
+    for (std::size_t i = 0; i < costs.size(); ++i)
+      if (chosen(choice, windows.steps[i].name)) rows.push_back({rank.rank, windows.steps[i].name, costs[i]});
     all.insert(all.end(), costs.begin(), costs.end());
     if (windows.removed > 0)
       report.notes.push_back(
@@ -158,9 +175,8 @@ report::Report steps(const Derived& derived, const report::Params& params) {
                       "the device events of the step before.",
                       windows.removed));
   }
-  report.tables.push_back(std::move(table));
-  if (!all.empty())
-    report.tables.push_back(average_table(sum_of(all), static_cast<std::int64_t>(all.size())));
+  report.tables.push_back(tabulate(kSteps, rows, trace.several()));
+  if (!all.empty()) report.tables.push_back(tabulate(kAverageStep, average_of(all), trace.several()));
   return report;
 }
 

@@ -89,9 +89,6 @@ void Forest::add_child(NodeId parent, NodeId child) {
 
 NodeId Forest::build(std::vector<Node> host, const std::vector<Row>& outside_calls) {
   const auto root = static_cast<NodeId>(nodes.size());
-  const auto outer_first = [](const Node& a, const Node& b) {
-    return a.start != b.start ? a.start < b.start : a.end > b.end;
-  };
   if (!std::is_sorted(host.begin(), host.end(), outer_first))
     std::stable_sort(host.begin(), host.end(), outer_first);
   takes_stale.push_back(
@@ -147,10 +144,10 @@ void Forest::fill_times(NodeId begin) {
     node.host_self = node.host;
     for (NodeId c = node.first_child; c != kNoNode; c = nodes[c].next) {
       const Node& child = nodes[c];
-      accumulate(node.host_self, -child.host);
-      accumulate(node.device, child.device);
-      accumulate(node.tensor, child.tensor);
-      if (node.node_class == Class::module && is_operator(child)) accumulate(node.device_self, child.device);
+      add_to(node.host_self, -child.host);
+      add_to(node.device, child.device);
+      add_to(node.tensor, child.tensor);
+      if (node.node_class == Class::module && is_operator(child)) add_to(node.device_self, child.device);
       node.eligible |= node.type == Type::op && child.eligible;
     }
     fill_own_device_times(node);
@@ -161,16 +158,15 @@ void Forest::fill_own_device_times(Node& node) const {
   for (std::uint32_t i = node.calls.begin; i < node.calls.end; ++i) {
     const Row call = links.calls[i];
     std::int64_t tensor = 0;
-    accumulate(node.host_self, -events.span(call).length());
+    add_to(node.host_self, -events.span(call).length());
     for (const Row device : links.launched(call)) {
       const std::int64_t time = events.span(device).length();
-      accumulate(node.device, time);
-      accumulate(node.device_self, time);
-      if (events.type[device] == Type::kernel && events.is(device, kTensorCoreKernel))
-        accumulate(tensor, time);
+      add_to(node.device, time);
+      add_to(node.device_self, time);
+      if (events.type[device] == Type::kernel && events.is(device, kTensorCoreKernel)) add_to(tensor, time);
     }
-    accumulate(node.tensor, tensor);
-    accumulate(node.tensor_self, tensor);
+    add_to(node.tensor, tensor);
+    add_to(node.tensor_self, tensor);
     node.eligible |= node.type == Type::op && tensor > 0;
   }
 }
@@ -183,9 +179,7 @@ std::vector<NodeId> Forest::preorder() const {
       const NodeId id = open.back();
       open.pop_back();
       list.push_back(id);
-      const std::size_t from = open.size();
-      for (NodeId c = nodes[id].first_child; c != kNoNode; c = nodes[c].next) open.push_back(c);
-      std::reverse(open.begin() + static_cast<std::ptrdiff_t>(from), open.end());
+      push_children(id, open);
     }
   }
   return list;

@@ -2,6 +2,7 @@
 // and what each node's own and total times are.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -28,6 +29,11 @@ struct Node {
   std::int64_t host = 0, host_self = 0, device = 0, device_self = 0, tensor = 0, tensor_self = 0;
 };
 
+/// By start, of equal ones the one that ends last.
+inline bool outer_first(const Node& a, const Node& b) {
+  return a.start != b.start ? a.start < b.start : a.end > b.end;
+}
+
 class Forest {
  public:
   explicit Forest(const Events& events);
@@ -45,6 +51,23 @@ class Forest {
     return node.node_class == Class::op && node.type == Type::op && !events.is(node.row, kNotListed);
   }
   trace::StringId name_of(const Node& node) const { return events.rank.events.name[node.row]; }
+  /// Kernels that the node's own calls launched.
+  template <class Each>
+  void each_own_kernel(const Node& node, Each each) const {
+    for (std::uint32_t i = node.calls.begin; i < node.calls.end; ++i)
+      for (const Row row : links.launched(links.calls[i]))
+        if (events.type[row] == Type::kernel) each(row);
+  }
+  /// Puts the children of a node on a stack, the first on top; `entry` makes of a child what the stack holds.
+  template <class Entry, class Make>
+  void push_children(NodeId id, std::vector<Entry>& open, Make entry) const {
+    const std::size_t from = open.size();
+    for (NodeId c = nodes[id].first_child; c != kNoNode; c = nodes[c].next) open.push_back(entry(c));
+    std::reverse(open.begin() + static_cast<std::ptrdiff_t>(from), open.end());
+  }
+  void push_children(NodeId id, std::vector<NodeId>& open) const {
+    push_children(id, open, [](NodeId child) { return child; });
+  }
   /// Live nodes, parents first, thread by thread.
   std::vector<NodeId> preorder() const;
 
@@ -58,7 +81,7 @@ class Forest {
   void fill_times(NodeId begin);
   void fill_own_device_times(Node& node) const;
 
-  // Backward modules, in tb_backward.cpp.
+  // Backward modules, in backward.cpp.
   friend class BackwardModules;
 };
 
