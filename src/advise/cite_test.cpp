@@ -61,7 +61,7 @@ Reports with_waits() {
   Reports reports;
   const auto call = [&](const char* name, const char* op, const char* source, std::int64_t count,
                         std::int64_t cost) {
-    reports.synchronizations.calls.push_back({0, name, op, "", source, count, cost});
+    reports.synchronizations.calls.push_back({0, name, op, "", source, {}, count, cost});
   };
   call("cudaStreamSynchronize", "aten::_local_scalar_dense", "train.py(36): train_step", 96, 4720000);
   call("cudaDeviceSynchronize", "", "", 1, 7000);

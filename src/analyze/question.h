@@ -37,19 +37,6 @@ class StepChoice {
   std::int64_t first_ = 1, last_ = 0;
 };
 
-/// A key column "rank" that exists only where the job has several ranks. Make it before the other columns.
-class RankColumn {
- public:
-  RankColumn(report::Table& table, const trace::Trace& trace)
-      : values_(trace.several() ? &table.ints("rank", report::Unit::none, report::Role::key) : nullptr) {}
-  void add(const trace::Rank& rank) {
-    if (values_ != nullptr) values_->push_back(rank.rank);
-  }
-
- private:
-  report::Ints* values_;
-};
-
 /// Takes back that nothing is recorded, which ranks say of themselves, where others have rows.
 void take_back(report::Report& report, std::string_view note);
 

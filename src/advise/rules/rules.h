@@ -6,6 +6,7 @@
 #include <iterator>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string_view>
 #include <vector>
 
@@ -36,7 +37,7 @@ struct RuleText {
 
   consteval RuleText(const std::convertible_to<std::string_view> auto& its_text) : text(its_text) {
     visit_constants(text, [](const Constant* constant, std::size_t) {
-      if (constant == nullptr) throw "no such constant";
+      if (constant == nullptr) throw std::logic_error("no such constant");
     });
   }
 };
