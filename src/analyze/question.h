@@ -50,9 +50,6 @@ class RankColumn {
   report::Ints* values_;
 };
 
-/// Takes back that nothing is recorded, which ranks say of themselves, where others have rows.
-void take_back(report::Report& report, std::string_view note);
-
 /// Earliest start of any timed row: the zero of every time an analysis prints.
 std::int64_t origin_of(const trace::Rank& rank);
 
