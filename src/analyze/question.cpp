@@ -25,12 +25,6 @@ std::string host_of(const trace::Rank& rank) {
   return "";
 }
 
-void take_back(report::Report& report, std::string_view note) {
-  const bool any = std::any_of(report.tables.begin(), report.tables.end(),
-                               [](const report::Table& table) { return table.rows() > 0; });
-  if (any) std::erase(report.notes, note);
-}
-
 Interval window_of(const trace::Rank& rank, const StepChoice& steps) {
   Interval window{0, 0};
   bool any = false;

@@ -37,12 +37,8 @@ class StepChoice {
   std::int64_t first_ = 1, last_ = 0;
 };
 
-/// Takes back that nothing is recorded, which ranks say of themselves, where others have rows.
-void take_back(report::Report& report, std::string_view note);
-
 /// A time of the file as the double that tools in Python read.
 double microseconds(std::int64_t ns);
-
 /// Earliest start of any timed row: the zero of every time an analysis prints.
 std::int64_t origin_of(const trace::Rank& rank);
 
