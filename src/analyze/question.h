@@ -39,6 +39,7 @@ class StepChoice {
 
 /// A time of the file as the double that tools in Python read.
 double microseconds(std::int64_t ns);
+
 /// Earliest start of any timed row: the zero of every time an analysis prints.
 std::int64_t origin_of(const trace::Rank& rank);
 
