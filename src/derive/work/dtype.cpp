@@ -80,8 +80,8 @@ DType dtype_of(std::string_view recorded_name) {
 
 DType dtype_of_code(std::int64_t scalar_type) {
   static constexpr DType kByCode[] = {DType::uint8,     DType::int8,      DType::int16,      DType::int32,
-                                     DType::int64,     DType::float16,   DType::float32,    DType::float64,
-                                     DType::complex32, DType::complex64, DType::complex128, DType::boolean};
+                                      DType::int64,     DType::float16,   DType::float32,    DType::float64,
+                                      DType::complex32, DType::complex64, DType::complex128, DType::boolean};
   if (scalar_type >= 0 && scalar_type < std::ssize(kByCode)) return kByCode[scalar_type];
   if ((scalar_type >= 23 && scalar_type <= 26) || scalar_type == 44) return DType::float8;
   return scalar_type == 15 ? DType::bfloat16 : scalar_type == 45 ? DType::float4 : DType::unknown;
