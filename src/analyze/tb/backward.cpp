@@ -155,7 +155,7 @@ ByStart<NodeId> BackwardModules::parents_below(const NodeList& evaluations) cons
       const auto [id, parent] = open.back();
       open.pop_back();
       if (parent != kNoNode) parents.try_emplace(key_of(nodes_[id].start), parent);
-      forest_.push_children(id, open, [id = id](NodeId child) { return std::pair(child, id); });
+      forest_.push_children(id, open, [from = id](NodeId child) { return std::pair(child, from); });
     }
   }
   return parents;
