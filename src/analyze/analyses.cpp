@@ -13,6 +13,7 @@
 #include "analyze/list.h"
 #include "analyze/question.h"
 #include "analyze/texts.h"
+#include "base/check.h"
 
 namespace stepscope::analyze {
 
@@ -99,8 +100,10 @@ std::span<const Analysis> all() {
 }
 
 const Analysis& analysis_of(const About& about) {
-  return *std::find_if(all().begin(), all().end(),
-                       [&](const Analysis& analysis) { return analysis.about == &about; });
+  const auto found = std::find_if(all().begin(), all().end(),
+                                  [&](const Analysis& analysis) { return analysis.about == &about; });
+  CHECK(found != all().end());
+  return *found;
 }
 
 const report::ParamSpec& flag_of(Tool tool) {

@@ -94,7 +94,6 @@ struct Record {
                         ///< the thread
 };
 static_assert(sizeof(Record) == 8);
-inline constexpr std::size_t kMaxRecordBytes = 65'535 * 8UL;  ///< bytes of a record
 inline constexpr std::uint32_t kMaxMetadata = 512'000;
 
 /// Bytes of a name, of a signature (see signature.h), or `key=value` of metadata; op_name: of an op's name,

@@ -23,7 +23,7 @@ report::Report critical_path(const Derived& derived, const report::Params& param
 
 void draw_critical_path(const Derived& derived, const report::Params& params, Sketch& sketch) {
   for (const Table& table : tables_of(derived, keep_of(params)))
-    if (table.rank == &sketch.rank()) draw_path_of(derived.trace(), {table}, kRules, params, sketch);
+    if (table.rank == &sketch.rank()) draw_path_of(derived.trace(), table, kRules, params, sketch);
 }
 
 }  // namespace stepscope::analyze::hta

@@ -163,7 +163,7 @@ std::string unfound(const path::Ranges& ranges, std::int64_t named) {
 
 }  // namespace
 
-std::vector<RankPath> critical_paths(const trace::Trace& trace, const std::vector<path::Table>& tables,
+std::vector<RankPath> critical_paths(const trace::Trace& trace, std::span<const path::Table> tables,
                                      const path::Rules& rules, const report::Params& params,
                                      std::vector<std::string>& notes) {
   const std::string_view asked = params.text("annotation", "ProfilerStep");
@@ -184,7 +184,7 @@ std::vector<RankPath> critical_paths(const trace::Trace& trace, const std::vecto
   return ranks;
 }
 
-report::Report critical_path_report(const trace::Trace& trace, const std::vector<path::Table>& tables,
+report::Report critical_path_report(const trace::Trace& trace, std::span<const path::Table> tables,
                                     const path::Rules& rules, const report::Params& params) {
   report::Report report{"critical_path", {}, {}};
   std::vector<Bound> bounds;

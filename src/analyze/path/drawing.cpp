@@ -65,11 +65,11 @@ class PathDrawer {
 
 }  // namespace
 
-void draw_path_of(const trace::Trace& trace, const std::vector<path::Table>& table, const path::Rules& rules,
+void draw_path_of(const trace::Trace& trace, const path::Table& table, const path::Rules& rules,
                   const report::Params& params, Sketch& sketch) {
   const bool only_critical = params.flag("only-critical");
   sketch.drawing().only_critical = only_critical;
-  for (const RankPath& path : critical_paths(trace, table, rules, params, sketch.notes)) {
+  for (const RankPath& path : critical_paths(trace, {&table, 1}, rules, params, sketch.notes)) {
     PathDrawer drawer(path, sketch);
     drawer.mark();
     if (params.flag("all-edges") && !only_critical)
@@ -80,8 +80,7 @@ void draw_path_of(const trace::Trace& trace, const std::vector<path::Table>& tab
 }
 
 void draw_critical_path(const Derived& derived, const report::Params& params, Sketch& sketch) {
-  draw_path_of(derived.trace(), {path::table_of(derived.trace(), sketch.rank())}, path::kRules, params,
-               sketch);
+  draw_path_of(derived.trace(), path::table_of(derived.trace(), sketch.rank()), path::kRules, params, sketch);
 }
 
 }  // namespace stepscope::analyze
