@@ -81,7 +81,7 @@ Report analyze(const Trace& trace, const std::string& name, const Given& given) 
   if (!analysis) throw Refusal("UsageError", analysis.error().message);
   const analyze::Analysis& asked = **analysis;
   report::Params params = params_of(given, with_common(asked.params));
-  refuse(advise::lacking(asked, params));
+  refuse(advise::unanswerable(asked, params));
   refuse_absent_step(trace, params);
   params.set("threads", std::to_string(trace.threads));
   advise::Answer answer = advise::answer(asked, *trace.derived(params), params);

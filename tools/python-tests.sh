@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds the Python package, installs it into build/python-venv and runs its tests and the example notebook; then the profiler's
+# Builds the Python package, installs it into build/python-venv and runs its tests and the example notebook; then, at once, the profiler's
 # tests once more under two PyTorches: Debian's, and the one of tools/pypi-torch.txt.
 #   tools/python-tests.sh [PYTEST OPTIONS]
 # The build is the debug build, with checks on: it takes its objects from ccache when `make test` ran with CCACHE_NOHASHDIR=1 and
@@ -47,12 +47,24 @@ torch_tests() {
   pytest "$home/bin/python" python/tests/profiler python/tests/collect_*_test.py
 }
 
+# The two run at once: tests wait more than they compute.
+running=""
 if /usr/bin/python3 -c 'import torch' 2>/dev/null; then
-  torch_tests debian /usr/bin/python3 /usr/lib/python3/dist-packages
+  torch_tests debian /usr/bin/python3 /usr/lib/python3/dist-packages >build/torch-debian.log 2>&1 &
+  running=$!
 fi
 pypi=$(tools/pypi-torch.sh)
 if [ -n "$pypi" ]; then
-  torch_tests pypi "$pypi" "$("$pypi" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"
+  torch_tests pypi "$pypi" "$("$pypi" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" >build/torch-pypi.log 2>&1 &
+  running="$running $!"
 else
   echo "python-tests: the tests under a PyTorch from PyPI were left out" >&2
 fi
+status=0
+for one in $running; do
+  wait "$one" || status=$?
+done
+for log in build/torch-*.log; do
+  [ ! -f "$log" ] || { echo "$log:"; cat "$log"; }
+done
+exit $status

@@ -1,14 +1,10 @@
 #!/bin/sh
-# Runs each fuzz target of build/asan for SECONDS_EACH seconds (60) on test/corpus/TARGET. What it learns goes to
-# build/asan/fuzz/corpus, what breaks to build/asan/fuzz/crash-*; the checked-in corpus is not changed.
+# Runs each fuzz target of build/asan for SECONDS_EACH seconds (60) on test/corpus/TARGET, JOBS (all cores) at a time. What it
+# learns goes to build/asan/fuzz/corpus, what breaks to build/asan/fuzz/crash-*; the checked-in corpus is not changed.
 set -eu
 cd "$(dirname "$0")/.."
-seconds=${SECONDS_EACH:-60}
-found=0
-for target in build/asan/${FUZZ_TARGETS:-*_fuzz}; do
-  [ -x "$target" ] || continue
-  found=1
-  name=$(basename "$target")
+if [ "${1:-}" = --one ]; then
+  target=$2 name=$(basename "$2") seconds=${SECONDS_EACH:-60}
   mkdir -p "build/asan/fuzz/corpus/$name"
   dict=""
   [ -f "test/corpus/$name.dict" ] && dict="-dict=test/corpus/$name.dict"
@@ -17,8 +13,11 @@ for target in build/asan/${FUZZ_TARGETS:-*_fuzz}; do
       "build/asan/fuzz/corpus/$name" "test/corpus/$name" >"build/asan/fuzz/$name.log" 2>&1; then
     tail -n 40 "build/asan/fuzz/$name.log" >&2
     echo "run-fuzzers: $name failed; the input is named above, run it with: $target FILE" >&2
-    exit 1
+    exit 255  # xargs starts no other
   fi
-  grep -e number_of_executed_units "build/asan/fuzz/$name.log" || true
-done
-[ $found = 1 ] || { echo "run-fuzzers: there is no fuzz target in build/asan; build with: make fuzz" >&2; exit 1; }
+  echo "$name: $(grep -e number_of_executed_units "build/asan/fuzz/$name.log" || true)"
+  exit
+fi
+targets=$(find build/asan -maxdepth 1 -name "${FUZZ_TARGETS:-*_fuzz}" -type f -perm -u+x 2>/dev/null | sort)
+[ -n "$targets" ] || { echo "run-fuzzers: there is no fuzz target in build/asan; build with: make fuzz" >&2; exit 1; }
+echo "$targets" | xargs -P "${JOBS:-$(nproc)}" -n 1 "$0" --one

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "advise/analyses.h"
 #include "report/suggest.h"
 
@@ -30,9 +32,17 @@ std::string no_such_option(std::string_view typed, const std::vector<std::string
   return fmt::format("'{}' is not an option here.{}", typed, report::did_you_mean(typed, known));
 }
 
-std::string lacking(const analyze::Analysis& analysis, const report::Params& params) {
-  if (analyze::answers_alone(analysis) || params.has("id")) return "";
-  return fmt::format("show {} needs --id N, a position in the file's list of events", analysis.name);
+std::string unanswerable(const analyze::Analysis& analysis, const report::Params& params) {
+  if (!analyze::answers_alone(analysis) && !params.has("id"))
+    return fmt::format("show {} needs --id N, a position in the file's list of events", analysis.name);
+  const auto asks = [&](const analyze::Form& form) { return params.flag(analyze::flag_of(form.tool).name); };
+  const auto first = std::find_if(analysis.forms.begin(), analysis.forms.end(), asks);
+  const auto other = std::find_if(first, analysis.forms.end(), [&](const analyze::Form& form) {
+    return form.tool != first->tool && asks(form);
+  });
+  if (first == analysis.forms.end() || other == analysis.forms.end()) return "";
+  return fmt::format("--{} and --{} give the numbers of two tools: ask for one of them",
+                     analyze::flag_of(first->tool).name, analyze::flag_of(other->tool).name);
 }
 
 std::string sort_misfit(const report::Params& params, const report::Report& report) {

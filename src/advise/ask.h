@@ -27,8 +27,8 @@ std::optional<FormNamed> form_named(analyze::Tool tool, std::string_view name);
 /// Of an option that is none of `known`, all with their dashes.
 std::string no_such_option(std::string_view typed, const std::vector<std::string>& known);
 
-/// One sentence when `params` lack what the analysis must be told, or "".
-std::string lacking(const analyze::Analysis& analysis, const report::Params& params);
+/// One sentence if `params` cannot be answered: an id is missing, or two tools are asked for; else "".
+std::string unanswerable(const analyze::Analysis& analysis, const report::Params& params);
 
 /// One sentence when "sort" names no column of the report, or "".
 std::string sort_misfit(const report::Params& params, const report::Report& report);

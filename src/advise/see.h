@@ -11,7 +11,7 @@ namespace stepscope::advise::see {
 
 #define STEPSCOPE_SEE(topic, name, one_line) \
   inline report::Proof name(std::string what) { return {#name, std::move(what)}; }
-STEPSCOPE_ANALYSES(STEPSCOPE_SEE, STEPSCOPE_SEE)
+STEPSCOPE_ANALYSES(STEPSCOPE_SEE)
 #undef STEPSCOPE_SEE
 
 }  // namespace stepscope::advise::see

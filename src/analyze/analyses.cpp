@@ -19,15 +19,6 @@ namespace stepscope::analyze {
 
 namespace {
 
-template <report::Report (*answer)(const Derived&, const report::Params&)>
-report::Report answered(const Derived& derived, const report::Params& params) {
-  return answer(derived, params);
-}
-template <report::Report (*answer)(const trace::Trace&, const report::Params&)>
-report::Report answered(const Derived& derived, const report::Params& params) {
-  return answer(derived.trace(), params);
-}
-
 struct FormOf {
   const About* question;
   Form form;
@@ -93,8 +84,8 @@ report::Report answer_as(Tool tool, const Analysis& analysis, const Derived& der
 
 std::span<const Analysis> all() {
 #define STEPSCOPE_ENTRY(topic, name, one_line) \
-  with_forms({name##_about, &name##_about, Topic::topic, #name, one_line, texts::name, answered<name>, {}}),
-  static const Analysis kAll[] = {STEPSCOPE_ANALYSES(STEPSCOPE_ENTRY, STEPSCOPE_ENTRY)};
+  with_forms({name##_about, &name##_about, Topic::topic, #name, one_line, texts::name, name, {}}),
+  static const Analysis kAll[] = {STEPSCOPE_ANALYSES(STEPSCOPE_ENTRY)};
 #undef STEPSCOPE_ENTRY
   return kAll;
 }
@@ -122,11 +113,7 @@ std::optional<Tool> tool_asked(const Analysis& analysis, const report::Params& p
   return std::nullopt;
 }
 
-bool answers_alone(const Analysis& analysis) {
-  for (const report::ParamSpec& spec : analysis.params)
-    if (spec.name == "id") return false;
-  return true;
-}
+bool answers_alone(const Analysis& analysis) { return analysis.about != &event_about; }
 
 const Analysis* find(std::string_view name) {
   for (const Analysis& analysis : all())

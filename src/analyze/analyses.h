@@ -76,7 +76,7 @@ const Analysis& analysis_of(const About& about);
 /// The tool whose numbers `params` ask for, of those that `analysis` has.
 std::optional<Tool> tool_asked(const Analysis& analysis, const report::Params& params);
 
-/// False for an analysis that must be told what to look at (a param named "id").
+/// False for the analysis that needs the id of an event.
 bool answers_alone(const Analysis& analysis);
 
 /// nullptr if there is none of that name.

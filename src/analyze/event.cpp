@@ -1,6 +1,7 @@
 // All that is known of one event.
 #include <fmt/format.h>
 
+#include "analyze/derived.h"
 #include "analyze/list.h"
 #include "analyze/question.h"
 #include "report/sheet.h"
@@ -122,7 +123,8 @@ constexpr report::ParamSpec kEventParams[] = {
 
 constinit const About event_about = {kEventParams};
 
-report::Report event(const trace::Trace& trace, const report::Params& params) {
+report::Report event(const Derived& derived, const report::Params& params) {
+  const trace::Trace& trace = derived.trace();
   Facts facts;
   std::vector<std::string> notes;
   const std::int64_t id = params.integer("id", -1), wanted_rank = params.integer("rank", -1);

@@ -1,53 +1,48 @@
 // The list of analyses, one line each: topic, name, answer (60 characters at most, so that `stepscope list`
 // fits a screen). The report shows them in this order. Each line's file defines `const About NAME_about` and
-// `report::Report NAME(const trace::Trace&, const report::Params&)`; DERIVED ones take `const Derived&` in
-// place of the trace: it keeps what several analyses derive.
+// `report::Report NAME(const Derived&, const report::Params&)`.
 #pragma once
 
 #include "analyze/analyses.h"
 
-#define STEPSCOPE_ANALYSES(ENTRY, DERIVED) \
-  DERIVED(recording, overview, "what was recorded, and what that can prove") \
-  DERIVED(step, steps, "where each step's time went, and what grew in slow steps") \
-  DERIVED(idle, idle, "why each device was idle, gap by gap") \
-  DERIVED(idle, ledger, "who owned each nanosecond of a device; who waited for whom") \
-  DERIVED(idle, devices, "how busy each device was, and how full when busy") \
-  DERIVED(step, input_wait, "each step's wait for data, and the device's idle time in it") \
-  DERIVED(idle, synchronizations, "calls that wait for the device: from where, at what cost") \
-  DERIVED(idle, launches, "how far the host runs ahead, and what launching costs") \
-  DERIVED(step, host_time, "what the main thread of a program without a device does") \
-  DERIVED(code, operators, "cost of each operator, and how near the roof it is") \
+#define STEPSCOPE_ANALYSES(ENTRY) \
+  ENTRY(recording, overview, "what was recorded, and what that can prove") \
+  ENTRY(step, steps, "where each step's time went, and what grew in slow steps") \
+  ENTRY(idle, idle, "why each device was idle, gap by gap") \
+  ENTRY(idle, ledger, "who owned each nanosecond of a device; who waited for whom") \
+  ENTRY(idle, devices, "how busy each device was, and how full when busy") \
+  ENTRY(step, input_wait, "each step's wait for data, and the device's idle time in it") \
+  ENTRY(idle, synchronizations, "calls that wait for the device: from where, at what cost") \
+  ENTRY(idle, launches, "how far the host runs ahead, and what launching costs") \
+  ENTRY(step, host_time, "what the main thread of a program without a device does") \
+  ENTRY(code, operators, "cost of each operator, and how near the roof it is") \
   ENTRY(device, kernels, "which kernels ran, how long, and how full the device was") \
-  DERIVED(device, products, "matrix products: sizes, how near the roof, on which units") \
-  DERIVED(device, copies, "copies: for which operator, how fast, how much is exposed") \
-  DERIVED(ranks, collectives, "collectives: how large, how fast, how much is exposed") \
-  DERIVED(ranks, communication, "how long ranks wait, how fast data moves, what is exposed") \
-  DERIVED(ranks, stragglers, "which rank holds the others up, in which part of its step") \
-  DERIVED(ranks, pipeline, "which ranks are pipeline stages, and how much is bubble") \
-  DERIVED(ranks, clock_alignment, "how far the ranks' clocks are apart, and how sure that is") \
-  DERIVED(code, user_annotations, "the program's own ranges, and the kernels in them") \
-  DERIVED(device, kernel_sequences, "kernel sequences that an operator launches again and again") \
-  DERIVED(device, cupti_counters, "hardware counters of ranges, with kernels and operators") \
+  ENTRY(device, products, "matrix products: sizes, how near the roof, on which units") \
+  ENTRY(device, copies, "copies: for which operator, how fast, how much is exposed") \
+  ENTRY(ranks, collectives, "collectives: how large, how fast, how much is exposed") \
+  ENTRY(ranks, communication, "how long ranks wait, how fast data moves, what is exposed") \
+  ENTRY(ranks, stragglers, "which rank holds the others up, in which part of its step") \
+  ENTRY(ranks, pipeline, "which ranks are pipeline stages, and how much is bubble") \
+  ENTRY(ranks, clock_alignment, "how far the ranks' clocks are apart, and how sure that is") \
+  ENTRY(code, user_annotations, "the program's own ranges, and the kernels in them") \
+  ENTRY(device, kernel_sequences, "kernel sequences that an operator launches again and again") \
+  ENTRY(device, cupti_counters, "hardware counters of ranges, with kernels and operators") \
   ENTRY(step, critical_path, "the longest chain of calls and device events of a step") \
   ENTRY(code, modules, "host and device time of each nn.Module, forward and backward") \
   ENTRY(memory, module_memory, "what each nn.Module's activations hold at the memory peak") \
   ENTRY(code, call_tree, "host and device time along the nesting of host ranges") \
   ENTRY(code, python_stacks, "folded Python stacks with their time, for flame graphs") \
   ENTRY(memory, memory_events, "allocated memory over time, the peak and who held it") \
-  DERIVED(change, whatif, "what a step would take if something in it were faster") \
+  ENTRY(change, whatif, "what a step would take if something in it were faster") \
   ENTRY(recording, event, "one event, with every arg of the file")
 
 namespace stepscope::analyze {
 
 #define STEPSCOPE_DECLARE(topic, name, one_line) \
-  report::Report name(const trace::Trace& trace, const report::Params& params); \
-  extern const About name##_about;
-#define STEPSCOPE_DECLARE_DERIVED(topic, name, one_line) \
   report::Report name(const Derived& derived, const report::Params& params); \
   extern const About name##_about;
-STEPSCOPE_ANALYSES(STEPSCOPE_DECLARE, STEPSCOPE_DECLARE_DERIVED)
+STEPSCOPE_ANALYSES(STEPSCOPE_DECLARE)
 #undef STEPSCOPE_DECLARE
-#undef STEPSCOPE_DECLARE_DERIVED
 
 // Other tools' answers to these questions, defects included, a line each: question, name. Their folders
 // define `report::Report TOOL::name(const Derived&, const report::Params&)`, and HTA's `FormParams

@@ -57,6 +57,7 @@ class Usage(Folder):
             (["shwo", "steps"], "Did you mean 'show'?"),
             (["show", "stesp", self.trace], "Did you mean 'steps'?"),
             (["show", "queue_length", self.trace], "ask launches with --hta-compat"),
+            (["show", "steps", self.trace, "--tb-compat", "--hta-compat"], "ask for one of them"),
             (["show", "steps", self.trace, "--tpo", "3"], "Did you mean '--top'?"),
             (["show", "steps", self.trace, "--sort", "totl"], "Did you mean 'total'?"),
             (["show"], "stepscope list"),

@@ -1,6 +1,7 @@
 // Where host and device time went, down the nesting of host ranges, merged by path and kind of thread.
 #include <fmt/format.h>
 
+#include "analyze/derived.h"
 #include "analyze/list.h"
 #include "analyze/question.h"
 #include "derive/call_paths.h"
@@ -147,7 +148,8 @@ constexpr report::ParamSpec kCallTreeParams[] = {
 
 constinit const About call_tree_about = {kCallTreeParams};
 
-report::Report call_tree(const trace::Trace& trace, const report::Params& params) {
+report::Report call_tree(const Derived& derived, const report::Params& params) {
+  const trace::Trace& trace = derived.trace();
   const StepChoice choice(params);
   const Limits limits = limits_of(params);
   std::vector<TreeNode> nodes;

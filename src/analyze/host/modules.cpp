@@ -1,6 +1,7 @@
 // What each nn.Module took on the host and on the device, forward and backward, as a tree.
 #include <fmt/format.h>
 
+#include "analyze/derived.h"
 #include "analyze/host/module_paths.h"
 #include "analyze/list.h"
 #include "analyze/question.h"
@@ -94,7 +95,8 @@ const report::Sheet<ModuleTimes> kModuleSheet{
 
 constinit const About modules_about = {};
 
-report::Report modules(const trace::Trace& trace, const report::Params& params) {
+report::Report modules(const Derived& derived, const report::Params& params) {
+  const trace::Trace& trace = derived.trace();
   const StepChoice choice(params);
   std::vector<ModuleTimes> rows;
   std::vector<std::string> notes;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analyze/derived.h"
 #include "analyze/list.h"
 #include "analyze/question.h"
 #include "derive/call_paths.h"
@@ -154,7 +155,8 @@ constexpr report::ParamSpec kPythonStacksParams[] = {
 
 constinit const About python_stacks_about = {kPythonStacksParams};
 
-report::Report python_stacks(const trace::Trace& trace, const report::Params& params) {
+report::Report python_stacks(const Derived& derived, const report::Params& params) {
+  const trace::Trace& trace = derived.trace();
   const StepChoice choice(params);
   const bool device = params.text("metric") == "device";
   std::vector<FoldedStack> lines;

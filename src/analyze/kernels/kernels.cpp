@@ -4,6 +4,7 @@
 #include <array>
 #include <numeric>
 
+#include "analyze/derived.h"
 #include "analyze/kernels/element_chains.h"
 #include "analyze/list.h"
 #include "derive/kernel_class.h"
@@ -210,7 +211,8 @@ constexpr report::ParamSpec kKernelsParams[] = {
 
 constinit const About kernels_about = {kKernelsParams};
 
-report::Report kernels(const trace::Trace& trace, const report::Params& params) {
+report::Report kernels(const Derived& derived, const report::Params& params) {
+  const trace::Trace& trace = derived.trace();
   const bool several = trace.several();
   const KernelsBy by = params.text("group") == "properties" ? KernelsBy::properties : KernelsBy::name;
   Kernels of = kernels_of(trace, StepChoice(params), by);

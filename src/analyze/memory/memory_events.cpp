@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 
+#include "analyze/derived.h"
 #include "analyze/list.h"
 #include "report/sheet.h"
 #include "report/statistics.h"
@@ -298,7 +299,8 @@ constexpr report::ParamSpec kMemoryEventsParams[] = {
 
 constinit const About memory_events_about = {kMemoryEventsParams};
 
-report::Report memory_events(const trace::Trace& trace, const report::Params& params) {
+report::Report memory_events(const Derived& derived, const report::Params& params) {
+  const trace::Trace& trace = derived.trace();
   const bool several = trace.several();
   MemoryEvents of = memory_events_of(trace, StepChoice(params), params.integer("points", kCurvePoints));
   return {"memory_events",

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "analyze/derived.h"
 #include "analyze/host/module_paths.h"
 #include "analyze/list.h"
 #include "analyze/memory/chosen_records.h"
@@ -156,7 +157,8 @@ ModuleMemories module_memory_of(const trace::Trace& trace, const StepChoice& cho
 
 constinit const About module_memory_about = {};
 
-report::Report module_memory(const trace::Trace& trace, const report::Params& params) {
+report::Report module_memory(const Derived& derived, const report::Params& params) {
+  const trace::Trace& trace = derived.trace();
   ModuleMemories of = module_memory_of(trace, StepChoice(params));
   return {"module_memory", {tabulate(kModuleSheet, of.modules, trace.several())}, std::move(of.notes)};
 }

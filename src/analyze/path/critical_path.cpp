@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "analyze/derived.h"
 #include "analyze/list.h"
 #include "report/sheet.h"
 #include "report/statistics.h"
@@ -206,7 +207,8 @@ report::Report critical_path_report(const trace::Trace& trace, std::span<const p
 
 constinit const About critical_path_about = {kParams, false};
 
-report::Report critical_path(const trace::Trace& trace, const report::Params& params) {
+report::Report critical_path(const Derived& derived, const report::Params& params) {
+  const trace::Trace& trace = derived.trace();
   std::vector<path::Table> tables;
   for (const trace::Rank& rank : trace.ranks) tables.push_back(path::table_of(trace, rank));
   return critical_path_report(trace, tables, path::kRules, params);

@@ -47,7 +47,7 @@ int show_by_rank(const Call& call) {
 
 int run_show(const Call& call) {
   if (call.words.empty()) return no_trace(call);
-  const std::string reason = advise::lacking(*call.analysis, call.params);
+  const std::string reason = advise::unanswerable(*call.analysis, call.params);
   if (!reason.empty()) return misuse(call, reason);
   return !needs_all_ranks(call) && asks_by_rank(call) ? show_by_rank(call) : show_together(call);
 }
