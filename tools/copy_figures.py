@@ -88,7 +88,7 @@ def measured():
     first, inside = "planted cause is the first finding", "measured saving lies in the range"
     met = [cells(line)[-1] for line in results.section("Asked and measured").splitlines() if line.startswith("|")][2:]
     lines = [
-        "| measured | stepscope | beside it |",
+        "| measured | stepscope | others |",
         "|---|---|---|",
         report_row(results, "without Python stacks", "No Python stacks, plain"),
         report_row(results, "with Python stacks", "Python stacks, plain"),
@@ -96,13 +96,13 @@ def measured():
         f"{median(results.cell('Many ranks', ranks, 'wall s'))} s, {results.cell('Many ranks', ranks, 'peak MiB')} MiB | |",
         f"| recording one op adds | {median(collect.cell('Added to each op', 'ops only', 'stepscope'))} ns | "
         f"`torch.profiler` adds {median(collect.cell('Added to each op', 'ops only', 'torch.profiler'))} ns |",
-        f"| the planted cause is the first finding | {explain.cell(simulated, first, 'result')} of simulated runs, "
+        f"| the first finding is the cause that the benchmark built in | {explain.cell(simulated, first, 'result')} of simulated runs, "
         f"{explain.cell(real, first, 'result')} of real programs on a CPU | |",
-        f"| the measured saving lies in the promised range | {explain.cell(simulated, inside, 'result')} of simulated runs, "
+        f"| the measured saving lies in the predicted range | {explain.cell(simulated, inside, 'result')} of simulated runs, "
         f"{explain.cell(real, inside, 'result')} of real programs on a CPU | |",
         "",
         f"Reports ran on {results.found(r'- Machine: (.*?) [(]')} on {results.found(r'Written by .*? on ([0-9-]+)')}, with files in the "
-        f"page cache. [bench/RESULTS.md](bench/RESULTS.md) lists {len(met)} demands on them; {sum('not met' in one for one in met)} are not met.",
+        f"page cache. [bench/RESULTS.md](bench/RESULTS.md) lists {len(met)} requirements for them; {sum('not met' in one for one in met)} are not met.",
         "[bench/COLLECT.md](bench/COLLECT.md) has the cost of recording. [bench/EXPLAIN.md](bench/EXPLAIN.md) has the quality of the advice, "
         "with every run that falls short.",
     ]

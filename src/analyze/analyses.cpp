@@ -24,7 +24,7 @@ struct FormOf {
   Form form;
 };
 
-/// In the order in which they are told.
+/// In the order of their answers in a report.
 const std::vector<FormOf>& all_forms() {
 #define STEPSCOPE_TB_FORM(question, name) \
   {&question##_about, {Tool::tensorboard_plugin, #name, {}, tb::name}},
@@ -40,9 +40,9 @@ const std::vector<FormOf>& all_forms() {
 constexpr report::ParamSpec kHtaLastStep = {"hta-last-step", report::ParamSpec::Type::flag, "", "",
                                             "with --hta-compat: keep the last step, which HTA drops"};
 
-/// The flags of the tools that answer it, and the params of their forms.
+/// The analysis' own params, the flags of the tools that have forms of it, and the params of these forms.
 std::vector<report::ParamSpec> params_with(const Analysis& analysis) {
-  static std::deque<std::string> texts;  // of the help; all() makes each once
+  static std::deque<std::string> texts;  // help texts; all() makes each once
   std::vector<report::ParamSpec> params(analysis.params.begin(), analysis.params.end());
   std::optional<Tool> last;
   for (const Form& form : analysis.forms) {
@@ -65,7 +65,7 @@ Analysis with_forms(Analysis analysis) {
   return analysis;
 }
 
-/// The forms of one tool, one behind the other.
+/// The answers of one tool's forms, concatenated; equal notes appear once.
 report::Report answer_as(Tool tool, const Analysis& analysis, const Derived& derived,
                          const report::Params& params) {
   report::Report report{std::string(analysis.name), {}, {}};
@@ -180,7 +180,7 @@ void finish(const Analysis& analysis, const trace::Trace& trace, const report::P
   for (report::Table& table : report.tables) {
     if (!sort.empty() && report::sort_and_cut(table, sort, top))
       sorted = true;
-    else if (table.shape != report::Shape::curve)  // its first points are no ranking
+    else if (table.shape != report::Shape::curve)  // the first points of a curve are not its largest
       report::cut(table, top);
   }
   if (!sorted)

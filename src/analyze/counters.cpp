@@ -9,7 +9,7 @@
 namespace stepscope::analyze {
 namespace {
 
-/// Earliest row of a counter, and its changes.
+/// The changes of a counter, and its earliest row.
 template <class Value>
 struct Counter {
   trace::Row row = trace::kNoRow;

@@ -1,4 +1,4 @@
-// Numbers that change in time: queues of launched work, rates of copies; and how they are drawn.
+// Numbers that change over time (queues of launched work, rates of copies), and how they are drawn.
 #pragma once
 
 #include <algorithm>
@@ -12,14 +12,14 @@
 
 namespace stepscope::analyze {
 
-/// A change of a number, and after running_sums() the number from then on.
+/// A change of a number at `time`; after running_sums(), the number's value from `time` on.
 template <class Value>
 struct CounterChange {
   timeline::Time time;
   Value value;
 };
 
-/// In the order of time; at one time in the order of `before`.
+/// Sorts changes by time, at equal times by `before`, and replaces each by the running sum.
 template <class Value, class Before>
 void running_sums(std::vector<CounterChange<Value>>& changes, Before before) {
   std::stable_sort(changes.begin(), changes.end(),
@@ -29,7 +29,7 @@ void running_sums(std::vector<CounterChange<Value>>& changes, Before before) {
   Value sum = 0;
   for (CounterChange<Value>& change : changes) change.value = sum += change.value;
 }
-/// Launches of one time come before starts.
+/// At equal times, launches (+1) come before starts (-1).
 inline void queue_lengths(std::vector<CounterChange<std::int64_t>>& changes) {
   running_sums(changes, [](std::int64_t a, std::int64_t b) { return a > b; });
 }
@@ -38,8 +38,8 @@ inline void running_rates(std::vector<CounterChange<double>>& changes) {
 }
 
 class Sketch;
-/// One counter: of a stream, of a kind of copy; times of the file. `row`: an event of the process that has
-/// it.
+/// Draws one counter: a stream's queue, or the rate of one kind of copy. Times are those of the file. `row`:
+/// an event of the process that gets the counter.
 void draw_queue(Sketch& sketch, std::int64_t stream, const std::vector<CounterChange<std::int64_t>>& lengths,
                 trace::Row row);
 void draw_rate(Sketch& sketch, const std::string& kind, const std::vector<CounterChange<double>>& rates,

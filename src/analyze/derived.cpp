@@ -41,7 +41,7 @@ struct Derived::OfAll {
   Once<derive::Collectives> collectives;
   Once<derive::Alignment> alignment;
   Once<std::unique_ptr<ReplayedJob>> job;
-  std::mutex mutex;  // of `kept`; its values are made outside of it
+  std::mutex mutex;  // guards `kept`; its values are made without this lock
   std::map<std::pair<std::type_index, int>, Kept> kept;
 };
 

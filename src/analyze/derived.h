@@ -1,4 +1,4 @@
-// What analyses take from the ranks of a trace and the steps chosen: derived once, by whoever asks first.
+// Values derived from a trace and the chosen steps, shared by analyses: each is computed once, at first use.
 #pragma once
 
 #include <memory>
@@ -23,11 +23,11 @@ namespace stepscope::analyze {
 class ReplayedJob;
 class ReplayedRank;
 
-/// Any number of threads may ask; who comes second waits for the first. Answers live as long as this.
+/// Thread-safe: a second caller waits for the first. References stay valid as long as this lives.
 class Derived {
  public:
   Derived(const trace::Trace& trace, const report::Params& params);
-  /// `heads`: ranks without events; only what compares ranks may be asked.
+  /// `heads`: ranks without events. Only values that compare ranks are available.
   Derived(const trace::Trace& heads, const report::Params& params, std::vector<RankDigest> digests);
   ~Derived();
   Derived(const Derived&) = delete;
@@ -37,25 +37,25 @@ class Derived {
   const StepChoice& choice() const { return choice_; }
 
   const std::vector<derive::DeviceBusy>& busy(const trace::Rank& rank) const;
-  /// Of the window of the chosen steps.
+  /// Idle pieces in the window of the chosen steps.
   const Column<derive::IdlePiece>& idle(const trace::Rank& rank) const;
   const derive::LaunchQueue& queue(const trace::Rank& rank) const;
   const std::vector<derive::Waiting>& waits(const trace::Rank& rank) const;
   const ReplayedRank& replayed(const trace::Rank& rank) const;
   const RankSteps& steps(const trace::Rank& rank) const;
   const RankCommunication& communication(const trace::Rank& rank) const;
-  /// Of all ranks.
+  /// Across all ranks.
   const derive::Collectives& collectives() const;
   const derive::Alignment& alignment() const;
   const ReplayedJob& job() const;
-  /// What only some analyses know to derive: `make()` of whoever asks first for a Value of this number.
+  /// A value that only some analyses need: the first caller's `make()`, keyed by Value and `number`.
   template <class Value, class Make>
   const Value& kept(int number, Make make) const {
     Kept& kept = kept_at({typeid(Value), number});
     std::call_once(kept.made, [&] { kept.value = std::make_shared<const Value>(make()); });
     return *static_cast<const Value*>(kept.value.get());
   }
-  /// Whether ranks have no events, only digests.
+  /// True if ranks have digests only, no events.
   bool digested() const { return digested_; }
 
  private:
@@ -75,7 +75,7 @@ class Derived {
   bool digested_ = false;
 };
 
-/// Says so when gaps of the rank were not cut by cause.
+/// Adds a note if gaps of the rank were not split by cause.
 void note_whole_gaps(std::vector<std::string>& notes, const Derived& derived, const trace::Rank& rank);
 
 }  // namespace stepscope::analyze

@@ -1,4 +1,4 @@
-// What some numbers are like: count, mean, deviation, least, quartiles, most.
+// Summary statistics: count, mean, deviation, min, quartiles, max.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,15 @@ struct Description {
   double most = report::kNoReal;
 };
 
-/// Quartiles between two values are interpolated linearly (type 7 of Hyndman and Fan 1996); the deviation is
-/// the sample's, divided by n - 1, and absent of a single value.
+/// Quartiles between two values are interpolated linearly (type 7 of Hyndman and Fan 1996). The deviation is
+/// the sample's, divided by n - 1; kNoReal for a single value.
 Description described(std::vector<double> values);
 
-/// Linear interpolation between the values around (n - 1) × q; `sorted` is not empty.
+/// The quantile q: linear interpolation around index (n - 1) × q. `sorted` must not be empty.
 double interpolated(const std::vector<double>& sorted, double q);
 
-/// Between the fields `before` and `after` of a row that is a Description, its own: count, mean, std, min,
-/// p25, p50, p75, max.
+/// The fields `before`, then those of the Description that Row derives from (count, mean, std, min, p25, p50,
+/// p75, max), then `after`.
 template <class Row>
 std::vector<report::Field<Row>> with_description(std::vector<report::Field<Row>> before, report::Unit unit,
                                                  const std::vector<report::Field<Row>>& after = {}) {

@@ -13,14 +13,14 @@
 
 namespace stepscope::analyze {
 
-/// A drawing of one rank while it is made.
+/// A drawing of one rank under construction.
 class Sketch {
  public:
   explicit Sketch(const trace::Rank& rank) : rank_(rank) { drawing_.events = rank.reading.events; }
 
   const trace::Rank& rank() const { return rank_; }
   std::uint32_t lane_of(trace::Row row);
-  /// A further counter on the row's process.
+  /// Adds a counter to the row's process and returns its index.
   std::uint32_t counter(std::string name, std::string value_name, trace::Row row);
   report::Drawing& drawing() { return drawing_; }
   const report::Drawing& drawing() const { return drawing_; }
@@ -40,21 +40,21 @@ struct Drawer {
 };
 std::span<const Drawer> drawers();
 
-/// One sentence when one of `what` cannot be drawn, or params are about what is not in it, else "".
+/// One sentence if part of `what` cannot be drawn, or a param concerns something not in `what`; else "".
 std::string undrawable(const std::vector<std::string>& what, const report::Params& params = {});
-/// Without `what` all that can be drawn. Params: those of `critical_path`, and the flags "all-edges" and
+/// Draws `what`; everything if it is empty. Params: those of `critical_path`, and the flags "all-edges" and
 /// "only-critical".
 Sketch sketch_of(const Derived& derived, const trace::Rank& rank, const std::vector<std::string>& what,
                  const report::Params& params);
-/// One sentence when "annotation" or "instance" chose a range that is not there, else "".
+/// One sentence if "annotation" or "instance" selects a range that does not exist, else "".
 std::string absent_range(const Sketch& sketch, const report::Params& params);
 
-/// Marks the events on the path and draws its launches, dependencies and waits; with "all-edges" every edge
-/// that was found, but not together with "only-critical".
+/// Marks the events on the path and draws its launches, dependencies and waits. With "all-edges" and without
+/// "only-critical", draws every edge found.
 void draw_critical_path(const Derived& derived, const report::Params& params, Sketch& sketch);
-/// A counter per stream: launched work that has not begun.
+/// Draws a counter per stream: launched work that has not begun.
 void draw_queue_length(const Derived& derived, const report::Params& params, Sketch& sketch);
-/// A counter per kind of copy, GB/s.
+/// Draws a counter per kind of copy, GB/s.
 void draw_copy_rates(const Derived& derived, const report::Params& params, Sketch& sketch);
 
 namespace hta {

@@ -1,4 +1,4 @@
-// What is drawn into a recording. Times in the traces are µs, in drawings ns of the file.
+// What is drawn into a recording. Times are µs in the traces, ns in the drawings.
 #include "analyze/drawing.h"
 
 #include "make_rank.h"
@@ -9,7 +9,7 @@ namespace {
 using report::Drawing;
 using test::params;
 
-// Stream 7: a kernel 10–30 that was launched at 5, a copy of 1,000 bytes 60–70 launched at 9.
+// Stream 7: a kernel at 10–30, launched at 5, and a copy of 1,000 bytes at 60–70, launched at 9.
 trace::Trace two_events() {
   return test::open_events(R"J(
 {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 5, "tid": 6, "ts": 2, "dur": 20},
@@ -32,7 +32,8 @@ Points points_of(const Drawing& drawing) {
   return points;
 }
 
-// The op from 2 to the launch at 5, the kernel at 10, the copy behind it on the stream: one launch to draw.
+// The path: the op from 2 to the launch at 5, the kernel at 10, then the copy on its stream. It has one
+// launch.
 TEST(Drawing, OfTheCriticalPath) {
   const trace::Trace trace = two_events();
   const Drawing drawing = drawn(trace, {"critical_path"});
@@ -48,9 +49,9 @@ TEST(Drawing, OfTheCriticalPath) {
   EXPECT_EQ(drawing.lanes[launch.to_lane].tid, "7");
 }
 
-// Of every edge: along the thread (mm to launch, launch to its end, to the copy's call, to its end, to mm's
-// end), through the lock (launch, copy's call, from one to the other), launch to kernel, kernel, copy, and
-// from one to the other.
+// All edges: along the thread (mm to launch, launch to its end, to the copy's call, to its end, to mm's end),
+// through the lock (within the launch, within the copy's call, and between them), launch to kernel, within
+// the kernel, within the copy, and between these two.
 TEST(Drawing, OfAllEdges) {
   const trace::Trace trace = two_events();
   const Drawing drawing = drawn(trace, {"critical_path"}, params({{"all-edges", "true"}}));
@@ -97,7 +98,7 @@ TEST(Drawing, SaysWhatCannotBeDrawn) {
   }
 }
 
-// Ops of 4 and of 8 µs, each in a step of its own.
+// An op of 4 µs and an op of 8 µs, each in a step of its own.
 TEST(CriticalPath, OfARangeOfSteps) {
   const trace::Trace trace = test::open_events(R"J(
 {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#3", "pid": 5, "tid": 5, "ts": 0, "dur": 10},

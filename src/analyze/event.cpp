@@ -1,4 +1,4 @@
-// All that is known of one event.
+// Everything known about one event.
 #include <fmt/format.h>
 
 #include "analyze/derived.h"
@@ -15,16 +15,16 @@ using trace::kNoRow;
 using trace::Rank;
 using trace::Row;
 
-/// One thing known of the event; the texts are the trace's.
+/// One fact about the event. Views refer to literals or to texts of the trace.
 struct EventFact {
   std::int64_t rank;
   std::string_view part, name;
   std::string value;
-  std::string_view type;  ///< or the unit
+  std::string_view type;  ///< type of an arg, unit of a time
 };
 using Facts = std::vector<EventFact>;
 
-/// "17 aten::mm": the id and the name of a row, "" for none.
+/// "17 aten::mm": id and name of a row, "" for kNoRow.
 std::string reference(const trace::Trace& trace, const Rank& rank, Row row) {
   return row == kNoRow ? "" : fmt::format("{} {}", rank.events.source[row], trace.name(rank, row));
 }

@@ -1,5 +1,5 @@
 // The list of analyses, one line each: topic, name, answer (60 characters at most, so that `stepscope list`
-// fits a screen). The report shows them in this order. Each line's file defines `const About NAME_about` and
+// fits a screen). The report shows them in this order. The file of each defines `const About NAME_about` and
 // `report::Report NAME(const Derived&, const report::Params&)`.
 #pragma once
 
@@ -44,11 +44,11 @@ namespace stepscope::analyze {
 STEPSCOPE_ANALYSES(STEPSCOPE_DECLARE)
 #undef STEPSCOPE_DECLARE
 
-// Other tools' answers to these questions, defects included, a line each: question, name. Their folders
-// define `report::Report TOOL::name(const Derived&, const report::Params&)`, and HTA's `FormParams
-// hta::name_params`. Nothing else of analyze knows these folders.
+// Other tools' answers to these questions, defects included, one line each: question, name. The folders `tb`
+// and `hta` define `report::Report TOOL::name(const Derived&, const report::Params&)`, and `hta` also
+// `FormParams hta::name_params`. No other file of analyze includes headers of these folders.
 
-/// The TensorBoard plugin's (torch_tb_profiler 0.4.3): docs/tb-compat.md.
+/// Forms of the TensorBoard plugin (torch_tb_profiler 0.4.3), see docs/tb-compat.md.
 #define STEPSCOPE_TB_FORMS(FORM) \
   FORM(overview, recommendations) \
   FORM(steps, steps) \
@@ -56,7 +56,7 @@ STEPSCOPE_ANALYSES(STEPSCOPE_DECLARE)
   FORM(operators, operators) \
   FORM(kernels, kernels)
 
-/// Holistic Trace Analysis' (0.6.1): docs/hta-compat.md.
+/// Forms of Holistic Trace Analysis (0.6.1), see docs/hta-compat.md.
 #define STEPSCOPE_HTA_FORMS(FORM) \
   FORM(steps, temporal_breakdown) \
   FORM(idle, idle_breakdown) \

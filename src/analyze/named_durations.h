@@ -1,4 +1,4 @@
-// Durations by name: sums and what single calls are like.
+// Durations by name: sums, and statistics of single calls.
 #pragma once
 
 #include <iterator>
@@ -15,18 +15,18 @@ namespace stepscope::analyze {
 struct NamedDurations {
   std::string name;
   double sum = 0, most = 0, least = 0, mean = 0;
-  double deviation = 0;  ///< of a sample, divided by n - 1; 0 of one
+  double deviation = 0;  ///< the sample's, divided by n - 1; 0 for a single duration
   std::int64_t count = 0;
 };
 
-/// Gathers durations, in ns, by the name's id.
+/// Groups durations, in ns, by name id.
 class DurationsByName {
  public:
   explicit DurationsByName(const trace::StringPool& strings) : strings_(strings) {}
   void add(trace::StringId name, timeline::Time duration) {
     of_[name].push_back(static_cast<double>(duration));
   }
-  /// Longest sum first; of equal ones by name.
+  /// Largest sum first; equal sums by name.
   std::vector<NamedDurations> rows() const;
 
  private:
@@ -34,7 +34,7 @@ class DurationsByName {
   std::map<trace::StringId, std::vector<double>> of_;
 };
 
-/// `before`, and the fields of a row that is a NamedDurations: name, sum, count, mean, std, min, max.
+/// `before`, then the fields of Row's base NamedDurations: name, sum, count, mean, std, min, max.
 template <class Row>
 std::vector<report::Field<Row>> with_durations(std::vector<report::Field<Row>> before) {
   const report::Field<Row> own[] = {{"name", &Row::name},
@@ -47,7 +47,7 @@ std::vector<report::Field<Row>> with_durations(std::vector<report::Field<Row>> b
   before.insert(before.end(), std::begin(own), std::end(own));
   return before;
 }
-/// Of durations of one name.
+/// Sum and statistics of the durations of one name.
 NamedDurations named_durations(std::string name, const std::vector<double>& durations);
 
 }  // namespace stepscope::analyze

@@ -1,4 +1,4 @@
-// What was recorded, on what, how long a step takes, and the facts that decide what the recording can prove.
+// What was recorded, on which devices, how long a step takes, and the facts that decide what it can prove.
 #include "analyze/overview.h"
 
 #include <fmt/format.h>

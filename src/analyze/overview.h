@@ -1,4 +1,4 @@
-// What was recorded, and the facts that decide what it can prove.
+// What was recorded, and the facts that decide what the recording can prove.
 #pragma once
 
 #include <string>
@@ -10,19 +10,19 @@
 
 namespace stepscope::analyze {
 
-/// Facts of one rank. Times are in ns and of the window unless Capture says otherwise; those of devices are
-/// report::kNoInt where no device event is recorded.
+/// Facts of one rank. Times are in ns within the window unless Capture states otherwise; device times are
+/// report::kNoInt if no device event is recorded.
 struct RankFacts : derive::Capture {
   std::int64_t rank = -1;
-  std::int64_t complete_steps = 0;  ///< of the window; 0 without step marks
+  std::int64_t complete_steps = 0;  ///< in the window; 0 without step marks
   std::int64_t lost_stretches = 0, clamped_times = 0, document_complete = 1;
-  std::int64_t only_critical = report::kNoInt;  ///< 1 for a copy with the critical path alone
+  std::int64_t only_critical = report::kNoInt;  ///< 1 for a copy that holds only the critical path
   std::int64_t window = 0;
   std::int64_t step_median = 0, step_shortest = 0, step_longest = 0, first_step = report::kNoInt;
   std::int64_t compute = report::kNoInt, communication = report::kNoInt;
   std::int64_t exposed_communication = report::kNoInt, exposed_copy = report::kNoInt;
   std::int64_t busy = report::kNoInt, idle = report::kNoInt;
-  std::string file, devices, place, backend, steps;  ///< the configuration, as people read it
+  std::string file, devices, place, backend, steps;  ///< the configuration, as text
 };
 
 struct Overview {
@@ -31,7 +31,7 @@ struct Overview {
 };
 Overview overview_of(const Derived& derived);
 
-/// The facts by the names that people read: "What was recorded" and "Times of the window".
+/// The fact tables "What was recorded" and "Times of the window".
 extern const report::FactSheet<RankFacts> kRecordedCounts;
 extern const report::FactSheet<RankFacts> kWindowTimes;
 

@@ -49,7 +49,7 @@ std::vector<StepSpan> step_spans(const trace::Rank& rank) {
   }
   std::int64_t previous_end = rank.steps.empty() ? 0 : rank.steps.front().start;
   if (first_device_start != std::numeric_limits<std::int64_t>::max()) {
-    // Work of the step before the first one is not the first one's time.
+    // Device work of steps before the first recorded one does not count as the first one's time.
     for (const trace::Row row : rank.device_rows())
       if (is_device_work(e.kind[row]) && (e.step[row] < 0 || e.launch[row] == trace::kNoRow) &&
           e.end[row] <= first_device_start)

@@ -1,5 +1,4 @@
-// The parts of a question that analyses share: which steps, and whose row is this when several ranks are
-// open.
+// Used by several analyses: the choice of steps, the window they span, and the origin of printed times.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +13,11 @@
 
 namespace stepscope::analyze {
 
-/// Of a trace without device work, what to do about it.
+/// Note for a trace without device work.
 inline constexpr const char* kNoDeviceNote =
     "No device activity is recorded. Record with ProfilerActivity.CUDA (or XPU, MTIA …) beside CPU.";
 
-/// `--step`: one step's number, or a range "3-5". Without it every row is meant, also those outside all
+/// `--step`: one step's number, or a range "3-5". Without it every row is included, even rows outside all
 /// steps.
 class StepChoice {
  public:
@@ -37,28 +36,28 @@ class StepChoice {
   std::int64_t first_ = 1, last_ = 0;
 };
 
-/// A time of the file as the double that tools in Python read.
+/// A time of the file, ns, as the double in µs that Python tools read.
 double microseconds(std::int64_t ns);
 
-/// Earliest start of any timed row: the zero of every time an analysis prints.
+/// Earliest start of any timed row, 0 without one. Analyses print times relative to it.
 std::int64_t origin_of(const trace::Rank& rank);
 
-/// The name of the machine that it ran on; "" when the file does not say.
+/// Name of the machine that the rank ran on; "" if the file does not record it.
 std::string host_of(const trace::Rank& rank);
 
-/// The stretch that shares and averages are taken over: first chosen step's start to the last one's device
-/// end.
+/// The window for shares and averages: from the first chosen step's begin to the last chosen step's end, as
+/// StepSpans. Without a choice, a partial last step is left out.
 timeline::Interval window_of(const trace::Rank& rank, const StepChoice& steps);
 
-/// A step as the device saw it: steps are contiguous, each ends with the last device event it launched (or
-/// with its host range when that ends later), and the next begins there.
+/// A step on the device: it ends with the last device event it launched, or with its host range if that ends
+/// later. The next step begins there, or at its own start if that is later.
 struct StepSpan {
   std::size_t index;  ///< into Rank::steps
   timeline::Interval span;
-  std::int64_t device_events;  ///< launched in it
-  bool partial;                ///< a last step with under 80 % of the previous one's device events
-  /// From the previous step's device end (the first: from its begin) to its own; kNoInt without device
-  /// events.
+  std::int64_t device_events;  ///< launched in the step
+  bool partial;                ///< a last step with under 80 % of the previous step's device events
+  /// From the previous step's device end (for the first: from its begin) to this step's device end; kNoInt
+  /// without device events.
   std::int64_t device_length;
 };
 std::vector<StepSpan> step_spans(const trace::Rank& rank);

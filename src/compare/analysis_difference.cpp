@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kMaxAskedSteps = 12;
 
-/// The numbers of the steps that are asked; none: ask about the whole.
+/// Numbers of the steps to ask about; empty: the whole recording.
 std::vector<std::string> asked_steps(const CountedSteps& counted) {
   std::vector<std::string> out;
   if (!counted.marked) return out;

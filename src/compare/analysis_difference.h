@@ -14,21 +14,22 @@
 
 namespace stepscope::compare {
 
-/// What some analyses say of single steps of a recording.
+/// The answers of some analyses for single steps of a recording.
 struct AnswersPerStep {
-  /// By analysis, then by table title, in the order asked.
+  /// By analysis in the order asked, then by table.
   std::vector<std::vector<TableSamples>> tables;
   std::size_t steps = 0;
 };
 
-/// At most a dozen of the counted steps are asked, evenly apart, each alone; without step marks the whole.
+/// Runs the analyses on at most 12 of the counted steps, evenly spaced, each alone; without step marks, on
+/// the whole recording.
 AnswersPerStep answers_per_step(const trace::Trace& trace, const CountedSteps& counted,
                                 const std::vector<const analyze::Analysis*>& asked, unsigned threads);
 
-/// Analyses that can be compared: those with rows that another recording has too.
+/// Analyses that can be compared: those of the full report that do not need an id.
 std::vector<const analyze::Analysis*> comparable_analyses();
 
-/// One report per analysis asked, of the tables that can be compared.
+/// One report per analysis that has tables to compare.
 std::vector<report::Report> analysis_differences(const trace::Trace& a, const trace::Trace& b,
                                                  const Pair& recordings,
                                                  const std::vector<const analyze::Analysis*>& asked,

@@ -10,7 +10,7 @@
 namespace stepscope::compare {
 namespace {
 
-constexpr std::size_t kMaxSamples = 1000;  // of a side; more are thinned to means of neighbours
+constexpr std::size_t kMaxSamples = 1000;  // per side; more are averaged in groups of neighbours
 constexpr double kMinOfRow = 0.02, kMinOfStep = 0.001;
 
 std::vector<double> logarithms(std::span<const double> values) {

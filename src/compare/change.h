@@ -1,4 +1,4 @@
-// What became of a number from one recording to the other, and whether that is more than noise.
+// How a number changed from one recording to the other, and whether the change is more than noise.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace stepscope::compare {
 
-/// Levels of the intervals: 95 %.
+/// Intervals are at the level 95 %.
 inline constexpr double kAlpha = 0.05;
-/// Independent steps a side under which nothing is concluded, and that are recommended.
+/// Independent steps per side: with fewer than the first nothing is concluded; the second is recommended.
 inline constexpr std::size_t kMinSteps = 4, kEnoughSteps = 8;
 
-/// 0 of none.
+/// 0 if there are no values.
 double mean_of(std::span<const double> values);
 
 enum class State : std::uint8_t {
@@ -30,7 +30,7 @@ enum class State : std::uint8_t {
 /// "within noise", "changed", "new", "gone", "moved", "implementation differs", "noise unknown".
 std::string_view name_of(State state);
 
-/// Two samples of positive numbers, by their logarithms: how many times as large the second is.
+/// How many times as large B is as A: two samples of positive numbers, compared by their logarithms.
 struct RatioChange {
   std::size_t steps_a = 0, steps_b = 0;
   double median_a = 0, median_b = 0;
@@ -46,10 +46,10 @@ RatioChange ratio_change(std::span<const double> a, std::span<const double> b);
 /// The p-value of "B is `factor` times A".
 double ratio_p_value(std::span<const double> a, std::span<const double> b, double factor);
 
-/// Differences of rows whose samples have one size each side.
+/// Judges differences of rows with given numbers of samples per side.
 class RowJudge {
  public:
-  /// `step`: ns, by which small rows are told from large ones.
+  /// `step`: length of a step, ns; changes of times under 0.1 % of it do not matter.
   RowJudge(std::size_t samples_a, std::size_t samples_b, double step);
 
   struct Verdict {
@@ -58,7 +58,8 @@ class RowJudge {
     State state = State::within_noise;
     double change() const { return b - a; }
   };
-  /// Changed: by over 2 % of the row and, of times, over 0.1 % of the step, and the interval excludes 0.
+  /// Changed: the change is over 2 % of the row, for times also over 0.1 % of the step, and its interval
+  /// excludes 0.
   Verdict judge(std::span<const double> a, std::span<const double> b, bool is_time = true) const;
 
  private:

@@ -38,7 +38,7 @@ void add_work(Subject& of, const Trace& trace, const CountedSteps& counted) {
 
 bool nearly(double a, double b) { return std::abs(b - a) <= kSameWork * a; }
 
-/// Two subjects and what they are called.
+/// Two subjects and their names.
 struct Sides {
   const Subject &a, &b;
   const std::string &name_a, &name_b;
@@ -69,13 +69,13 @@ void Sides::job() {
     sentences.push_back(fmt::format("{} ran on {}, {} on {}.", name_a, devices(a), name_b, devices(b)));
 }
 
-/// `sentence` of the only side that has it.
+/// Adds `sentence`, filled with the name of the only side that has `what`.
 void Sides::recorded(bool Subject::* what, const char* sentence) {
   if (a.*what != b.*what) sentences.push_back(fmt::format(fmt::runtime(sentence), a.*what ? name_a : name_b));
 }
 
-/// What comes as often on both sides should do the same; what comes more or less often is the program's
-/// change.
+/// Compares the amount of work that is called equally often on both sides. A different number of calls is a
+/// change of the program.
 void Sides::work(WorkByName Subject::* what, const char* whose, report::Unit unit) {
   double of_a = 0, of_b = 0;
   for (const auto& [name, work] : a.*what) {

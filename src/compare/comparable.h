@@ -21,19 +21,19 @@ using WorkByName = std::map<std::string, Work>;
 struct Subject {
   std::size_t ranks;
   bool marked;                                                               ///< has step marks
-  std::int64_t world_size = -1;                                              ///< -1: the files do not say
-  std::string devices = {};                                                  ///< names, "" for none
-  bool collectives = false, python = false, memory = false, shapes = false;  ///< some are recorded
-  WorkByName operators = {};                   ///< of the counted steps; amount: FLOPs
+  std::int64_t world_size = -1;                                              ///< -1: not recorded
+  std::string devices = {};                                                  ///< names; "" if none
+  bool collectives = false, python = false, memory = false, shapes = false;  ///< whether any are recorded
+  WorkByName operators = {};                   ///< in the counted steps; amount: FLOPs
   WorkByName copies = {};                      ///< by name and operator; amount: bytes
   const trace::Rank* only_critical = nullptr;  ///< the first rank that is a copy of a critical path
-  const trace::Rank* damaged = nullptr;        ///< the first rank that is
+  const trace::Rank* damaged = nullptr;        ///< the first damaged rank
 };
 Subject subject_of(const trace::Trace& trace, const CountedSteps& counted);
 
-/// Sentences why a difference in time is not one of the program: another number of ranks, another device,
-/// other work, other options of the profiler, damage. None: they can be compared. The names are what the
-/// sides are called.
+/// Why a difference in time may not come from the program, a sentence each: another number of ranks, another
+/// device, other work, other options of the profiler, damage. Empty: the recordings can be compared.
+/// `name_a`, `name_b`: the names of the sides in the sentences.
 std::vector<std::string> not_comparable(const Subject& a, const Subject& b, const std::string& name_a,
                                         const std::string& name_b);
 

@@ -13,7 +13,7 @@ using analyze::StepSpan;
 /// The steps of one rank that are whole.
 struct OfRank {
   std::vector<StepSpan> spans;
-  std::map<std::int64_t, std::size_t> by_number;  // of steps that come twice the first
+  std::map<std::int64_t, std::size_t> by_number;  // the first of steps with equal numbers
 };
 
 OfRank whole_steps(const trace::Rank& rank, const analyze::StepChoice& choice, std::size_t& cut_off) {

@@ -17,18 +17,18 @@ struct CountedStep {
 
 struct CountedSteps {
   std::vector<CountedStep> steps;  ///< in time order
-  bool marked = false;             ///< false: the whole recording stands as one step
-  std::size_t cut_off = 0;         ///< left out: the recording ends in them
-  std::size_t warming_up = 0;      ///< left out: the first ones
+  bool marked = false;             ///< false: the whole recording is one step
+  std::size_t cut_off = 0;         ///< steps left out because the recording ends in them
+  std::size_t warming_up = 0;      ///< first steps left out
 };
 
-/// The steps that all ranks have, by number; by position when they share no number. Steps that are cut off do
-/// not count.
+/// The steps that all ranks have, matched by number, or by position if the ranks share no number. Cut-off
+/// steps do not count.
 CountedSteps counted_steps(const trace::Trace& trace, const analyze::StepChoice& choice);
 
 /// Leaves out the first `skip` steps.
 void leave_out_first(CountedSteps& counted, std::size_t skip);
-/// Says that so many steps are left out; nothing of none.
+/// Notes how many first steps are left out; no note for 0.
 void note_warm_up(std::size_t steps, std::vector<std::string>& notes);
 
 }  // namespace stepscope::compare

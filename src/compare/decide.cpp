@@ -1,4 +1,4 @@
-// A limit against the interval of its metric.
+// Decides limits by the intervals of their metrics.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,10 +22,12 @@ bool beyond(double value, const Limit& limit) {
   return limit.above ? value > limit.bound : value < limit.bound;
 }
 
-/// "BASE × 1.05" on the scale on which noise is judged: logarithms of ratios, or the level's own.
+/// A value on the scale on which noise is judged: the logarithm of the ratio for percentages, else the level
+/// itself.
 double scaled(double value, const Limit& limit) { return limit.relative ? std::log1p(value) : value; }
 
-/// Steps a side after which the interval leaves the limit, if it keeps its middle and shrinks as roots do.
+/// Sentence with the number of steps per side that would decide, if the interval keeps its middle and its
+/// width shrinks with the root of the steps.
 std::string more_steps(const Check& check) {
   const double width = scaled(check.high, check.limit) - scaled(check.low, check.limit);
   const double distance =
@@ -38,7 +40,7 @@ std::string more_steps(const Check& check) {
   return fmt::format("About {} a side would decide", steps);
 }
 
-/// The level of one sample: its median, with the order statistics that 95 % of the medians lie between.
+/// The level of one sample: its median, with the order statistics that bound the median at 95 %.
 void measure_level(const std::vector<double>& values, Check& check) {
   std::vector<double> sorted = values;
   std::sort(sorted.begin(), sorted.end());
@@ -64,7 +66,7 @@ void measure_level(const std::vector<double>& values, Check& check) {
   check.p = std::min(1.0, 2 * p);
 }
 
-/// Why nothing can be concluded from the samples, "" when something can.
+/// Why nothing can be concluded from the samples; "" if something can.
 std::string measure(const Measured& measured, Check& check) {
   check.unit = measured.unit;
   check.samples_base = measured.base.size();
@@ -100,8 +102,8 @@ std::string measure(const Measured& measured, Check& check) {
 
 void settle(Check& check, double allow_noise, std::size_t limits) {
   const Limit& limit = check.limit;
-  const double near = limit.above ? check.low : check.high;  // the end that would have to be beyond
-  const double far = limit.above ? check.high : check.low;   // the end that may not be
+  const double near = limit.above ? check.low : check.high;  // the end that must be beyond for a regression
+  const double far = limit.above ? check.high : check.low;   // the end that must not be for a pass
   const std::string interval =
       fmt::format("95 %: {} to {}", text_of(check.low, check), text_of(check.high, check));
   const double room = limit.relative ? allow_noise : allow_noise * std::abs(limit.bound);

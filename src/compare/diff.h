@@ -12,14 +12,15 @@ struct Pair {
   Recording a, b;
 };
 
-/// How many steps to leave out of each recording: `skip`, else the first, which warms up, when more than
-/// enough remain of `fewest` and none were chosen.
+/// Number of first steps to leave out of each recording: `skip` if given; else 1 for warm-up, but 0 if `step`
+/// is given or `fewest`, the smaller number of steps, is at most kMinSteps.
 std::size_t warm_up(std::size_t fewest, const report::Params& params);
 
-/// Both sides, without their first steps. `params`: step, skip.
+/// Both sides, without their warm-up steps. `params`: step, skip.
 Pair recordings_of(const trace::Trace& a, const trace::Trace& b, const report::Params& params);
 
-/// Step time and what explains its change, with doubts that the two are of the same thing among its notes.
+/// The change of the step time and what explains it. Its notes begin with doubts that the two are comparable.
+/// Fills in the leaves of `recordings`.
 StepDifference diff(const trace::Trace& a, const trace::Trace& b, Pair& recordings);
 
 }  // namespace stepscope::compare

@@ -18,7 +18,7 @@ using report::Shape;
 using report::Sheet;
 using report::Unit;
 
-/// What stands above everything.
+/// The first table of the report.
 struct Decision {
   std::string sentence;
   Outcome outcome;

@@ -56,12 +56,12 @@ TEST(Gate, TooFewStepsSayHowMany) {
   const Check few = decided("step.total>5%", times(2, 3), times(1, 3));
   EXPECT_EQ(few.outcome, Outcome::inconclusive);
   EXPECT_NE(few.reason.find("record 8 or more"), std::string::npos);
-  const Sample trend = {100, 101, 102, 103, 104, 105, 106, 107};  // each like its neighbour
+  const Sample trend = {100, 101, 102, 103, 104, 105, 106, 107};  // each is like its neighbour
   EXPECT_NE(decided("step.total>5%", trend, trend).reason.find("independent"), std::string::npos);
 }
 
 TEST(Gate, MoreStepsShrinkTheInterval) {
-  // 10 % with 3 % noise each way: undecided at 4 steps, and the number it asks for is finite.
+  // 10 % with 3 % noise each way: undecided at 4 steps, and the number of steps it asks for is finite.
   const Check check = decided("step.total>5%", {113, 106, 112, 104}, {100, 103, 97, 101});
   EXPECT_EQ(check.outcome, Outcome::inconclusive);
   EXPECT_NE(check.reason.find("a side would decide"), std::string::npos);
@@ -75,7 +75,7 @@ TEST(Gate, LevelsHaveLimitsToo) {
 }
 
 TEST(Gate, SeveralLimitsAreSeveralChancesToErr) {
-  // 4 steps a side: the smallest p-value there is, 2 / 70, is beyond 5 % when there are two limits.
+  // 4 steps per side: the smallest possible p-value, 2 / 70, is over 5 % after correction for two limits.
   const Measured measured{{100, 101, 99, 100.5}, {120, 122, 119, 121}, "", report::Unit::ns};
   EXPECT_EQ(decide({limit("step.total>5%")}, {measured}, 0)[0].outcome, Outcome::regression);
   const std::vector<Check> two =

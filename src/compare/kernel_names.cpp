@@ -16,8 +16,7 @@ bool all_of(std::string_view text, bool (*is)(char)) {
   return !text.empty() && std::all_of(text.begin(), text.end(), is);
 }
 
-/// What stands outside <…> and (…), but for "(anonymous namespace)". An operator's own brackets do not
-/// matter.
+/// The text outside <…>, (…), […] and {…}. The brackets of an operator's own name do not matter.
 std::string outside_brackets(std::string_view name) {
   std::string out;
   int open = 0;
@@ -40,7 +39,7 @@ bool tells_the_build(std::string_view word) {
   return word.starts_with("sm") && all_of(word.substr(2), is_digit);
 }
 
-/// A word without the numbers at its end: "s1688gemm" keeps its own, "MT128" and "sliced1x4" lose them.
+/// A word without the number at its end: "MT128" becomes "MT", "sliced1x4" "sliced"; "s1688gemm" stays.
 std::string_view without_size(std::string_view word) {
   const std::size_t last = word.find_last_not_of("0123456789x");
   return last == std::string_view::npos ? word : word.substr(0, last + 1);

@@ -1,4 +1,4 @@
-// Kernel names that differ from one build, device or run to the next, made alike.
+// Kernel names without the parts that differ from one build, device or run to the next.
 #pragma once
 
 #include <string>

@@ -31,8 +31,8 @@ constexpr int kHostClass = 1000;
 constexpr const char* kNothing = "nothing is recorded";
 constexpr const char* kSlowest = "the slowest rank, beyond the mean";
 
-/// Of two things at one instant the one with the higher number has it: device work as the analysis `steps`
-/// orders it, then the threads of the program, then the others.
+/// If several events overlap, the one with the highest number owns the instant: device work in the order of
+/// the analysis `steps`, then the main and the backward threads, then the others.
 int priority_of(const Rank& rank, trace::Row row, const std::vector<derive::ThreadRole>& roles) {
   const trace::EventTable& e = rank.events;
   switch (e.work[row]) {
@@ -57,7 +57,7 @@ int class_of(const trace::Trace& trace, const Rank& rank, trace::Row row) {
   return work == trace::Work::none ? kHostClass : kHostClass - 1 - static_cast<int>(work);
 }
 
-/// The leaves of all ranks, found by what they are.
+/// The leaves of all ranks, looked up by module, op path, side and kernel.
 class Leaves {
  public:
   explicit Leaves(std::size_t samples) : samples_(samples) {}
@@ -80,7 +80,7 @@ class Leaves {
   std::vector<Leaf> leaves_;
 };
 
-/// Which sample a step belongs to, and by what a sum of its times is divided.
+/// Which sample a step belongs to, and the number of steps in each sample.
 class StepSamples {
  public:
   explicit StepSamples(const CountedSteps& counted)
@@ -150,7 +150,7 @@ class RankLeaves {
     }
   }
 
-  /// Device events of the counted steps, also those that own no instant because others ran meanwhile.
+  /// Counts device events of the counted steps, including those that own no instant.
   void count_calls(std::size_t rank, const CountedSteps& counted) {
     const trace::EventTable& e = rank_.events;
     const double weight = 1 / static_cast<double>(counted.steps.size() * counted.steps.front().spans.size());
@@ -180,7 +180,7 @@ class RankLeaves {
     if (key.module != kNoPath) leaf.module = places_.module_name(key.module);
     leaf.op = places_.op_names(key.op);
     leaf.first_op = places_.first_op(key.op);
-    // The host is slow by op, not by each call inside it.
+    // Host time is kept per outermost op, not per call inside it.
     if (!device && leaf.op.size() > leaf.first_op + 1) leaf.op.resize(leaf.first_op + 1);
     leaf.kernel = name == kPython     ? "Python"
                   : name == kHostCode ? "host code"

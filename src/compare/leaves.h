@@ -9,8 +9,8 @@
 
 namespace stepscope::compare {
 
-/// By falling time. What several ranks do is their mean; what the slowest rank takes beyond the mean is a
-/// leaf of its own, and so are instants of which nothing is recorded.
+/// Longest first. Times are means over ranks. What the slowest rank takes beyond the mean is a leaf of its
+/// own, and so is time in which nothing is recorded.
 std::vector<Leaf> leaves_of(const trace::Trace& trace, const CountedSteps& counted);
 
 }  // namespace stepscope::compare

@@ -22,7 +22,7 @@ constexpr double kSameCalls = 0.1;
 
 const char* side_of(const Leaf& leaf) { return leaf.device ? "\nd" : "\nh"; }
 
-/// What is done below the first `levels` names, all of it or one sort of work.
+/// Key of the work below the first `levels` names: all of it, or one kind.
 Key above(const Leaf& leaf, std::size_t levels, bool by_class) {
   return joined(leaf.op, levels) + side_of(leaf) + (by_class ? std::to_string(leaf.work_class) : "");
 }
@@ -32,14 +32,14 @@ class Matcher {
   Matcher(std::span<const Leaf> a, std::span<const Leaf> b)
       : a_(a), b_(b), free_a_(a.size(), true), free_b_(b.size(), true) {}
 
-  /// Leaves of one key on both sides belong together.
+  /// Matches leaves with equal keys.
   template <class KeyOf>
   void by_key(Way way, KeyOf key_of) {
     for (auto& [key, group] : groups(key_of))
       if (!group.a.empty() && !group.b.empty()) take(way, std::move(group.a), std::move(group.b));
   }
 
-  /// The same, of leaves that are called about equally often on both sides.
+  /// The same, if both sides call the leaves about equally often.
   template <class KeyOf>
   void by_key_and_calls(Way way, KeyOf key_of) {
     for (auto& [key, group] : groups(key_of)) {
@@ -49,7 +49,7 @@ class Matcher {
     }
   }
 
-  /// The leaves of a place in the order in which they begin, aligned by what they do.
+  /// Aligns the leaves of each place by kind of work, in the order in which they begin.
   void by_order() {
     const auto place = [](const Leaf& leaf) -> Key {
       return leaf.device && !leaf.op.empty() ? Key(leaf.module + '\n' + joined(leaf.op)) : std::nullopt;

@@ -50,7 +50,7 @@ TEST(Match, EachWay) {
 }
 
 TEST(Match, KernelsOfAnOpAlignByWhatTheyDo) {
-  // gemm, reduce against split, gemm, reduce: the additional one in front stays alone.
+  // gemm, reduce against split, gemm, reduce: the additional kernel in front stays alone.
   const std::vector<Leaf> a = {kernel({"op"}, "cutlass", 1, 10), kernel({"op"}, "sum", 2, 20)},
                           b = {kernel({"op"}, "split", 3, 5), kernel({"op"}, "gemm", 1, 11),
                                kernel({"op"}, "fold", 2, 21)};

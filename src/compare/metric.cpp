@@ -39,7 +39,7 @@ constexpr std::string_view kForm =
     "write METRIC>LIMIT, e.g. step.total>5%, step.data_loader>10ms, "
     "'kernels.total[NAME]>3%'";
 
-/// The number and what it is in; false when it is neither.
+/// Reads the number and its unit; false if the text is anything else.
 bool read_bound(std::string_view text, Limit& limit) {
   text = trimmed(text);
   if (!text.empty() && text.front() == '+') text.remove_prefix(1);
@@ -59,7 +59,7 @@ bool read_bound(std::string_view text, Limit& limit) {
   return true;
 }
 
-/// One sentence when a level in the limit's unit cannot be one of `unit`, else "".
+/// One sentence if the unit of an absolute limit does not fit `unit`, else "".
 std::string unit_misfit(const Limit& limit, Unit unit) {
   const Unit wanted = unit == Unit::ns || unit == Unit::bytes ? unit : Unit::none;
   if (limit.relative || limit.unit == wanted) return "";
@@ -94,7 +94,7 @@ std::string unknown(const Limit& limit) {
                      report::did_you_mean(limit.analysis, names));
 }
 
-/// Of a table: the rows that the key names, the compared column's place. "" key: the only row.
+/// The rows of the table whose `key` matches, as one key or as all keys joined by ", ". "": all rows.
 std::vector<const TableSamples::Row*> rows_named(const TableSamples& table, const std::string& key) {
   std::vector<const TableSamples::Row*> out;
   for (const auto& [full, row] : table.rows()) {
@@ -156,7 +156,7 @@ Result<Limit> parse_limit(std::string_view text) {
   Limit limit;
   limit.text = std::string(trimmed(text));
   const std::string_view all = limit.text;
-  const std::size_t close = all.rfind(']');  // names of kernels hold < and >
+  const std::size_t close = all.rfind(']');  // kernel names contain < and >
   const std::size_t sign = all.find_first_of("<>", close == std::string_view::npos ? 0 : close);
   if (sign == std::string_view::npos) return wrong(text, std::string(kForm));
   limit.above = all[sign] == '>';

@@ -1,4 +1,4 @@
-// What a gate looks at: "step.total>5%", "step.data_loader>10ms", "kernels.total[gemm]>3%",
+// Metrics of a gate and their limits: "step.total>5%", "step.data_loader>10ms", "kernels.total[gemm]>3%",
 // "devices.busy<-5%".
 #pragma once
 
@@ -15,8 +15,8 @@ namespace stepscope::compare {
 struct Limit {
   std::string text;                        ///< as typed
   std::string analysis;                    ///< "step" for the parts of the step
-  std::string column;                      ///< "total", or a part; of an analysis a column
-  std::string key;                         ///< what stands in brackets
+  std::string column;                      ///< "total" or a part of the step; else a column of the analysis
+  std::string key;                         ///< the text in brackets
   bool above = true;                       ///< fails above the limit; false: below
   bool relative = true;                    ///< a percentage of BASE; false: the level itself
   double bound = 0;                        ///< 0.05 for 5 %; else in `unit`
@@ -29,12 +29,12 @@ Result<Limit> parse_limit(std::string_view text);
 
 struct Samples {
   std::vector<double> values;  ///< one per step
-  std::string missing;         ///< why there are none, a sentence
+  std::string missing;         ///< why there are no values, a clause
   report::Unit unit = report::Unit::ns;
-  std::string wrong = {};  ///< why there can be none, whatever is recorded: the limit is at fault
+  std::string wrong = {};  ///< why there can never be values: an error in the limit
 };
 
-/// What the limit's metric is, step by step.
+/// The values of the limit's metric, step by step.
 Samples samples_of(const Limit& limit, const trace::Trace& trace, const Recording& recording,
                    unsigned threads);
 

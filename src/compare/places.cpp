@@ -19,7 +19,7 @@ using trace::kNoRow;
 
 namespace {
 
-constexpr std::uint32_t kDeepestModule = 32;  // those below stand with the one above
+constexpr std::uint32_t kDeepestModule = 32;  // deeper modules count as their ancestor at this depth
 constexpr std::uint32_t kDeepestOp = 24;
 
 /// The number at the end of "Linear_12", -1 when there is none.
@@ -74,7 +74,7 @@ Places::Places(const trace::Trace& trace, const trace::Rank& rank)
         .path;
   };
   path_ = paths_below([](trace::Row) { return kNoPath; });
-  // What autograd's threads do belongs to the range of the program that waits for it on the main thread.
+  // Work on autograd's threads belongs to the range of the program that waits for it on the main thread.
   const std::vector<derive::ThreadRole> roles = derive::thread_roles(trace, rank);
   const auto main = std::find(roles.begin(), roles.end(), derive::ThreadRole::main);
   if (main != roles.end() &&

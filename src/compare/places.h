@@ -1,4 +1,4 @@
-// Where in the program an event of one rank comes from, in words that another recording of it shares.
+// Where in the program an event of one rank comes from, by names that another recording shares.
 #pragma once
 
 #include <string>
@@ -10,17 +10,17 @@
 
 namespace stepscope::compare {
 
-/// Of a rank: every host range's path of ops and annotations (step marks left out), and its module.
+/// For every host range of a rank: its path of ops and annotations (without step marks), and its module.
 class Places {
  public:
   Places(const trace::Trace& trace, const trace::Rank& rank);
 
-  /// Ids of the path of ops and of the module of a host range; kNoPath for kNoRow and outside all.
+  /// The path of ops and the module of a host range; kNoPath for kNoRow, and outside all ops or modules.
   derive::PathId op(trace::Row host_row) const;
   derive::PathId module(trace::Row host_row) const;
 
   std::vector<std::string> op_names(derive::PathId path) const;
-  /// How many names of the path are ranges of the program around its first operator.
+  /// Number of leading names of the path that are ranges of the program, not operators.
   std::size_t first_op(derive::PathId path) const;
   const std::string& module_name(derive::PathId path) const { return module_names_[path]; }
 
@@ -32,8 +32,8 @@ class Places {
   std::vector<std::string> module_names_;  // by path
 };
 
-/// Full names of module paths: classes, with a number for the second and later siblings of one class. The
-/// numbers of the recording are of one run; their order is not.
+/// Full names of module paths: classes, with a number for the second and later siblings of one class.
+/// Recorded module numbers differ between runs; their order does not.
 std::vector<std::string> stable_module_names(const derive::CallPaths& paths);
 
 }  // namespace stepscope::compare

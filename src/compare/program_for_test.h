@@ -1,4 +1,4 @@
-// A program for tests of comparisons: steps of three kernels in a row, as long as what is in them.
+// A program for tests of comparisons: each step runs the given kernels one after another.
 #pragma once
 
 #include <fmt/format.h>

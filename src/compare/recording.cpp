@@ -5,7 +5,7 @@
 namespace stepscope::compare {
 namespace {
 
-/// From the answer of `steps`: an element per rank and step, in their order.
+/// Parts from the answer of `steps`, which has an element per rank and step, in that order.
 std::vector<PartOfStep> parts_of(const trace::Trace& trace, const std::vector<CountedStep>& counted) {
   const std::vector<analyze::StepTime> times = analyze::steps_of(analyze::Derived(trace, {})).steps;
   std::vector<std::size_t> first(1, 0);

@@ -1,4 +1,4 @@
-// One side of a comparison: how long its steps took, and what they went to.
+// One side of a comparison: how long its steps took, and where the time went.
 #pragma once
 
 #include <string_view>
@@ -11,11 +11,11 @@
 
 namespace stepscope::compare {
 
-/// Rows are compared by at most so many samples a side; of longer recordings a sample is the mean of several
-/// steps in a row.
+/// Max samples per side for comparing rows; in longer recordings a sample is the mean of several neighbouring
+/// steps.
 inline constexpr std::size_t kMaxRowSamples = 100;
 
-/// A part of the step, as the analysis `steps` cuts it.
+/// A part of the step, as in the analysis `steps`.
 struct PartOfStep {
   analyze::StepRole role;
   std::vector<double> time;  ///< ns by step, the mean over ranks
@@ -26,15 +26,15 @@ struct Recording {
   CountedSteps counted;
   std::vector<double> step;       ///< ns by step, of the slowest rank: what the job sees
   std::vector<PartOfStep> parts;  ///< in the order of analyze::kStepColumns; none without steps
-  /// Every instant of a step belongs to one: to the compute kernel that runs, else to the collective, copy or
-  /// fill, else to what the host does, the main thread first. They add up to `step`, sample by sample.
+  /// Every instant of a step belongs to one leaf: the compute kernel that runs, else the collective, copy or
+  /// fill, else the work of the host, the main thread first. The leaves add up to `step`, sample by sample.
   std::vector<Leaf> leaves;
 };
 
-/// Without leaves (compare/leaves.h cuts them).
+/// Without leaves (leaves_of() makes them).
 Recording recording_of(const trace::Trace& trace, CountedSteps counted);
 
-/// Means of `values` in at most `most` groups of neighbours of about one size.
+/// Means of at most `most` groups of neighbouring values, of about equal size.
 std::vector<double> grouped(const std::vector<double>& values, std::size_t most);
 
 }  // namespace stepscope::compare

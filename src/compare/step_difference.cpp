@@ -25,14 +25,14 @@ double calls(const std::vector<Leaf>& leaves, const std::vector<std::size_t>& in
   return sum;
 }
 
-/// The class of work they share, "" when they differ.
+/// The class of work of all leaves; "" if they differ.
 std::string_view shared_class(const std::vector<const Leaf*>& leaves) {
   for (const Leaf* leaf : leaves)
     if (leaf->work_class != leaves.front()->work_class) return "";
   return name_of_class(leaves.front()->work_class);
 }
 
-/// The kernel; "x → y" when the sides have one each; "matrix: 3 kernels → 2" of several.
+/// The kernel; "x → y" if the sides have one each; "matrix: 3 → 2 kernels" if there are several.
 std::string kernel_of(const std::vector<Leaf>& a, const std::vector<Leaf>& b, const Match& match) {
   std::vector<const Leaf*> all;
   for (const std::size_t i : match.a) all.push_back(&a[i]);
@@ -62,7 +62,7 @@ void name_row(Row& row, const std::vector<Leaf>& a, const std::vector<Leaf>& b) 
   row.kernel = kernel_of(a, b, row.match);
 }
 
-/// What the host does where the device leaves time for it is there or not by chance.
+/// Whether a row is on one side only by chance: host work that fits into gaps of the device.
 bool by_chance(const Row& row, const Leaf& leaf) {
   return !leaf.device && row.time.state == State::within_noise;
 }

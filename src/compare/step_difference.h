@@ -1,4 +1,4 @@
-// What a step of one recording takes beyond a step of another, and what explains it.
+// How much longer a step of one recording is than a step of another, and what explains it.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ struct Part {
   RowJudge::Verdict time;  ///< ns per step, the mean over ranks
 };
 
-/// One thing that is on one side or on both.
+/// Leaves that are compared with each other, or that only one side has.
 struct Row {
   Match match;
   std::string module, op, kernel;
@@ -29,7 +29,7 @@ struct Row {
 struct StepDifference {
   RatioChange step;
   double mean_a = 0, mean_b = 0;   ///< ns per step, of the slowest rank
-  std::vector<Part> parts;         ///< the step first, then those that take time on a side
+  std::vector<Part> parts;         ///< the step first, then parts that take time on a side
   std::vector<Row> rows;           ///< their changes add up to mean_b − mean_a; the largest first
   std::vector<std::string> notes;  ///< what cannot be known, and what was left out
   /// Both sides have a whole step.

@@ -71,7 +71,7 @@ TEST(StepDifference, WhatComesAndWhatGoes) {
   other[2] = {"aten::mul", "mul", 30};
   const StepDifference difference = compared(kBefore, other);
   std::vector<const Row*> rows = beyond_noise(difference);
-  std::erase_if(rows, [](const Row* row) { return row->calls_a + row->calls_b == 0; });  // of the host
+  std::erase_if(rows, [](const Row* row) { return row->calls_a + row->calls_b == 0; });  // rows of the host
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[0]->kernel, "mul");
   EXPECT_EQ(rows[0]->time.state, State::appeared);
@@ -100,7 +100,7 @@ TEST(StepDifference, NoStepMarksIsOneStep) {
   EXPECT_NE(notes[0].find("noise cannot be known"), std::string::npos);
 }
 
-/// Share of a side's device time in rows found by one of the first four passes.
+/// Share of a side's device time in rows that are matched, but not as `moved` or by `module`.
 double matched(const StepDifference& difference, bool of_a) {
   double all = 0, found = 0;
   for (const Row& row : difference.rows) {
@@ -122,7 +122,7 @@ void expect_one_model(const trace::Trace& a, const trace::Trace& b) {
   EXPECT_TRUE(beyond_noise(compared(a, a)).empty());
 }
 
-// Their kernels have other names: one uses matrix units, one does not.
+// The recordings have different kernel names: one uses matrix units, one does not.
 TEST(StepDifference, TwoPrecisionsOfOneModel) {
   const std::string root = STEPSCOPE_ROOT "/test/data/generated_";
   const std::string path_a[] = {root + "2021_workers.json.gz"}, path_b[] = {root + "fp32.json.gz"};

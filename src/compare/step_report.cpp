@@ -17,12 +17,12 @@ using report::Sheet;
 using report::Table;
 using report::Unit;
 
-constexpr double kMaxRelative = 10;  // of something that was next to nothing no percentage is told
+constexpr double kMaxRelative = 10;  // no percentage for growth from almost nothing
 
 double ratio_of(double a, double b) { return a > 0 && b / a <= kMaxRelative ? b / a - 1 : kNoReal; }
 double bounded(double value) { return std::abs(value) < 1e300 ? value : kNoReal; }
 
-/// What stands above everything, with its numbers.
+/// The first table of the report: the headline with its numbers.
 struct Headline {
   std::string sentence;
   RatioChange step;
@@ -51,7 +51,7 @@ Table headline_table(const StepDifference& difference) {
   return tabulate(kSheet, {{headline(difference), difference.step}}, false);
 }
 
-/// Keys, both sides per step, the change and what to think of it, then `details`.
+/// Columns: keys, both sides per step, the change and its state, then `details`.
 template <class R>
 std::vector<Field<R>> compared(std::vector<Field<R>> keys, const std::vector<Field<R>>& details = {}) {
   const Field<R> fields[] = {
@@ -78,7 +78,7 @@ Table rows_table(const StepDifference& difference) {
   return tabulate(kSheet, difference.rows, false);
 }
 
-/// Rows together.
+/// A sum of rows.
 struct Sum {
   std::string name;
   double a = 0, b = 0;
@@ -99,7 +99,7 @@ Table sums_table(std::string_view title, std::vector<Field<Sum>> keys, const std
   return tabulate(Sheet<Sum>{title, Shape::table, std::move(keys)}, sums, false);
 }
 
-/// The rows of one place together, the largest change first.
+/// Rows summed by `place`, the largest change first.
 std::vector<Sum> sums_by(std::string Row::* place, const std::vector<Row>& rows) {
   std::map<std::string, Sum> by_place;
   for (const Row& row : rows) by_place[row.*place].add(row);

@@ -29,7 +29,7 @@ std::string key_text(const Column& column, std::size_t row) {
                          : std::to_string(static_cast<std::int64_t>(report::number_at(column, row)));
 }
 
-/// What is known of a row on one side; nullptr: it is not there.
+/// A row on one side; nullptr: it is not there.
 using Side = const TableSamples::Row*;
 
 struct Joined {
@@ -47,7 +47,7 @@ State state_of(Side a, Side b, const RowJudge::Verdict& verdict) {
   return b == nullptr ? State::gone : verdict.state;
 }
 
-/// Rows of one number of samples a side share a distribution.
+/// Rows with equal numbers of samples per side share a distribution.
 class Judges {
  public:
   explicit Judges(double step) : step_(step) {}
@@ -62,13 +62,13 @@ class Judges {
   std::map<std::pair<std::size_t, std::size_t>, RowJudge> judges_;
 };
 
-/// The mean of a side's samples, kNoReal of none.
+/// The mean of a side's samples; kNoReal if there are none.
 double mean_of_side(Side side, std::size_t column) {
   const std::vector<double>& values = values_of(side, column);
   return values.empty() ? report::kNoReal : mean_of(values);
 }
 
-/// A column of `column`'s name and an ending, whose cells `cell` gives.
+/// Adds a column named `column` + `ending`; `cell` computes its cells.
 void add_column(Table& out, const Column& column, const char* ending, Role role,
                 const std::vector<Joined>& rows, auto cell) {
   report::Reals& values = out.reals(column.name + ending, column.unit, role);
@@ -132,7 +132,7 @@ void TableSamples::add(const Table& table) {
       path.push_back(path.empty() ? key : path.back() + key);
       key = path.back();
     }
-    const std::size_t again = seen[key]++;  // rows that have one key are told apart by their order
+    const std::size_t again = seen[key]++;  // rows with equal keys are numbered in order
     if (again > 0) key += std::to_string(again);
     Row& into = rows_.try_emplace(std::move(key), std::move(found)).first->second;
     into.values.resize(numbers.size());

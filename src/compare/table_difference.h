@@ -1,5 +1,5 @@
-// Report − Report, for any analysis: rows are joined by their key columns, numbers compared. Written once,
-// since keys and units are in the tables.
+// Report − Report, for any analysis: rows are joined by their key columns and numbers compared. One function
+// for all, since keys and units are in the tables.
 #pragma once
 
 #include <map>
@@ -11,34 +11,35 @@
 
 namespace stepscope::compare {
 
-/// What one analysis says of several steps of a recording, one sample per step.
+/// One table of an analysis for several steps of a recording, one sample per step.
 class TableSamples {
  public:
-  /// Adds what it says of one more step.
+  /// Adds the table for one more step.
   void add(const report::Table& table);
 
   struct Row {
     std::vector<std::string> keys;            ///< for people
     std::int64_t depth = 0;                   ///< of a tree
-    std::vector<std::vector<double>> values;  ///< by compared column, the steps that have one
+    std::vector<std::vector<double>> values;  ///< by compared column, one per step that has a value
   };
   const report::Table& shape() const { return shape_; }
-  const std::map<std::string, Row>& rows() const { return rows_; }  ///< by all keys, of a tree the path
+  const std::map<std::string, Row>& rows() const { return rows_; }  ///< by all keys; in a tree by their path
 
  private:
   report::Table shape_;  ///< title and columns, without rows
   std::map<std::string, Row> rows_;
 };
 
-/// Whether rows of the table are the same thing in another recording: it has keys, and none of them is a
-/// time, an event or a step.
+/// Whether rows can be joined with those of another recording: the table has keys, and no key is a time, an
+/// event or a step.
 bool joins(const report::Table& table);
 
-/// The columns that are compared: numbers that are no keys and no details, the first time in front.
+/// The columns to compare: numbers that are neither keys nor details, the first time column in front.
 std::vector<const report::Column*> compared_columns(const report::Table& table);
 
-/// Key columns, then of the first compared column both sides, the change and its state, then of every other
-/// one both sides and the change. The largest change of the first column comes first. `step`: ns.
+/// Columns: the keys; both sides, the change and its state for the first compared column; both sides and the
+/// change for each other one. Rows are sorted by the change of the first compared column, largest first.
+/// `step`: ns.
 report::Table difference(const TableSamples& a, const TableSamples& b, std::size_t steps_a,
                          std::size_t steps_b, double step);
 

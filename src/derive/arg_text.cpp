@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kMaxElements = 65536;
 
-// Past the closing quote of the string that opens at `at`; npos when it never closes.
+// Index after the closing quote of the string that opens at `at`; npos when it never closes.
 std::size_t string_end(std::string_view text, std::size_t at) {
   for (std::size_t i = at + 1; i < text.size(); ++i) {
     if (text[i] == '\\') {

@@ -1,5 +1,5 @@
-// Host ranges merged by path: ranges of one name below the same path are one node. The shape of call trees,
-// module trees and flame graphs.
+// Host ranges merged by path: ranges with the same name under the same path are one node. Call trees, module
+// trees and flame graphs have this form.
 #pragma once
 
 #include <cstdint>
@@ -17,21 +17,21 @@ inline constexpr PathId kNoPath = 0xFFFFFFFF;
 /// A forest of names. A node's id is larger than its parent's.
 class CallPaths {
  public:
-  /// Deeper nodes are not made; no real program nests so deep.
+  /// Deeper nodes are not made: no real program nests this deep.
   static constexpr std::uint32_t kDeepest = 1'000;
 
-  trace::StringPool names;  ///< of the nodes
+  trace::StringPool names;  ///< names of the nodes
 
-  /// The node of that name below `parent` (kNoPath: a root), made when new. `parent` itself at kDeepest.
+  /// The child of `parent` (kNoPath: a root) with this name, made if missing. Returns `parent` at kDeepest.
   PathId child(PathId parent, trace::StringId name);
   PathId parent(PathId path) const { return nodes_[path].parent; }
   std::string_view name(PathId path) const { return names[nodes_[path].name]; }
   std::uint32_t depth(PathId path) const { return nodes_[path].depth; }
   std::size_t size() const { return nodes_.size(); }
 
-  /// Every node after its parent, siblings by falling weight, then by name.
+  /// Every node after its parent; siblings by descending weight, then by name.
   std::vector<PathId> preorder(const std::vector<std::int64_t>& weight) const;
-  /// Adds to every node what its descendants have.
+  /// Adds to each node's value the values of its descendants.
   void add_up(std::vector<std::int64_t>& values) const;
 
  private:
@@ -47,22 +47,22 @@ class CallPaths {
   std::vector<PathId> slots_;
 };
 
-/// What host ranges took, by path.
+/// Calls and times of host ranges, by path.
 struct HostPaths {
-  std::vector<PathId> path;         ///< by row: of the range or of the nearest one above it that has a path
+  std::vector<PathId> path;         ///< by row: path of the range or of its nearest ancestor with a path
   std::vector<std::int64_t> calls;  ///< by path
   std::vector<std::int64_t> total;  ///< by path, ns
-  std::vector<std::int64_t> self;   ///< by path, ns: total without the nearest ranges below that have a path
+  std::vector<std::int64_t> self;   ///< by path, ns: total without the nearest descendants that have a path
 };
 
-/// `path_of(row, above)` gives a range's path, knowing the path above it; kNoPath leaves the range out.
+/// `path_of(row, above)` returns a range's path; `above` is its parent's. kNoPath skips the range.
 template <class PathOf>
 HostPaths host_paths(const trace::Rank& rank, const CallPaths& paths, PathOf path_of) {
   const trace::EventTable& e = rank.events;
   HostPaths out;
   out.path.assign(e.size(), kNoPath);
   std::vector<trace::Row> counted(e.size(),
-                                  trace::kNoRow);  // the row, or the nearest one above that has a path
+                                  trace::kNoRow);  // the row, or its nearest ancestor with a path
   for (trace::Row row = 0; row < e.size(); ++row) {
     if (!is_host_range(e.kind[row])) continue;
     const trace::Row parent = e.parent[row];

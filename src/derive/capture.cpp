@@ -18,9 +18,9 @@ using trace::Rank;
 using trace::Row;
 
 constexpr std::int64_t kMillisecond = 1'000'000;
-constexpr std::int64_t kLead = 5'000;  // clocks of host and device disagree by less in healthy files
-/// CopyCalls that fill no bytes return at once and start nothing: 0.1 to 1.0 µs in recordings, those that
-/// fill take 2.6 µs and more.
+constexpr std::int64_t kLead = 5'000;  // in healthy files the clocks of host and device differ by less
+/// Calls that fill no bytes return at once and start nothing: they take 0.1 to 1.0 µs in recordings. Calls
+/// that fill something take 2.6 µs and more.
 constexpr std::int64_t kNothingToFill = 1'000;
 constexpr std::int64_t kLongQuery = 50 * kMillisecond, kLongLaunch = 1000 * kMillisecond;
 
@@ -28,7 +28,7 @@ struct CallClass {
   bool known, launch, fill, blocking, graph, warm_up;
 };
 
-/// What a runtime call's name means, asked once per name.
+/// The meaning of a runtime call's name, looked up once per name.
 class CopyCalls {
  public:
   explicit CopyCalls(const trace::Trace& trace) : trace_(trace), by_name_(trace.strings.size()) {}
@@ -138,7 +138,7 @@ void count_links(CopyCalls& calls, const Rank& rank, timeline::Interval window, 
   }
 }
 
-/// Host calls that held the host while the device did nothing, or that only a first iteration makes.
+/// Adds up host calls that blocked while the device was idle, and calls that only a first iteration makes.
 void measure_calls(CopyCalls& calls, const Rank& rank, const timeline::MeasuredSet& busy, Interval window,
                    Capture& c) {
   const EventTable& e = rank.events;
@@ -155,7 +155,7 @@ void measure_calls(CopyCalls& calls, const Rank& rank, const timeline::MeasuredS
   }
 }
 
-/// When anything at all was recorded on the host, step marks aside.
+/// The times in which a host range other than a step mark was open.
 IntervalSet host_activity(const trace::Trace& trace, const Rank& rank) {
   const EventTable& e = rank.events;
   trace::AskedOnce is_mark(trace.strings, is_step_mark);

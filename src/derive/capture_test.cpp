@@ -6,7 +6,7 @@
 namespace stepscope {
 namespace {
 
-/// "launches 4": what overview counts of facts whose names begin so.
+/// "launches 4": name and count of the facts in overview whose names start with `part`.
 test::Cells counts(const trace::Trace& trace, const char* part) {
   test::Cells values;
   for (const report::Table& table : test::answer("overview", trace).tables) {
@@ -18,7 +18,7 @@ test::Cells counts(const trace::Trace& trace, const char* part) {
   return values;
 }
 
-// A fill of nothing returns at once; one of 1.1 µs, and a launch, have lost their device event.
+// A fill of no bytes returns at once and has no device event. The 1.1 µs fill and the launch lost theirs.
 TEST(Capture, FillsOfNothingLackNoDeviceEvent) {
   const trace::Trace trace = test::open_events(R"J(
     {"ph": "X", "cat": "cuda_runtime", "name": "cudaMemsetAsync", "pid": 5, "tid": 5, "ts": 10, "dur": 1, "args": {"correlation": 1}},
@@ -29,7 +29,7 @@ TEST(Capture, FillsOfNothingLackNoDeviceEvent) {
   EXPECT_EQ(counts(trace, "launches"), (test::Cells{"launches 4", "launches_without_device 2"}));
 }
 
-// Devices repeat the ranges of their host.
+// Devices repeat the annotations of their host.
 TEST(Capture, CallsOfDataParallelModulesCountOnTheHost) {
   const trace::Trace trace = test::open_events(R"J(
     {"ph": "X", "cat": "user_annotation", "name": "DistributedDataParallel.forward", "pid": 5, "tid": 5, "ts": 10, "dur": 5},

@@ -1,4 +1,4 @@
-// Columns that follow from others, filled once when a Trace is sealed.
+// Columns computed from other columns, filled once when a Trace is sealed.
 #pragma once
 
 #include "trace/trace.h"

@@ -12,11 +12,11 @@ namespace {
 using trace::kNoRow;
 using trace::Row;
 
-/// One event in short.
+/// One event, in short form.
 struct Made {
   const char* category;
   const char* name;
-  int tid;  ///< a stream when the category is a device's
+  int tid;  ///< a stream if the category is a device category
   int ts, dur;
   const char* args = "";
   int pid = 1;
@@ -42,7 +42,7 @@ class Derived {
     ADD_FAILURE() << "no row " << name;
     return 0;
   }
-  /// Name of the row a link leads to; "-" for none.
+  /// Name of the row that a link points to; "-" for kNoRow.
   std::string at(Row row) const { return row == kNoRow ? "-" : std::string(trace.name(rank(), row)); }
   std::string parent(std::string_view name) const { return at(rank().events.parent[row(name)]); }
   std::string launch(std::string_view name) const { return at(rank().events.launch[row(name)]); }

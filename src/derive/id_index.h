@@ -1,5 +1,5 @@
-// From ids of the file (External id, correlation, …) to rows. Flat when ids are dense, as they nearly always
-// are.
+// Maps ids of the file (External id, correlation, …) to rows. The index is flat when ids are dense, which is
+// nearly always.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,8 @@
 
 namespace stepscope::derive {
 
-/// Ids ≤ 0 mean "none" in every dialect and are not indexed. Of rows with equal ids the first added stays.
+/// Ids ≤ 0 mean "none" in every dialect and are not indexed. Among rows with equal ids the first added is
+/// kept.
 class IdIndex {
  public:
   void add(std::int64_t id, trace::Row row) {
@@ -37,7 +38,7 @@ class IdIndex {
     }
   }
 
-  /// kNoRow when there is none.
+  /// kNoRow when no row has this id.
   trace::Row find(std::int64_t id) const {
     if (id <= 0) return trace::kNoRow;
     if (!flat_.empty()) {

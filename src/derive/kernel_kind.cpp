@@ -17,7 +17,7 @@ bool is_elementwise(std::string_view name) {
   return has(name, {"elementwise_kernel", "elementwise_grid_stride"});
 }
 
-/// Copies by PyTorch's element-wise kernel change the type where values are loaded or stored with a cast.
+/// Copies by PyTorch's element-wise kernel are casts if values are loaded or stored with a cast.
 KernelKind elementwise_kind(std::string_view name) {
   if (has(name, {"FillFunctor"})) return KernelKind::fill;
   if (!has(name, {"copy_kernel"})) return KernelKind::pointwise;

@@ -1,5 +1,5 @@
-// Launch ↔ device event by correlation; device event and runtime call → innermost op by nesting, else by
-// External id.
+// Links device events to launches by correlation, and device events and runtime calls to their innermost op
+// by nesting, else by External id.
 #include "derive/id_index.h"
 #include "derive/stages.h"
 #include "trace/trace.h"
@@ -27,8 +27,7 @@ class ExternalId {
   trace::ArgReader new_, old_;
 };
 
-/// The innermost op above each row. A parent comes before its children, so one pass does, however deep they
-/// nest.
+/// The innermost op above each row. Parents precede their children, so one pass is enough at any depth.
 Column<Row> ops_above(const trace::Rank& rank) {
   const EventTable& e = rank.events;
   Column<Row> above(rank.first_device_row(), kNoRow);
@@ -39,12 +38,12 @@ Column<Row> ops_above(const trace::Rank& rank) {
   return above;
 }
 
-/// Ops by External id, found when the first row asks.
+/// Ops by External id. The index is built on the first lookup.
 class OpById {
  public:
   OpById(const trace::Trace& trace, const trace::Rank& rank) : rank_(rank), external_(trace, rank) {}
 
-  /// kNoRow when the row has no id or no op has it.
+  /// kNoRow when the row has no id or no op has that id.
   Row of(Row row) {
     const std::int64_t id = external_.of(row);
     if (id <= 0) return kNoRow;

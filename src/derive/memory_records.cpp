@@ -31,12 +31,12 @@ struct Args {
   ArgReader type, id, bytes, address, allocated, reserved, index;
 };
 
-/// The innermost host range of every memory record, by row of the record. One walk over each track: a range
-/// that has ended is never looked at again.
+/// The innermost host range around each memory record, indexed like `records`. One walk over each track: a
+/// range that has ended is never visited again.
 Column<Row> ranges_of_records(const trace::Rank& rank, const Column<Row>& records) {
   const EventTable& e = rank.events;
   Column<Row> ranges(records.size(), kNoRow);
-  std::size_t next = 0;  // records come in row order
+  std::size_t next = 0;  // records are in row order
   for (const trace::Track& track : rank.tracks) {
     Row open = kNoRow;
     for (Row row = track.begin; row < track.end && next < records.size(); ++row) {
@@ -51,12 +51,12 @@ Column<Row> ranges_of_records(const trace::Rank& rank, const Column<Row>& record
   return ranges;
 }
 
-/// The records of one memory as they are collected.
+/// The records of one memory while they are collected.
 struct OneMemory {
   MemoryRecords records;
   Column<std::int64_t> addresses;
   std::size_t expected = 0;
-  std::int64_t moved = 0;  ///< sum of all sizes, of frees too
+  std::int64_t moved = 0;  ///< sum of the sizes of all allocations and frees
 
   void reserve() {
     records.row.reserve(expected), records.range.reserve(expected), records.bytes.reserve(expected);
@@ -67,8 +67,8 @@ struct OneMemory {
 
 bool absurd(std::int64_t bytes) { return bytes > kMaxBytes || bytes < -kMaxBytes; }
 
-/// A total as recorded; where it is missing or damaged, what `before` and `change` make of it, if there was
-/// one.
+/// The recorded total. If it is missing or damaged: the previous total plus `change`, if there is a previous
+/// total.
 std::int64_t total_after(const ArgReader& recorded, Row row, const Column<std::int64_t>& before,
                          std::int64_t change) {
   const std::int64_t total = recorded.integer_or(row, MemoryRecords::kAbsent);
@@ -96,7 +96,7 @@ void pair_frees(MemoryRecords& records, const Column<std::int64_t>& addresses) {
 
 std::string MemoryDevice::name() const {
   if (host()) return "host";
-  // CUDA, HIP, XPU, HPU, MTIA and out-of-tree devices: one of them is in use at a time.
+  // CUDA, HIP, XPU, HPU, MTIA and out-of-tree devices: a program uses only one of these types.
   const bool usual = type == 1 || type == 6 || type == 12 || type == 15 || type == 19 || type == 20;
   return (usual ? "" : "type " + std::to_string(type) + " ") + "device " + std::to_string(id);
 }

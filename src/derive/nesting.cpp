@@ -10,14 +10,15 @@ using trace::Row;
 
 namespace {
 
-/// Old files cut start and length to whole microseconds each, so a child may seem to end up to 1 µs behind
-/// its parent.
+/// Old files round start and length down to whole microseconds separately, so a child may seem to end up to
+/// 1 µs after its parent.
 constexpr std::int64_t kRounding = 1000;
 
-/// No real thread has more half-overlapping ranges open; beyond that a range counts as a root.
+/// No real thread has more half-overlapping ranges open. A range whose parent is further up the stack becomes
+/// a root.
 constexpr std::size_t kMaxLooked = 64;
 
-/// The innermost open range that holds `row`; ranges that only overlap it are passed over.
+/// The innermost open range that contains `row`; ranges that only overlap `row` are skipped.
 Row enclosing(const EventTable& e, const std::vector<Row>& open, Row row) {
   for (std::size_t i = open.size(), looked = 0; i-- > 0 && looked < kMaxLooked; ++looked)
     if (e.start[row] < e.end[open[i]] && e.end[row] <= e.end[open[i]] + kRounding) return open[i];

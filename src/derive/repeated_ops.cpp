@@ -18,14 +18,15 @@ using trace::Row;
 constexpr std::size_t kMaxUnit = 8;
 constexpr std::int64_t kMinRounds = 10;
 
-/// The operators below one range so far: for each length of a unit, how many of the last ones equal the one
-/// that many before.
+/// The operators below one range so far. For each unit length: how many of the latest operators equal the
+/// operator one unit earlier.
 class ChildCalls {
  public:
   explicit ChildCalls(Row parent) : parent_(parent) { rows_.fill(kNoRow); }
   Row parent() const { return parent_; }
 
-  /// Adds an operator; the run that ended before it, if any. One that cannot repeat ends every run.
+  /// Adds an operator and returns the run that it ended, if any. An operator with `repeats` false ends every
+  /// run.
   std::optional<RepeatedOps> add(const EventTable& e, Row row, bool repeats) {
     std::optional<RepeatedOps> ended;
     for (std::size_t unit = 1; unit <= kMaxUnit; ++unit) {
@@ -37,7 +38,7 @@ class ChildCalls {
       if (!ended) ended = run(unit);
       equal_[unit - 1] = 0;
     }
-    // A run of two rounds of one operator is no run of units of two.
+    // A run of one operator is not also a run of pairs.
     if (ended) equal_.fill(0);
     rows_[count_++ % kMaxUnit] = row;
     last_ = row;
@@ -50,7 +51,7 @@ class ChildCalls {
   }
 
  private:
-  /// `first_` is where the first repeated operator stood the round before.
+  /// `first_` is the first operator of the run's first round.
   std::optional<RepeatedOps> run(std::size_t unit) const {
     const std::int64_t times = equal_[unit - 1] / static_cast<std::int64_t>(unit) + 1;
     if (times < kMinRounds) return std::nullopt;
@@ -59,8 +60,8 @@ class ChildCalls {
 
   Row parent_, last_ = kNoRow;
   std::size_t count_ = 0;
-  std::array<Row, kMaxUnit> rows_{}, first_{};  // the last ones; by unit: where its run began
-  std::array<std::int64_t, kMaxUnit> equal_{};  // by unit
+  std::array<Row, kMaxUnit> rows_{}, first_{};  // the latest rows; by unit: first operator of the run
+  std::array<std::int64_t, kMaxUnit> equal_{};  // by unit: latest operators equal to the one a unit earlier
 };
 
 }  // namespace

@@ -5,7 +5,7 @@
 namespace stepscope::derive {
 namespace {
 
-/// Operators of 1 µs one after the other; those of a capital letter are autograd's nodes.
+/// Operators of 1 µs, one after another. Capital letters are autograd's nodes.
 std::vector<RepeatedOps> runs_of(std::string_view letters) {
   test::EventText events;
   int at = 0;

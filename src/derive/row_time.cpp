@@ -14,10 +14,10 @@ using trace::kNoRow;
 using trace::Rank;
 using trace::Row;
 
-/// No real program nests deeper; a hostile file must not make this quadratic.
+/// No real program nests deeper. The limit keeps a hostile file from making this quadratic.
 constexpr int kMaxAncestors = 4096;
 
-/// Union lengths that grow as intervals arrive by start.
+/// Lengths of unions, per row. Intervals must be added in order of start.
 class Unions {
  public:
   explicit Unions(std::size_t rows)

@@ -10,7 +10,7 @@ using trace::StringId;
 
 namespace {
 
-/// Bounds one walk to the root of a hostile nesting.
+/// Bounds one walk to the root when a hostile file nests deeply.
 constexpr int kMaxFrames = 16'384;
 
 /// "file(line): function", not "<built-in …>" and not "nn.Module: …".
@@ -23,7 +23,7 @@ bool in_framework(std::string_view frame) {
          frame.find("dist-packages/torch/") != std::string_view::npos;
 }
 
-/// The chosen line of "frame;frame;…", innermost first.
+/// The line chosen from "frame;frame;…", whose first frame is the innermost.
 std::string_view line_of(std::string_view stack) {
   std::string_view nearest;
   for (std::size_t at = 0; at < stack.size();) {

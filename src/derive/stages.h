@@ -5,17 +5,17 @@
 
 namespace stepscope::derive {
 
-/// parent and depth of host ranges. O(n).
+/// Fills `parent` and `depth` of host ranges. O(n).
 void fill_nesting(trace::Rank& rank);
-/// launch. O(n).
+/// Fills `launch` of device rows. O(n).
 void fill_launches(const trace::Trace& trace, trace::Rank& rank);
-/// op; device rows take that of their launch. Needs parent and launch. O(n).
+/// Fills `op`; device rows get the op of their launch. Needs `parent` and `launch`. O(n).
 void fill_ops(const trace::Trace& trace, trace::Rank& rank);
-/// Rank::steps, and step of what the host did. O(n log steps).
+/// Fills Rank::steps, and `step` of host rows. O(n log steps).
 void fill_host_steps(const trace::Trace& trace, trace::Rank& rank);
-/// step of device events. Needs launch and the host's steps. O(n log steps).
+/// Fills `step` of device events. Needs `launch` and the host's steps. O(n log steps).
 void fill_device_steps(trace::Rank& rank);
-/// work class of device events. O(n).
+/// Fills the work class of device events. O(n).
 void fill_work(const trace::Trace& trace, trace::Rank& rank);
 
 }  // namespace stepscope::derive

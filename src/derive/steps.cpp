@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kMark = "ProfilerStep";
 
-/// The N of "ProfilerStep#N", also with spaces around the sign; -1 when it is not a step's name.
+/// The N of "ProfilerStep#N", also with spaces around "#"; -1 when the name is not a step's.
 std::int64_t step_number(std::string_view name) {
   if (!name.starts_with(kMark)) return -1;
   name.remove_prefix(kMark.size());
@@ -42,7 +42,7 @@ std::vector<Step> marked_steps(const trace::Trace& trace, const trace::Rank& ran
   std::stable_sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) {
     return a.start != b.start ? a.start < b.start : a.end > b.end;
   });
-  // The same step marked again, by an op of that name or on another thread, is no second step.
+  // The same step marked again, by an op of that name or on another thread, is not a second step.
   std::vector<Step> once;
   for (Step& step : steps)
     if (once.empty() || once.back().number != step.number || step.start >= once.back().end)
@@ -50,7 +50,8 @@ std::vector<Step> marked_steps(const trace::Trace& trace, const trace::Rank& ran
   return once;
 }
 
-/// A file without step marks is one step: the hull of its host ranges and device work.
+/// A file without step marks is one step: from the first start to the last end of host ranges and device
+/// work.
 std::vector<Step> whole_window(const EventTable& e) {
   Step step;
   step.name = "whole recording";
@@ -65,7 +66,7 @@ std::vector<Step> whole_window(const EventTable& e) {
   return {step};
 }
 
-/// The step at a time, -1 between steps. Times that follow each other closely cost little.
+/// The step at a given time, -1 between steps. Lookups close in time are cheap.
 class StepAt {
  public:
   explicit StepAt(const std::vector<Step>& steps) : steps_(steps) {}
@@ -88,7 +89,7 @@ class StepAt {
 
  private:
   const std::vector<Step>& steps_;
-  std::int64_t from_ = 0, until_ = 0;  // where the last answer holds
+  std::int64_t from_ = 0, until_ = 0;  // the last result is valid in [from_, until_)
   std::int32_t last_ = -1;
 };
 

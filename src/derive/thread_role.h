@@ -1,4 +1,4 @@
-// What the threads of a rank are for.
+// The role of each thread of a rank.
 #pragma once
 
 #include <string_view>
@@ -9,17 +9,17 @@
 namespace stepscope::derive {
 
 enum class ThreadRole : std::uint8_t {
-  main,  ///< has the step marks; without any, the one with most recorded time that is not a backward thread
+  main,      ///< has the step marks; without marks, the non-backward thread with the most recorded time
   backward,  ///< runs autograd's functions and is not the main thread
   other,
-  none,  ///< not a host thread, or without host ranges
+  none,  ///< not a host thread, or has no host ranges
 };
 inline constexpr std::size_t kThreadRoles = 3;
 
 /// "main thread", "backward thread", "other threads".
 std::string_view name_of(ThreadRole role);
 
-/// By track. O(n).
+/// Roles by track. O(n).
 std::vector<ThreadRole> thread_roles(const trace::Trace& trace, const trace::Rank& rank);
 
 }  // namespace stepscope::derive

@@ -1,4 +1,4 @@
-// Where host and device time went, down the nesting of host ranges, merged by path and kind of thread.
+// Host and device time along the nesting of host ranges, merged by path and kind of thread.
 #include <fmt/format.h>
 
 #include "analyze/derived.h"
@@ -64,24 +64,24 @@ Tree tree_of(const trace::Trace& trace, const Rank& rank, const StepChoice& choi
   return tree;
 }
 
-/// One node. Times in ns; of devices report::kNoInt where no device event is recorded.
+/// One node. Times in ns; device times are report::kNoInt if no device event is recorded.
 struct TreeNode {
   std::int64_t rank;
   std::string name;
   std::int64_t depth, calls, host_total, host_self, device_total, device_self;
 };
 
-/// What of the tree is shown.
+/// Which nodes of the tree are shown.
 struct Limits {
   std::int64_t depth;  ///< 0: all
-  double share;        ///< of the rank's host or device time
+  double share;        ///< min share of the rank's host or device time
 };
 
 Limits limits_of(const report::Params& params) {
   return {params.integer("depth"), params.share("min-share", 0.001)};
 }
 
-/// The main thread first, then backward threads, then others; below them by host time.
+/// Sort keys: the main thread first, then backward threads, then others; nodes below them by host time.
 std::vector<std::int64_t> order_of(const Tree& tree) {
   std::vector<std::int64_t> order = tree.host.total;
   for (PathId path = 0; path < tree.paths.size(); ++path) {
@@ -93,7 +93,7 @@ std::vector<std::int64_t> order_of(const Tree& tree) {
   return order;
 }
 
-/// Returns how many nodes are below the limits.
+/// Returns the number of nodes hidden by the limits.
 std::int64_t add_rank(std::vector<TreeNode>& nodes, const Rank& rank, const Tree& tree, const Limits& limits,
                       bool has_device) {
   const CallPaths& paths = tree.paths;

@@ -6,8 +6,8 @@ namespace {
 using test::Cells;
 using test::cells;
 
-// Main thread 5: steps 1 and 2 of 100 µs, each a linear of 40 with an addmm of 30 that launches a kernel
-// of 10. Thread 6: a backward function of 50 that launches a kernel of 20.
+// Main thread 5: steps 1 and 2 of 100 µs, each with a linear of 40. The first linear holds an addmm of 30
+// that launches a kernel of 10. Thread 6: a backward function of 50 that launches a kernel of 20.
 constexpr const char* kNestedCalls = R"J(
   {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 5, "tid": 5, "ts": 0, "dur": 100},
   {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#2", "pid": 5, "tid": 5, "ts": 100, "dur": 100},

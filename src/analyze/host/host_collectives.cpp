@@ -26,7 +26,7 @@ IntervalSet backward_time(const trace::Trace& trace, const Rank& rank, trace::Tr
   return IntervalSet::of(std::move(spans));
 }
 
-/// The chosen step that a collective's thread, which has no marks, is in.
+/// Index of the chosen step that contains `time`, -1 without one: threads of collectives have no step marks.
 std::int32_t step_at(const Rank& rank, const StepChoice& choice, std::int64_t time) {
   for (std::size_t i = 0; i < rank.steps.size(); ++i)
     if (rank.steps[i].start <= time && time < rank.steps[i].end && choice.includes(rank.steps[i]))

@@ -1,4 +1,4 @@
-// What a program without a device spends the time of its main thread on.
+// How the main thread of a program without a device spends its time.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace stepscope::analyze {
 
-/// Of ranks without device work.
+/// Answer for the ranks without device work.
 struct HostTime {
   std::vector<HostPlace> places;
   std::vector<HostWork> work;

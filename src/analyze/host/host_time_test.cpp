@@ -6,8 +6,8 @@ namespace {
 using test::Cells;
 using test::cells;
 
-// One step of 100 µs: loading [0,20) mul [20,30) nothing [30,40) sub [40,50) mm [50,70) a reduction on
-// another thread [70,90) nothing until 100.
+// One step of 100 µs: loading [0,20), mul [20,30), nothing [30,40), sub [40,50), mm [50,70), a reduction on
+// another thread [70,90), nothing until 100.
 const std::string kStep = R"J(
 {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 5, "tid": 5, "ts": 0, "dur": 100},
 {"ph": "X", "cat": "user_annotation", "name": "enumerate(DataLoader)#x.__next__", "pid": 5, "tid": 5, "ts": 0, "dur": 20},

@@ -23,7 +23,7 @@ struct WorkSum {
 };
 using WorkKey = std::pair<OpKind, derive::DType>;
 
-/// Sums of one rank's calls that claim their work, and of the runs of element-wise ones among them.
+/// Sums over one rank's calls that claim their work, and over the runs of element-wise calls among them.
 class HostWorkGatherer {
  public:
   HostWorkGatherer(const trace::Trace& trace, const Rank& rank)
@@ -53,7 +53,7 @@ class HostWorkGatherer {
                                               : OpKind::other;
     return {kind, work.compute};
   }
-  /// Next on the same thread, over as many elements.
+  /// Whether `claim` is the next operator on the same thread and writes equally many bytes.
   bool follows(const Claim& claim) const {
     const Claim& last = *chain_.back();
     if (e_.track[last.row] != e_.track[claim.row] ||
@@ -65,7 +65,7 @@ class HostWorkGatherer {
         return false;
     return true;
   }
-  /// Each of k passes over memory goes through all elements; fused, one does.
+  /// Ends a run of k element-wise calls. Each passes over all elements; fused, one pass remains.
   void close() {
     const auto k = static_cast<std::int64_t>(chain_.size());
     for (const Claim* claim : chain_)

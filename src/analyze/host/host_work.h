@@ -1,4 +1,4 @@
-// What operators of a program without a device take of its main thread.
+// Host time of operators in a program without a device.
 #pragma once
 
 #include <string_view>
@@ -13,17 +13,17 @@ namespace stepscope::analyze {
 enum class OpKind : std::uint8_t { element_wise, other, product };
 std::string_view name_of(OpKind kind);
 
-/// A rank's operators that compute, of one kind and type. Times in ns.
+/// Calls of a rank's operators that compute, of one kind and type. Times in ns.
 struct HostWork {
   std::int64_t rank;
   OpKind kind;
   derive::DType dtype;
   std::int64_t calls, time;
-  std::int64_t chained;  ///< of `time`, what goes when runs of element-wise ones become one operator each
+  std::int64_t chained;  ///< of `time`, saved if each run of element-wise operators became one operator
 };
 extern const report::Sheet<HostWork> kWorkSheet;
 
-/// Adds a rank's, most time first.
+/// Adds a rank's rows, most time first.
 void add_host_work(std::vector<HostWork>& work, const Derived& derived, const trace::Rank& rank);
 
 }  // namespace stepscope::analyze

@@ -27,14 +27,14 @@ using trace::Row;
 
 constexpr std::size_t kMaxLoops = 100;
 
-/// The name of the range that holds a loop; "" for a step mark, which has another one in every step.
+/// The name of the range around a loop; "" for a step mark, whose name differs in every step.
 std::string_view parent_of(const trace::Trace& trace, const Rank& rank, const RepeatedOps& run) {
   if (run.parent == kNoRow) return "";
   const std::string_view name = trace.name(rank, run.parent);
   return derive::is_step_mark(name) ? "" : name;
 }
 
-/// The outermost user range above a row, step marks aside.
+/// The outermost user range at or above a row, excluding step marks.
 std::string_view region_of(const trace::Trace& trace, const Rank& rank, Row row) {
   std::string_view region;
   for (Row at = row; at != kNoRow; at = rank.events.parent[at])
@@ -50,13 +50,13 @@ struct LoopSum {
 };
 using LoopKey = std::tuple<std::string, std::string_view, std::string_view>;  // unit, parent, region
 
-/// What runs of a loop launched.
+/// What one run of a loop launched.
 struct Launched {
   std::vector<std::int64_t> lengths;
   std::int64_t pauses = 0;
 };
 
-/// The device events that were launched in each run, and the pauses before them. Runs may nest.
+/// By run: lengths of the device events launched in it, and the sum of the pauses before them. Runs may nest.
 std::vector<Launched> launched_by(const Rank& rank, const std::vector<RepeatedOps>& runs,
                                   const std::unordered_map<Row, std::int64_t>& pauses) {
   const trace::EventTable& e = rank.events;
@@ -78,8 +78,8 @@ std::vector<Launched> launched_by(const Rank& rank, const std::vector<RepeatedOp
   return launched;
 }
 
-/// Idle time in which the host was busy launching or its launch was on the way; waits, allocations, loading
-/// and pauses in which nothing is recorded are no part of a loop's cost.
+/// Whether a piece is idle time in which the host was busy launching or a launch was on its way. Waits,
+/// allocations, loading and untraced pauses are not part of a loop's cost.
 bool is_launching(const derive::IdlePiece& piece, const std::vector<bool>& prompt) {
   using derive::IdleCause;
   switch (piece.cause) {
@@ -96,7 +96,7 @@ bool is_launching(const derive::IdlePiece& piece, const std::vector<bool>& promp
   }
 }
 
-/// Runs that no other run of the same thread holds.
+/// Runs that no other run of the same thread contains.
 std::vector<RepeatedOps> outermost(const Rank& rank, std::vector<RepeatedOps> runs) {
   const trace::EventTable& e = rank.events;
   std::sort(runs.begin(), runs.end(), [](const RepeatedOps& a, const RepeatedOps& b) {
@@ -146,8 +146,8 @@ const report::Sheet<OpLoop> kLoopSheet{"Loops of operators",
 
 namespace {
 
-/// Idle time of the rank's devices that launching causes, and the pause before each event that had waited in
-/// its queue, ns.
+/// Idle time of the rank's devices that launching causes, and, for each event that waited in its queue, the
+/// pause before it in ns.
 struct IdleAround {
   timeline::MeasuredSet launching;
   std::unordered_map<Row, std::int64_t> pauses;
@@ -164,7 +164,7 @@ IdleAround idle_around(const Derived& derived, const Rank& rank) {
   return {timeline::MeasuredSet(IntervalSet::of(std::move(launching))), std::move(pauses)};
 }
 
-/// Sums over runs of one unit, below one parent and region, most host time first.
+/// Runs summed by unit, parent and region, most host time first.
 std::vector<LoopSum> sums_of(const Derived& derived, const Rank& rank) {
   const trace::Trace& trace = derived.trace();
   const trace::EventTable& e = rank.events;

@@ -21,7 +21,7 @@ using trace::StringId;
 
 constexpr std::string_view kModule = "nn.Module: ";
 
-/// Backward ops know the forward op they belong to by its sequence number.
+/// Finds the forward op of a backward op by their common sequence number.
 class ForwardOps {
  public:
   ForwardOps(const trace::Trace& trace, const Rank& rank)
@@ -35,7 +35,7 @@ class ForwardOps {
            (forward_thread_.integer_or(row, 0) > 0 || is_function_(e_.name[row]));
   }
 
-  /// Of forward ops with equal numbers the innermost, which starts last, is kept.
+  /// Among forward ops with equal numbers, keeps the innermost, which starts last.
   template <class InModule>
   void index(InModule in_module) {
     for (Row row = e_.size(); row-- > 0;)
@@ -46,7 +46,7 @@ class ForwardOps {
   Row of(Row backward) const { return by_sequence_.find(key(backward)); }
 
  private:
-  /// The index does not take 0, a sequence starts with it.
+  /// Number + 1, because sequences start at 0 and the index does not take 0.
   std::int64_t key(Row row) const {
     const std::int64_t number = sequence_.integer_or(row, -1);
     return number >= 0 && number < std::numeric_limits<std::int64_t>::max() ? number + 1 : 0;
@@ -68,8 +68,8 @@ std::vector<Row> backward_above(const Rank& rank, ForwardOps& forward) {
   return above;
 }
 
-/// From Python ranges "nn.Module: Name_n". A module that runs again below a backward op (recomputation) has
-/// lost its parents there: it is joined to the path it has elsewhere.
+/// Reads paths from Python ranges "nn.Module: Name_n". A module that runs again below a backward op
+/// (recomputation) has no parents there, so it is merged into the path that it has elsewhere.
 void read_python_modules(const trace::Trace& trace, const Rank& rank, const StepChoice& choice,
                          const std::vector<Row>& backward, ModulePaths& out) {
   const EventTable& e = rank.events;
@@ -77,7 +77,7 @@ void read_python_modules(const trace::Trace& trace, const Rank& rank, const Step
   trace::AskedOnce path_name(trace.strings, [&](std::string_view name) {
     return out.paths.names.intern(name.substr(kModule.size()));
   });
-  std::vector<PathId> elsewhere;  // by name id of the paths
+  std::vector<PathId> elsewhere;  // by name id in out.paths
   const auto name_of = [&](Row row) {
     const StringId name = path_name(e.name[row]);
     if (name >= elsewhere.size()) elsewhere.resize(name + 1, kNoPath);
@@ -102,8 +102,8 @@ void read_python_modules(const trace::Trace& trace, const Rank& rank, const Step
   out.counts_calls = true;
 }
 
-/// Components of "top(Model)::forward.layer1(Sequential)::forward": dots inside parentheses are part of a
-/// class.
+/// Path of "top(Model)::forward.layer1(Sequential)::forward". Dots separate components, except inside
+/// parentheses, where they belong to a class name.
 PathId hierarchy_path(CallPaths& paths, std::string_view text) {
   PathId path = kNoPath;
   int open = 0;
@@ -120,7 +120,7 @@ PathId hierarchy_path(CallPaths& paths, std::string_view text) {
   return path;
 }
 
-/// From the `Module Hierarchy` of ops: a module's host time is that of its ops.
+/// Reads paths from the `Module Hierarchy` of ops: the host time of a module is that of its ops.
 void read_module_hierarchy(const trace::Trace& trace, const Rank& rank, const StepChoice& choice,
                            ModulePaths& out) {
   const trace::ArgReader hierarchy(trace, rank, "Module Hierarchy");
@@ -135,7 +135,7 @@ void read_module_hierarchy(const trace::Trace& trace, const Rank& rank, const St
   });
 }
 
-/// Where the forward op of each range below a backward op is.
+/// By row, for ranges at or below a backward op: the path of the forward op.
 std::vector<PathId> forward_paths(const Rank& rank, ForwardOps& forward, const std::vector<Row>& backward,
                                   const std::vector<PathId>& path) {
   const EventTable& e = rank.events;
@@ -164,7 +164,7 @@ ModulePaths module_paths(const trace::Trace& trace, const Rank& rank, const Step
     out.counts_calls = false;
     read_module_hierarchy(trace, rank, choice, out);
   }
-  // Summed from below, so that a module joined to its path elsewhere is in the totals there.
+  // Sums up the tree, so that a module merged into another path counts in the totals of that path.
   out.host.total = out.host.self;
   out.paths.add_up(out.host.total);
   out.backward = forward_paths(rank, forward, backward, out.host.path);

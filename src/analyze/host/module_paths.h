@@ -10,13 +10,13 @@
 
 namespace stepscope::analyze {
 
-/// Modules by path: Python ranges "nn.Module: …", or where there are none the `Module Hierarchy` of ops.
+/// Modules by path, from Python ranges "nn.Module: …" or, without those, from the ops' `Module Hierarchy`.
 struct ModulePaths {
   derive::CallPaths paths;
   derive::HostPaths host;
   bool counts_calls = false;
-  /// By row, of host ranges outside modules: the path of the forward op that a backward op at or above them
-  /// belongs to (equal `Sequence number`), kNoPath otherwise.
+  /// By row. For a host range outside modules, at or below a backward op: the path of the forward op with the
+  /// same `Sequence number`. Otherwise kNoPath.
   std::vector<derive::PathId> backward;
 };
 

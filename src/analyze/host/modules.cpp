@@ -1,4 +1,4 @@
-// What each nn.Module took on the host and on the device, forward and backward, as a tree.
+// Host and device time of each nn.Module, forward and backward, as a tree.
 #include <fmt/format.h>
 
 #include "analyze/derived.h"
@@ -48,15 +48,14 @@ Modules modules_of(const trace::Trace& trace, const Rank& rank, const StepChoice
   return out;
 }
 
-/// One module, by its place in the tree. Times in ns; of devices report::kNoInt where no device time is
-/// recorded.
+/// One module at one place of the tree. Times in ns; device times are report::kNoInt if none are recorded.
 struct ModuleTimes {
   std::int64_t rank;
   std::string name;
   std::int64_t depth;
-  std::int64_t calls;  ///< report::kNoInt where calls are not recorded
+  std::int64_t calls;  ///< report::kNoInt if calls are not recorded
   std::int64_t host_total, host_self, device_total, device_self, backward, backward_self;
-  double share;  ///< forward and backward, of all device time
+  double share;  ///< forward and backward device time / all device time
 };
 
 void add_rank(std::vector<ModuleTimes>& rows, const Rank& rank, const Modules& modules) {

@@ -7,9 +7,9 @@ using test::Cells;
 using test::cells;
 
 // Net_0 [0,100) calls Linear_0 [10,50), which runs aten::linear (sequence 7) and launches a kernel of 30.
-// Net_0 itself launches one of 5. On the backward thread, the function of sequence 7 launches one of 60,
-// another one of 2 belongs to no module, and Linear_0 runs again (recomputation) for 20 and launches one
-// of 8.
+// Net_0 itself launches a kernel of 5. On the backward thread, the function of sequence 7 launches a kernel
+// of 60, and another function launches a kernel of 2 that belongs to no module. Linear_0 runs again there
+// (recomputation) for 20 and launches a kernel of 8.
 constexpr const char* kModuleCalls = R"J(
   {"ph": "X", "cat": "python_function", "name": "nn.Module: Net_0", "pid": 5, "tid": 5, "ts": 0, "dur": 100},
   {"ph": "X", "cat": "python_function", "name": "nn.Module: Linear_0", "pid": 5, "tid": 5, "ts": 10, "dur": 40},
@@ -81,7 +81,7 @@ TEST(PythonStacks, FoldsFrames) {
   EXPECT_EQ(cells(device.tables[0], "time"), (Cells{"30000"}));
 }
 
-// Recorded stacks are innermost first. The inner op of the same stack is part of the outer one's time.
+// Recorded stacks are innermost first. An inner op with the same stack counts in the outer op's time.
 TEST(PythonStacks, FromCallStackArg) {
   const report::Report report = test::answer("python_stacks", test::open_events(R"J(
     {"ph": "X", "cat": "cpu_op", "name": "aten::linear", "pid": 5, "tid": 5, "ts": 0, "dur": 50, "args": {"Call stack": "m.py(3): forward;t.py(9): main"}},

@@ -22,7 +22,7 @@ using trace::Rank;
 using trace::Row;
 using trace::StringId;
 
-/// Ranges that frame work and are no operators: step marks, loaders, optimizers, data-parallel wrappers.
+/// Whether a range frames work and is no operator: step marks, loaders, optimizers, data-parallel wrappers.
 bool frames_work(std::string_view name) {
   for (std::string_view head : {"ProfilerStep", "enumerate(DataLoader)#", "enumerate(DataPipe)#",
                                 "Optimizer.", "DataParallel.forward", "DistributedDataParallel.forward"})
@@ -122,7 +122,7 @@ class OpGroupGatherer {
     return dims != trace::kEmptyString ? dims : old_dims_.id(row);
   }
 
-  /// Nested calls of one group count once in its totals: only the outermost open call adds.
+  /// Nested calls of one group count once in its totals: only the outermost call adds.
   void gather_track(const trace::Track& track) {
     open_.clear();
     for (Row row = track.begin; row < track.end; ++row) {

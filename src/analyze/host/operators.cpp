@@ -110,7 +110,7 @@ void note_coverage(const Rank& rank, const std::vector<OpGroup>& groups, std::ve
         rank.path, 100.0 * static_cast<double>(std::min(covered, device)) / static_cast<double>(device)));
 }
 
-/// Says so when `--device-name` names no device whose peaks are known.
+/// Adds a note if `--device-name` names no device with known peaks.
 void note_unknown_device(std::string_view name, std::vector<std::string>& notes) {
   if (name.empty() || derive::peaks_of(name)) return;
   std::string known;

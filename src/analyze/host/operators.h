@@ -1,4 +1,4 @@
-// What each operator costs on the host and the device, how much work it does, and how near that is to the
+// What each operator costs on the host and the device, how much work it does, and how close that is to the
 // device's roof.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace stepscope::analyze {
 
-/// Whether matrix units can do an operator's work; unknown where no call says what work it does.
+/// Whether matrix units can do an operator's work; unknown if the work of none of its calls is known.
 enum class Eligible : std::uint8_t { unknown, yes, no };
 std::string_view name_of(Eligible eligible);
 
@@ -22,7 +22,7 @@ enum class WorkCounted : std::uint8_t { unknown, here, partly, above };
 std::string_view name_of(WorkCounted counted);
 
 /// One operator, or one of its input shapes or call stacks. Times in ns; `name` and `detail` are texts of the
-/// trace. What is not known is report::kNoInt and kNoReal.
+/// trace. Unknown values are report::kNoInt or kNoReal.
 struct Operator {
   std::int64_t rank = -1;
   std::string_view name, detail;
@@ -31,16 +31,16 @@ struct Operator {
   Eligible eligible = Eligible::unknown;
   double matrix_share = report::kNoReal;  ///< device time of kernels on matrix units / device_self
   double matrix_flops = report::kNoReal, flops = report::kNoReal, bytes = report::kNoReal;
-  std::int64_t work_time = report::kNoInt;  ///< of the calls that say what work they do
+  std::int64_t work_time = report::kNoInt;                          ///< time of the calls whose work is known
   double flop_rate = report::kNoReal, byte_rate = report::kNoReal;  ///< per second
   double intensity = report::kNoReal;                               ///< flops / bytes
-  derive::Bound bound = derive::Bound::unknown;                     ///< of most of `work_time`
-  double share_of_roof = report::kNoReal;  ///< time that the roof allows / time measured
+  derive::Bound bound = derive::Bound::unknown;  ///< the bound with the largest part of `work_time`
+  double share_of_roof = report::kNoReal;        ///< time that the roof allows / measured time
   WorkCounted work = WorkCounted::unknown;
 };
 
 struct Operators {
-  std::vector<Operator> operators;  ///< of each rank, most device time first, then host time
+  std::vector<Operator> operators;  ///< per rank, most device time first, then most host time
   std::vector<std::string> notes;
 };
 Operators operators_of(const Derived& derived, const OperatorQuestion& question = {});

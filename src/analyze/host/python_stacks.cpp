@@ -25,7 +25,7 @@ using trace::Rank;
 using trace::Row;
 using trace::StringId;
 
-/// All the text of a report is held at once.
+/// Max bytes of stack text, because a report is held in memory as a whole.
 constexpr std::size_t kMaxText = std::size_t{256} << 20;
 
 /// A frame as one element of a folded stack.
@@ -44,7 +44,7 @@ struct Stacks {
   HostPaths host;
 };
 
-/// From Python ranges and how they nest.
+/// Stacks from nested Python ranges.
 Stacks nested_frames(const trace::Trace& trace, const Rank& rank, const StepChoice& choice) {
   Stacks stacks;
   trace::AskedOnce path_name(
@@ -56,7 +56,7 @@ Stacks nested_frames(const trace::Trace& trace, const Rank& rank, const StepChoi
   return stacks;
 }
 
-/// Of "innermost;…;outermost".
+/// Path of a stack "innermost;…;outermost".
 PathId path_of(std::string_view stack, CallPaths& paths) {
   PathId path = kNoPath;
   while (!stack.empty()) {
@@ -68,7 +68,7 @@ PathId path_of(std::string_view stack, CallPaths& paths) {
   return path;
 }
 
-/// From the `Call stack` arg of ops.
+/// Stacks from the `Call stack` arg of ops.
 Stacks recorded_stacks(const trace::Trace& trace, const Rank& rank, const StepChoice& choice) {
   Stacks stacks;
   const trace::ArgReader arg(trace, rank, "Call stack");
@@ -106,15 +106,15 @@ std::string folded(const CallPaths& paths, PathId path) {
   return text;
 }
 
-/// One folded stack: time of its last frame alone, in ns, and how often it was called.
+/// One folded stack: time of its last frame alone, in ns, and number of calls.
 struct FoldedStack {
   std::int64_t rank;
   std::string stack;
   std::int64_t time, calls;
 };
 
-/// Longest first; of equal ones by text. Returns false when there was no room for all: `text` are the bytes
-/// of all lines.
+/// Adds stacks, longest first, equal times by text. Returns false if they exceed kMaxText. `text` counts the
+/// bytes of all lines.
 bool add_rank(std::vector<FoldedStack>& lines, std::size_t& text, const Rank& rank, const Stacks& stacks,
               const std::vector<std::int64_t>& time) {
   std::vector<PathId> order;
@@ -127,7 +127,7 @@ bool add_rank(std::vector<FoldedStack>& lines, std::size_t& text, const Rank& ra
     std::string stack = folded(stacks.paths, path);
     text += stack.size();
     all = text <= kMaxText;
-    if (!all) {  // of stacks with equal time, all are shown or none
+    if (!all) {  // stacks with equal time are all shown or all dropped
       while (std::ssize(lines) > first && lines.back().time == time[path]) lines.pop_back();
       break;
     }

@@ -38,7 +38,7 @@ std::vector<RankRanges> own_rows(const Derived& derived) {
   return out;
 }
 
-/// The shortest of some ranges, by start, among neighbours: a table of minima of runs of 1, 2, 4, … ranges.
+/// The shortest of consecutive ranges, by start: a table with the minima of runs of 1, 2, 4, … ranges.
 class ShortestOf {
  public:
   explicit ShortestOf(const std::vector<const Placed*>& ranges) {
@@ -51,7 +51,7 @@ class ShortestOf {
       levels_.push_back(std::move(level));
     }
   }
-  /// Of ranges `from` … `to` - 1; nullptr of none.
+  /// The shortest of ranges `from` … `to` - 1; nullptr if there are none.
   const Placed* among(std::size_t from, std::size_t to) const {
     if (from >= to) return nullptr;
     std::size_t level = 0;
@@ -67,7 +67,7 @@ class ShortestOf {
   std::vector<std::vector<const Placed*>> levels_;
 };
 
-/// Gives each event of one track the shortest range of the track that it overlaps.
+/// Assigns to each event of one track the shortest range of the track that it overlaps.
 void place(std::vector<Placed*>& events, std::vector<const Placed*>& ranges) {
   const auto by_start = [](const Placed* a, const Placed* b) { return a->start < b->start; };
   std::stable_sort(events.begin(), events.end(), by_start);
@@ -109,7 +109,7 @@ struct Annotation : NamedDurations {
   std::string_view side;
 };
 
-/// A device event, and the range that it ran in; times in ns.
+/// A device event and the range that it ran in; times in ns.
 struct InRange {
   std::int64_t rank, event;
   std::string_view name, category;

@@ -1,4 +1,4 @@
-// The user's own ranges: how long on the host and on the device, and which kernels ran in them.
+// The user's own ranges: how long they take on host and device, and which kernels run in them.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace stepscope::analyze {
 
-/// An event on a device's track, and the range that it ran in. Times in ns since the zero of its table.
+/// A range, or a device event and the range that it ran in. Times in ns since the first event.
 struct Placed {
   timeline::Time start, length;
   trace::Row row, range = trace::kNoRow;
@@ -21,7 +21,7 @@ struct RankRanges {
   std::vector<Placed> device_ranges, host_ranges, events;
 };
 
-/// Finds the range of each event. `shown`: which rows by name are told of a rank's ranges of one side.
+/// Finds the range of each event. `shown` selects the rows to report from one side's ranges, summed by name.
 report::Report annotations_in(std::vector<RankRanges> ranks, const trace::Trace& trace,
                               std::vector<NamedDurations> (*shown)(std::vector<NamedDurations>,
                                                                    const report::Params&),

@@ -1,4 +1,4 @@
-// HTA's answers, and ours that are built as HTA's. Times in the traces are µs.
+// HTA's answers, and our answers built like HTA's. Times in the traces are µs.
 #include "make_rank.h"
 
 namespace stepscope {
@@ -14,7 +14,7 @@ Cells column(const trace::Trace& trace, const char* analysis, std::size_t table,
   return cells(answer(analysis, trace, params).tables.at(table), name);
 }
 
-/// Of HTA's forms of a question, one behind the other.
+/// A column of HTA's answer: the tables of all its forms of the question are concatenated.
 Cells hta_column(const trace::Trace& trace, const char* question, std::size_t table, const char* name,
                  report::Params params = {}) {
   params.set("hta-compat", "true");
@@ -58,8 +58,8 @@ TEST(Breakdowns, OfKernelsByType) {
   EXPECT_EQ(hta_column(trace, "kernels", 0, "std"), (Cells{"0", "0", "0"}));
 }
 
-// Stream 7: 30–60, the copy was launched at 9, before the gap, and 30 µs are too long for the device's own;
-// 70–70. HTA has a row of other gaps for each stream.
+// Gaps of stream 7. 30–60: other, because the copy was launched at 9, before the gap, and 30 µs are too long
+// for kernel_wait. 70–70: kernel_wait. HTA always adds a row "other" for each stream.
 TEST(Breakdowns, OfGaps) {
   const trace::Trace trace = four_events();
   EXPECT_EQ(hta_column(trace, "idle", 0, "stream"), (Cells{"7", "7", "8"}));

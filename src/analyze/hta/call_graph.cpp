@@ -15,7 +15,7 @@ namespace {
 using Position = std::int32_t;
 using ThreadKey = std::pair<std::string_view, std::string_view>;  // pid, tid
 
-/// Host threads: those with an event that has no stream.
+/// Events without a stream, by host thread.
 std::map<ThreadKey, std::vector<Position>> threads_of(const Table& table) {
   std::map<ThreadKey, std::vector<Position>> threads;
   const auto& e = table.rank->events;
@@ -48,8 +48,9 @@ bool is_step(std::string_view name) { return name.starts_with("ProfilerStep#"); 
 bool is_backward(std::string_view name) { return name.starts_with("## backward ##"); }
 bool is_autograd(std::string_view name) { return has(name, "autograd::"); }
 
-/// Where one thread has profiler steps and one other has autograd's operators, the other's top calls go below
-/// the range "## backward ##", or else the profiler step, that holds them.
+/// If exactly one thread has profiler steps and exactly one other has autograd operators: the other's top
+/// calls become children of the range "## backward ##", or without such ranges of the profiler step, that
+/// contains them.
 void join_backward(const trace::Trace& trace, const Table& table,
                    const std::map<ThreadKey, std::vector<Position>>& threads, std::vector<Node>& nodes) {
   const std::vector<Position>*main = nullptr, *backward = nullptr;
@@ -96,7 +97,7 @@ void hang_device_events(const Table& table, std::vector<Node>& nodes) {
   }
 }
 
-/// Parents before what they hold. `nodes` hold no cycle: a parent starts earlier, or is a call.
+/// Positions, parents first. `nodes` has no cycle: a parent starts earlier, or is a call.
 std::vector<Position> downwards(const std::vector<Node>& nodes) {
   std::vector<Position> order(nodes.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<Position>(i);

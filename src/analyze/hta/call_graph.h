@@ -10,15 +10,15 @@
 namespace stepscope::analyze::hta {
 
 struct Node {
-  std::int32_t parent = -1;                ///< position in Table::events, -1: none
-  std::int32_t depth = -1;                 ///< 0 at the top, -1: in no tree
-  std::int32_t height = -1;                ///< device events 0, calls that hold nothing 1, -1: in no tree
-  std::int64_t kernels = 0;                ///< device events below it
-  Time kernel_time = 0;                    ///< sum of their durations
-  Time first_kernel = 0, last_kernel = 0;  ///< start of the first, end of the last; where there are any
+  std::int32_t parent = -1;  ///< position in Table::events, -1: none
+  std::int32_t depth = -1;   ///< 0 at the top, -1: in no tree
+  std::int32_t height = -1;  ///< 0 for device events, 1 for calls without children, -1: in no tree
+  std::int64_t kernels = 0;  ///< device events at or below it
+  Time kernel_time = 0;      ///< sum of their durations
+  Time first_kernel = 0, last_kernel = 0;  ///< start of the first, end of the last, if `kernels` > 0
 };
 
-/// A node per event of the table.
+/// One node per event of the table.
 std::vector<Node> call_graph(const trace::Trace& trace, const Table& table);
 
 }  // namespace stepscope::analyze::hta

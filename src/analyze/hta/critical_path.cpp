@@ -1,4 +1,4 @@
-// The critical path of HTA's table, by its names of calls.
+// The critical path of HTA's table, by HTA's classes of calls.
 #include "analyze/path/critical_path.h"
 
 #include "analyze/hta/rows.h"

@@ -1,4 +1,4 @@
-// HTA's counters, drawn.
+// Draws HTA's counters.
 #include "analyze/drawing.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace stepscope::analyze::hta {
 namespace {
 
-/// What `series` makes of the sketch's rank, with the times of the file.
+/// `series` with its times converted to those of the file.
 template <class Key, class Value>
 std::map<Key, std::vector<CounterChange<Value>>> in_file(
     const DeviceSpans& of, std::map<Key, std::vector<CounterChange<Value>>> series) {

@@ -1,4 +1,4 @@
-// HTA's table of events, for programs that go on from it.
+// HTA's table of events, for programs that process it further.
 #include <algorithm>
 #include <set>
 #include <type_traits>
@@ -19,7 +19,7 @@ using report::Unit;
 using trace::ArgReader;
 using trace::Rank;
 
-/// A column that HTA makes of an arg, with what stands for an absent one.
+/// A column that HTA makes of an arg; `absent` stands for a missing arg.
 struct ArgColumn {
   std::string_view name, key;
   std::variant<std::int64_t, double, std::string_view> absent;
@@ -70,7 +70,7 @@ report::Column arg_column(const trace::Trace& trace, const std::vector<Table>& r
   return out;
 }
 
-/// The counters of replayed ranges, as columns of their own.
+/// Names of the counters of profiled ranges; each becomes a column.
 std::set<std::string_view> counters_of(const trace::Trace& trace, const std::vector<Table>& ranks) {
   std::set<trace::SchemaId> schemas;
   for (const Table& of : ranks)
@@ -95,8 +95,8 @@ std::string_view device_type(const trace::Trace& trace, const Rank& rank) {
   return holds("runFunction - job_prep_and_submit_for_execution") ? "MTIA" : "UNKNOWN GPU";
 }
 
-/// HTA's word for the device, the time that was subtracted (in the file's time base), and the file's base
-/// time, ns.
+/// HTA's word for the device, the earliest time that was subtracted (in the file's time base), and the file's
+/// base time. Times in ns.
 struct Fact {
   std::int64_t rank;
   std::string_view device_type;

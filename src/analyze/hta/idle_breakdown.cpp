@@ -1,5 +1,4 @@
-// The gaps between the kernels of each stream: did the host, the device, or something else keep the next one
-// waiting?
+// Gaps between the kernels of each stream, by what delayed the next kernel: host, device or something else.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -22,11 +21,11 @@ struct StreamGaps : Description {
   std::int64_t rank, stream;
   std::string_view category;
   double idle;   ///< sum of the gaps, ns
-  double share;  ///< of the stream's sum
+  double share;  ///< of the sum of all the stream's gaps
 };
 
-/// `spans` of one stream by start. A gap begins at the end of the event before, even where an earlier one
-/// still runs.
+/// `spans`: events of one stream. A gap begins at the end of the previous event by start, even if an earlier
+/// event still runs.
 Gaps gaps_of(std::vector<const DeviceSpan*> spans, Time kernel_delay) {
   Gaps gaps;
   std::stable_sort(spans.begin(), spans.end(),

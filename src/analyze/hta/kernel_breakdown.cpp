@@ -1,4 +1,4 @@
-// Device time by kernel name within each type of work, with what single calls are like.
+// Device time by kernel name within each type of work, with statistics of single calls.
 #include "analyze/hta/others.h"
 #include "analyze/hta/spans.h"
 #include "analyze/list.h"

@@ -1,4 +1,4 @@
-// Each launch: how long the call took, how long its work took, and how late that began.
+// Each launch: how long the call took, how long its work took, and how late the work began.
 #include <algorithm>
 
 #include "analyze/hta/spans.h"
@@ -21,7 +21,7 @@ struct Launch {
   Time call, device, delay;  ///< ns
 };
 
-/// How many launches are conspicuous, and how.
+/// Numbers of conspicuous launches, by kind.
 struct Counts {
   std::int64_t rank;
   std::int64_t launches = 0, short_kernels = 0, long_calls = 0, late = 0;

@@ -1,4 +1,4 @@
-// How fast copies and fills move data, summed over those that run at a time.
+// How fast copies and fills move data, summed over those that run at the same time.
 #include "analyze/describe.h"
 #include "analyze/hta/series.h"
 #include "analyze/list.h"

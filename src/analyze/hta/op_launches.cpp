@@ -1,5 +1,4 @@
-// What an operator launches: the sequence of kernels, how long it takes until the first launch, how late it
-// starts.
+// What operators launch: the sequence of kernels, the first launch's delay, and its kernel's delay.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -16,7 +15,7 @@ namespace {
 
 using report::Unit;
 
-/// One call of an operator: its name, the names of what it launched, and the first launch.
+/// One call of an operator: its name, the names of the kernels it launched, the delays of the first launch.
 struct Call {
   trace::StringId op;
   std::vector<trace::StringId> kernels;
@@ -39,7 +38,7 @@ class Calls {
   std::vector<Call> calls_;
 };
 
-/// The latest operator of any thread that holds the launch.
+/// Assigns each launch to the latest operator, on any thread, that contains it.
 Calls calls_of(const trace::Trace& trace, const Table& table) {
   const auto& e = table.rank->events;
   trace::AskedOnce is_aten(trace.strings, [](std::string_view name) { return name.starts_with("aten::"); });
@@ -64,7 +63,7 @@ Calls calls_of(const trace::Trace& trace, const Table& table) {
   std::vector<std::size_t> in_time = launches;
   std::stable_sort(in_time.begin(), in_time.end(), by_start);
   std::unordered_map<std::size_t, const Event*> op_of;
-  std::set<std::pair<Time, std::size_t>> open, ends;  // latest first in time, then first in the table
+  std::set<std::pair<Time, std::size_t>> open, ends;  // `open`: latest start first, then in table order
   std::size_t next = 0;
   for (const std::size_t at : in_time) {
     const Event& launch = table.events[at];
@@ -98,7 +97,7 @@ struct Means {
   double launch_delay = 0, start_delay = 0;
 };
 
-/// What the table says of an operator and a sequence. Means in ns.
+/// Calls of one operator that launch one sequence. Delays are means in ns.
 struct OpSequence {
   std::int64_t rank;
   std::string name, sequence;

@@ -1,4 +1,4 @@
-// HTA's rule for many names.
+// HTA's rule for tables with many names.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace stepscope::analyze::hta {
 
-/// Where there are more than the param "num-kernels", or else `most`, those behind the share "duration-ratio"
-/// of the sums become "others", and every row then describes sums in place of calls. Names that contain a
-/// text of "keep" stay.
+/// If there are more rows than the param "num-kernels" (default `most`), rows beyond this number or beyond
+/// the share "duration-ratio" of the sums become "others"; names that contain a text of "keep" stay. Every
+/// row then describes sums instead of calls.
 std::vector<NamedDurations> with_others(std::vector<NamedDurations> rows, const report::Params& params,
                                         std::int64_t most);
 

@@ -16,8 +16,8 @@ using report::Unit;
 
 struct QueueSummary : Description {
   std::int64_t rank, stream;
-  Time full;          ///< in which at least `limit` wait, ns
-  double full_share;  ///< full / from the start of the rank's first event to the start of its last one
+  Time full;          ///< time with at least `limit` launches waiting, ns
+  double full_share;  ///< full ÷ DeviceSpans::duration
 };
 struct QueuePoint {
   std::int64_t rank, stream;

@@ -46,7 +46,7 @@ void set_times(Event& event, Time start, Time length, bool fractions) {
   event.length = (down - up) * 1000;
 }
 
-/// What HTA takes for device work: it has a stream and a correlation, or waits for the device.
+/// Whether HTA takes an event for device work: it has a stream and a correlation, or waits for the device.
 class OnDevice {
  public:
   explicit OnDevice(const Trace& trace)
@@ -62,7 +62,7 @@ class OnDevice {
   trace::StringId waits_[2];
 };
 
-/// Numbers by key; of equal keys the one that was added last counts.
+/// Numbers by key; among equal keys the last one added counts.
 class ByKey {
  public:
   void add(std::int64_t key, std::int64_t number) { entries_.push_back({key, number}); }
@@ -106,7 +106,7 @@ struct StepRange {
   std::string_view name;
 };
 
-/// "ProfilerStep#12", with blanks around the sign: 12.
+/// Parses "ProfilerStep#12", with optional blanks around the sign, to 12.
 std::optional<std::int64_t> step_number(std::string_view name) {
   constexpr std::string_view kHead = "ProfilerStep";
   if (!name.starts_with(kHead)) return std::nullopt;
@@ -134,7 +134,7 @@ std::vector<StepRange> steps_of(const Trace& trace, const Table& table) {
   return steps;
 }
 
-/// Which step holds a time; of several the last one of the table.
+/// Number of the step that contains a time, -1 for none; of several steps the last one in the table.
 class StepAt {
  public:
   explicit StepAt(const std::vector<StepRange>& steps) {
@@ -197,9 +197,9 @@ Table table_of(const Trace& trace, const Rank& rank) {
   return table;
 }
 
-constexpr std::int64_t kMaxCopies = 8;  // of a device event; HTA has no limit, and hostile files have no end
+constexpr std::int64_t kMaxCopies = 8;  // per device event; HTA has no limit, but hostile files need one
 
-/// Device events first, one for each call of theirs that is kept; then the host's.
+/// Device events come first, one copy per kept call of their correlation; then host events.
 void drop_last_step(Table& table, const OnDevice& on_device, const std::vector<StepRange>& steps,
                     bool include_last) {
   Time last = std::numeric_limits<Time>::min();

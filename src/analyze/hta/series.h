@@ -1,4 +1,4 @@
-// Queues and rates over time, as HTA has them: told by queue_length and memory_bandwidth, and drawn.
+// Queue lengths and copy rates over time, as HTA computes them, for its tables and drawings.
 #pragma once
 
 #include <map>
@@ -13,9 +13,9 @@ namespace stepscope::analyze::hta {
 using Lengths = std::vector<CounterChange<std::int64_t>>;  ///< launched work that has not begun
 using Rates = std::vector<CounterChange<double>>;          ///< bytes/s
 
-/// By stream, in the order of their ids.
+/// Queue lengths by stream id.
 std::map<std::int64_t, Lengths> queues_of(const trace::Trace& trace, const DeviceSpans& of);
-/// By kind of copy: sums of what runs at a time.
+/// Rates by kind of copy: sums over the copies that run at the same time.
 std::map<std::string, Rates> rates_of(const trace::Trace& trace, const DeviceSpans& of);
 
 }  // namespace stepscope::analyze::hta

@@ -18,29 +18,29 @@ using report::Unit;
 using timeline::Interval;
 using timeline::IntervalSet;
 
-/// Of one rank, ns; shares of `total`.
+/// Breakdown of one rank. Times in ns; shares are of `total`.
 struct Breakdown {
   std::int64_t rank;
-  Time total;  ///< from the first device event's start to the last one's end
+  Time total;  ///< from the first device event's start to the last device event's end
   Time compute, non_compute, idle;
   double compute_share, non_compute_share, idle_share;
 };
 
-/// Of all ranks: the time in which exactly these types run.
+/// Over all ranks: the time in which exactly these types run.
 struct TypeTime {
   std::string type;
   Time time;
-  double share;  ///< of the sum of all
+  double share;  ///< of the sum over all rows
 };
 
-/// Communication behind computation, ns.
+/// Communication, and how much of it computation hides, ns.
 struct Overlap {
   std::int64_t rank;
   Time communication, hidden;
   double hidden_share;
 };
 
-/// From the first device event's start to the last one's end.
+/// From the first device event's start to the last device event's end.
 Interval hull_of(const IntervalSet& busy) {
   return busy.empty() ? Interval{} : Interval{busy.parts().front().begin, busy.parts().back().end};
 }
@@ -58,7 +58,7 @@ Overlap overlap_of(const DeviceSpans& of) {
   return {of.rank->rank, communication.length(), behind, ratio(behind, communication.length())};
 }
 
-/// Which types of work run, a bit each.
+/// Number of states. A state is the set of work types that run, one bit each.
 constexpr unsigned kStates = 1U << std::size(kWorkTypes);
 
 /// The time in which exactly the types of `state` run.

@@ -1,4 +1,4 @@
-// The user's own ranges, of HTA's table.
+// The user's own ranges in HTA's table.
 #include "analyze/host/user_annotations.h"
 
 #include "analyze/hta/others.h"

@@ -62,8 +62,8 @@ std::int64_t lag_growth(const Rank& rank, const std::vector<bool>& counted,
   return report::quantile(growth, 0.5);
 }
 
-/// Idle time that ends with work which started as soon as its launch arrived: what a host that launches
-/// one by one onto an idle device pays each time. Mean over devices.
+/// Idle time in which work was launched and started as soon as its launch arrived. A host that launches work
+/// one by one onto an idle device pays it for each launch. Mean over devices.
 std::int64_t latency_of(const Derived& derived, const Rank& rank, std::size_t devices) {
   const std::vector<bool> prompt = derive::prompt_events(derived.queue(rank), rank.events.size());
   std::int64_t latency = 0;

@@ -1,4 +1,4 @@
-// Who waits for whom: the numbers that decide it, and the word they give.
+// The numbers that decide what bounds a rank's steps (host, communication, device), and the word for it.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +12,20 @@
 
 namespace stepscope::analyze {
 
-/// Times in ns of the window of the chosen steps, means over the rank's devices where they are of devices.
+/// Times in ns within the window of the chosen steps. Device times are means over the rank's devices.
 struct BoundNumbers {
-  std::int64_t window = 0, steps = 0;  ///< its length; complete steps in it, at least 1
-  std::int64_t step = report::kNoInt;  ///< T: median device length of its steps
-  std::int64_t idle = 0, late = 0;     ///< nothing runs; of that, before the work had been asked for
-  std::int64_t latency = 0;            ///< of it, work on its way to a device that had nothing else queued
-  std::int64_t exposed_communication = 0;    ///< a collective runs and no compute
-  std::int64_t blocked = 0;                  ///< some thread is in a waiting call of a step
-  std::int64_t lag_growth = report::kNoInt;  ///< by which the median launch delay grows from step to step
+  std::int64_t window = 0, steps = 0;  ///< length of the window; complete steps in it, at least 1
+  std::int64_t step = report::kNoInt;  ///< T: median device length of the steps
+  std::int64_t idle = 0, late = 0;     ///< no device work runs; of `idle`, before the next work was launched
+  std::int64_t latency = 0;            ///< of `idle`, launch latency onto an empty queue
+  std::int64_t exposed_communication = 0;    ///< a collective runs and no compute kernel
+  std::int64_t blocked = 0;                  ///< a thread is in a waiting call within a step
+  std::int64_t lag_growth = report::kNoInt;  ///< growth of the median launch delay from step to step
   double prompt = report::kNoReal;  ///< share of kernels that start at most 10 µs after their launch call
-  derive::IdleCause largest = derive::IdleCause::untraced;  ///< cause of most of `late`
+  derive::IdleCause largest = derive::IdleCause::untraced;  ///< cause with the largest part of `late`
   std::int64_t largest_time = 0;
 
-  /// `part` of the window, 0 when there is none.
+  /// `part` / window, 0 without a window.
   double share(std::int64_t part) const;
 };
 

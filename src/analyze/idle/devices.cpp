@@ -27,7 +27,7 @@ using trace::Kind;
 using trace::Rank;
 using trace::Row;
 
-/// What the launch parameters of a device's kernels say, over a window.
+/// How full a device's kernels keep it in a window, from their launch parameters.
 struct Fill {
   double sm_efficiency = report::kNoReal, occupancy = report::kNoReal;
   Column<timeline::Level> resident;  ///< blocks per SM, summed over concurrent kernels
@@ -84,7 +84,7 @@ Fill fill_of(const Rank& rank, const KernelArgs& args, const Streams& streams, I
 /// Time of a device's compute kernels by whether they ran on matrix units.
 struct MatrixUse {
   std::int64_t compute = 0, matrix = 0, plain = 0, fp64 = 0,
-               unknown = 0;  ///< ns; plain: products and convolutions on plain cores, fp64 aside
+               unknown = 0;  ///< ns; plain: products and convolutions on plain cores, without fp64
   bool has_units = false;
 };
 
@@ -114,9 +114,9 @@ MatrixUse matrix_use_of(const trace::Trace& trace, const Rank& rank, const Strea
 }
 
 constexpr std::size_t kBuckets = 100;
-constexpr std::size_t kMaxDrawn = 256;  // devices of a rank
+constexpr std::size_t kMaxDrawn = 256;  // devices per rank
 
-/// `origin`: the zero of times.
+/// Adds a row per bucket; its time counts from `origin`.
 void add_over_time(std::vector<UseOverTime>& out, const Rank& rank, const DeviceBusy& busy, const Fill& fill,
                    Interval window, std::int64_t origin) {
   const std::vector<double> shares = timeline::binned_share(busy.all, window, kBuckets);
@@ -141,7 +141,7 @@ void add_over_time(std::vector<UseOverTime>& out, const Rank& rank, const Device
   }
 }
 
-/// Of the device's kernels by their names, and what its peaks would allow.
+/// Sets the shares of compute kernel time by kind of core.
 void add_cores(DeviceUse& use, const MatrixUse& time) {
   use.tensor_cores = report::ratio(time.matrix, time.compute);
   if (time.has_units) use.plain_cores = report::ratio(time.plain, time.compute);

@@ -25,7 +25,7 @@ using trace::Row;
 
 constexpr std::int64_t kMinStretch = 1'000'000;  // ns
 
-/// A gap of a device up to the call that launched its end.
+/// The part of a device's gap before the call that launched the event after the gap.
 struct Stretch {
   Interval span;
   IdleCause cause;
@@ -33,7 +33,7 @@ struct Stretch {
   Row ender;
 };
 
-/// Joins the pieces of each gap, but for what was launched already, and keeps the long ones, longest first.
+/// Joins the pieces of each gap, except pending ones, and keeps the long stretches, longest first.
 std::vector<Stretch> stretches(const Column<IdlePiece>& pieces,
                                const std::vector<derive::DeviceBusy>& devices) {
   std::vector<Stretch> found;
@@ -73,8 +73,8 @@ std::vector<trace::TrackId> launching_threads(const Rank& rank, const LaunchQueu
   return threads;
 }
 
-/// The host range that fills the stretch: the innermost that covers half of it, on the thread that launched
-/// next, else on another launching thread.
+/// The host range that fills the stretch: the innermost range that covers half of it, on the thread of the
+/// next launch, else on another launching thread.
 Row host_range(const Rank& rank, const Stretch& stretch, const std::vector<trace::TrackId>& threads) {
   const Row launch = rank.events.launch[stretch.ender];
   const std::int64_t middle = stretch.span.begin + stretch.span.length() / 2;

@@ -13,11 +13,11 @@ namespace stepscope::analyze {
 /// One stretch. Times in ns; `start` counts from the first event of the file.
 struct HostBoundStretch {
   std::int64_t rank, device, start, length;
-  std::int64_t step;        ///< of the event that ended it; report::kNoInt outside all steps
-  derive::IdleCause cause;  ///< of most of it
+  std::int64_t step;        ///< step of the event that ended it; report::kNoInt outside all steps
+  derive::IdleCause cause;  ///< cause with the largest part of it
   std::string host;         ///< the innermost host range that covers half of it; "" for none
-  std::string op, thread;   ///< of that range
-  std::string next;         ///< the event that ended it
+  std::string op, thread;   ///< of `host`: its operator, its thread
+  std::string next;         ///< name of the event that ended it
 };
 extern const report::Sheet<HostBoundStretch> kStretchSheet;
 

@@ -21,7 +21,7 @@ using trace::kNoRow;
 using trace::Rank;
 using trace::Row;
 
-/// Outermost annotation above a row that is not a step mark.
+/// Outermost annotation above a row, excluding step marks.
 std::string_view region_of(const trace::Trace& trace, const Rank& rank, Row row) {
   std::string_view region;
   for (Row at = rank.events.parent[row]; at != kNoRow; at = rank.events.parent[at])
@@ -52,10 +52,10 @@ IdleGap gap_of(const trace::Trace& trace, const Rank& rank, const IdlePiece& pie
 
 constexpr std::size_t kMaxGaps = 50;
 
-/// Launched and not started for so long with nothing running: no launch takes it, records are missing.
+/// A launch never takes this long to start on an idle device: records are missing.
 constexpr std::int64_t kLongPending = 500'000;  // ns
 
-/// The part of a pending piece behind the return of its launch call: a call may load code before it launches.
+/// Length of a pending piece after its launch call returned: a call may load code before it launches.
 std::int64_t behind_launch(const Rank& rank, const IdlePiece& piece) {
   const Row launch = piece.ender == kNoRow ? kNoRow : rank.events.launch[piece.ender];
   const std::int64_t returned = launch == kNoRow ? piece.span.begin : rank.events.end[launch];

@@ -20,12 +20,12 @@ struct IdleByCause {
   double share;           ///< time ÷ window
 };
 
-/// Of one rank, means over its devices, ns.
+/// Idle time of one rank, means over its devices, ns.
 struct IdleTotals {
   std::int64_t rank = -1;
   std::int64_t late = 0;          ///< all causes but pending
-  std::int64_t pending = 0;       ///< launched and not started
-  std::int64_t pending_long = 0;  ///< of that, stretches of 0.5 ms and more behind the launch call's return
+  std::int64_t pending = 0;       ///< launched but not started
+  std::int64_t pending_long = 0;  ///< of `pending`, parts of ≥ 0.5 ms after the launch call returned
 };
 
 /// One of the longest pieces. Times in ns; `start` counts from the first event of the file.

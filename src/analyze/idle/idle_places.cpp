@@ -27,11 +27,11 @@ using trace::Row;
 constexpr std::size_t kMaxPlaces = 200;
 
 struct Around {
-  InLoop gap = InLoop::in_step;  ///< `between_steps` when a step begins inside its gap
-  bool after_loading = false;    ///< behind a wait for data, and nothing was launched since
+  InLoop gap = InLoop::in_step;  ///< `between_steps` if a step begins inside the gap
+  bool after_loading = false;    ///< after a wait for data, before the next launch
 };
 
-/// When the calls began that launched device work, ascending.
+/// Start times of the calls that launched device work, ascending.
 std::vector<std::int64_t> launch_times(const Rank& rank) {
   const trace::EventTable& e = rank.events;
   std::vector<std::int64_t> times;
@@ -41,8 +41,8 @@ std::vector<std::int64_t> launch_times(const Rank& rank) {
   return times;
 }
 
-/// Whether none of the step's work (`launches`, ascending) has begun since the host was last given data. A
-/// device that was still busy then goes idle in the midst of what the host does with the batch.
+/// Whether a time lies after a wait for data and before the next of `launches` (ascending). A device that is
+/// still busy when the wait ends becomes idle later, while the host works on the batch.
 class SinceLoading {
  public:
   SinceLoading(timeline::IntervalSet loading, std::vector<std::int64_t> launches)
@@ -61,7 +61,7 @@ class SinceLoading {
   std::vector<std::int64_t> launches_;
 };
 
-/// `same_gap`: whether two neighbouring pieces are parts of one gap.
+/// `same_gap`: whether two pieces belong to the same gap.
 template <class SameGap>
 std::vector<Around> around_pieces(const Rank& rank, const Column<IdlePiece>& pieces,
                                   const SinceLoading& since_loading, SameGap same_gap) {
@@ -94,7 +94,7 @@ struct KeyHash {
 };
 struct Sum {
   std::int64_t count = 0, time = 0, longest = 0;
-  Row row = kNoRow;  ///< of the longest part
+  Row row = kNoRow;  ///< host range of the longest part
 };
 
 using Sums = std::unordered_map<Key, Sum, KeyHash>;
@@ -107,7 +107,7 @@ Sums summed(const Rank& rank, const Column<IdlePiece>& pieces, const std::vector
   for (const derive::IdlePlace& place : places) {
     const IdlePiece& piece = pieces[place.piece];
     const Row launch = piece.ender == kNoRow ? kNoRow : e.launch[piece.ender];
-    // What is open until the launch begins is already on its way to the device.
+    // A range that is still open when the launch begins already leads to this launch.
     const bool ends_before = place.row == kNoRow || launch == kNoRow || e.end[place.row] < e.start[launch];
     const InLoop at =
         around[place.piece].after_loading && ends_before ? InLoop::after_loading : around[place.piece].gap;
@@ -121,7 +121,7 @@ Sums summed(const Rank& rank, const Column<IdlePiece>& pieces, const std::vector
   return sums;
 }
 
-/// `devices`: how many the times are means over.
+/// `devices`: number of devices to average over.
 void add_places(std::vector<HostPlace>& places, const trace::Trace& trace, const Rank& rank, const Sums& sums,
                 std::int64_t devices, std::int64_t steps) {
   std::vector<const std::pair<const Key, Sum>*> order;
@@ -186,7 +186,7 @@ void add_host_places(std::vector<HostPlace>& places, const Derived& derived, con
   std::vector<std::int64_t> begins = derive::forward_begins(trace, rank);
   timeline::IntervalSet loading;
   if (!begins.empty())
-    loading = derive::loading_time(trace, rank);  // else nothing comes before a forward pass
+    loading = derive::loading_time(trace, rank);  // without a forward pass nothing is after loading
   const std::vector<Around> around =
       around_pieces(rank, pieces, SinceLoading(std::move(loading), std::move(begins)),
                     [](const IdlePiece& a, const IdlePiece& b) {

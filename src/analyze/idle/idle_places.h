@@ -1,4 +1,4 @@
-// Host time by the place in the program: idle time of devices, or all time of a main thread without one.
+// Time by place in the program: the idle time of devices, or, without a device, all time of the main thread.
 #pragma once
 
 #include <string>
@@ -13,18 +13,19 @@ namespace stepscope::analyze {
 /// Where in the training loop a piece of time lies.
 enum class InLoop : std::uint8_t {
   in_step,
-  between_steps,  ///< a step begins inside its gap
-  after_loading   ///< behind a wait for data, and nothing was launched since
+  between_steps,  ///< a step begins inside the same gap
+  after_loading   ///< after a wait for data, before the next launch
 };
 std::string_view name_of(InLoop where);
 
-/// Time of one cause in one host range. Times in ns of the window, means over the rank's devices.
+/// Time of one cause in one host range. Times in ns within the window; `time` and `per_step` are means over
+/// the rank's devices.
 struct HostPlace {
   std::int64_t rank;
   derive::IdleCause cause;
   std::string place;   ///< the innermost host range; "" for none
-  std::string source;  ///< the line behind the longest part
-  std::string region;  ///< the outermost user range, step marks aside
+  std::string source;  ///< source line of the longest part
+  std::string region;  ///< the outermost user range, excluding step marks
   InLoop where;
   std::int64_t count, time;
   std::int64_t per_step;  ///< report::kNoInt without steps
@@ -32,12 +33,12 @@ struct HostPlace {
 };
 extern const report::Sheet<HostPlace> kPlaceSheet;
 
-/// Adds a rank's places, most time first. `steps`: complete ones chosen.
+/// Adds a rank's places, most time first. `steps`: number of complete chosen steps.
 void add_idle_places(std::vector<HostPlace>& places, const Derived& derived, const trace::Rank& rank,
                      std::int64_t steps);
 
-/// The same of a rank without device work: all time of its main thread. A gap is time without operators;
-/// `after_loading` lasts until an operator begins that has a backward pass.
+/// The same for a rank without device work, over all time of its main thread. A gap is time without
+/// operators; `after_loading` lasts until the first operator with a backward pass begins.
 void add_host_places(std::vector<HostPlace>& places, const Derived& derived, const trace::Rank& rank,
                      std::int64_t steps);
 

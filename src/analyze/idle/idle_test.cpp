@@ -25,8 +25,8 @@ TEST(Idle, ALaunchCallThatTakesLongIsNoMissingRecord) {
   EXPECT_EQ(totals(2050), (Cells{"0", "2000000", "0"}));
 }
 
-// The device waits 30, 50 and 10 µs while aten::mm runs, in three lines: the place has the line of the
-// longest.
+// The device waits 30, 50 and 10 µs while aten::mm runs, called from three source lines. The place has the
+// line of the longest wait.
 TEST(Idle, APlaceHasTheLineOfItsLongestPart) {
   const report::Report report = test::answer("idle", test::open_events(R"J(
   {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 5, "tid": 5, "ts": 0, "dur": 200},

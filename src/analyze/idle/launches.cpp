@@ -28,7 +28,7 @@ using trace::Rank;
 using trace::Row;
 using trace::StringId;
 
-/// An unloaded launch starts in 2 to 5 µs; above this the event had to wait for another.
+/// ns. An unloaded launch starts in 2 to 5 µs; with a longer delay the event waited for other work.
 constexpr std::int64_t kQueueWasEmpty = 10'000;
 
 struct StreamSum {

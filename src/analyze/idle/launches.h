@@ -12,16 +12,15 @@
 
 namespace stepscope::analyze {
 
-/// One stream of a device. Times in ns; of the delays, `depth` and `blocked` nothing is known where no event
-/// has its launch.
+/// One stream of a device. Times in ns. Without recorded launches, delays, `depth` and `blocked` are unknown.
 struct StreamDelays {
   std::int64_t rank = -1, device = 0, stream = 0;
   std::int64_t events = 0, launches = 0;
   std::int64_t median = report::kNoInt, p90 = report::kNoInt,
-               longest = report::kNoInt;  ///< delay of an event
+               longest = report::kNoInt;  ///< delay of an event after its launch
   double queue_empty = report::kNoReal;   ///< events that started at once / events with a launch
-  std::int64_t depth = report::kNoInt;    ///< most launches queued
-  std::int64_t blocked = report::kNoInt;  ///< in launch calls that waited for the device
+  std::int64_t depth = report::kNoInt;    ///< max launches queued
+  std::int64_t blocked = report::kNoInt;  ///< time in launch calls that waited for the device
 };
 
 /// Launch calls of one name. Times in ns.
@@ -29,18 +28,18 @@ struct LaunchCalls {
   std::int64_t rank;
   std::string name;
   std::int64_t count, total, median, longest;
-  std::int64_t events;  ///< that they launched
+  std::int64_t events;  ///< device events that the calls launched
 };
 
 /// Launches of one graph. Times in ns.
 struct GraphLaunches {
   std::int64_t rank;
   std::string name;
-  std::int64_t graph;  ///< its id; report::kNoInt where it is not recorded
+  std::int64_t graph;  ///< graph id; report::kNoInt if not recorded
   std::int64_t count, events, call_time, device_time;
 };
 
-/// Runtime calls of one name that start no device work, wait for none and allocate nothing. Times in ns.
+/// Runtime calls of one name that neither start device work, nor wait for it, nor allocate. Times in ns.
 struct RuntimeCalls {
   std::int64_t rank;
   std::string name;

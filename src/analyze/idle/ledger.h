@@ -1,4 +1,4 @@
-// Who owned each nanosecond of each device, and who waited for whom.
+// The owner of each nanosecond of each device, and what bounds each rank.
 #pragma once
 
 #include <string>
@@ -10,17 +10,17 @@
 
 namespace stepscope::analyze {
 
-/// What one owner had of a device's window; idle time by its cause.
+/// Time of a device's window with one owner; idle time is split by cause.
 struct OwnedTime {
   std::int64_t rank, device;
   derive::Owner owner;
-  derive::IdleCause cause;  ///< of Owner::idle
+  derive::IdleCause cause;  ///< only for Owner::idle
   std::int64_t time;        ///< ns
   std::int64_t per_step;    ///< ns
   double share;             ///< of the window
 };
 
-/// Of one rank. Without device work there are no numbers, and the limit is unknown.
+/// What bounds one rank. Without device work there are no numbers, and the limit is unknown.
 struct RankLimit {
   std::int64_t rank = -1;
   bool has_device = false;

@@ -5,7 +5,7 @@ namespace {
 
 using test::Cells;
 
-// Two steps of 100 µs. Each: op [0,40), launch [40,44), kernel 46 … 96, sync 50 … 98 (second step: from 100).
+// Two steps of 100 µs. Each: op [0,40), launch [40,44), kernel 46 … 96, sync 50 … 98 (second step: + 100).
 TEST(LedgerAnalysis, OwnersAndBound) {
   const trace::Trace trace = test::open_events(R"J(
     {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 5, "tid": 5, "ts": 0, "dur": 100},
@@ -28,13 +28,13 @@ TEST(LedgerAnalysis, OwnersAndBound) {
   EXPECT_EQ(test::cells(report.tables[1], "per_step"), (Cells{"50000", "2000", "22000", "20000", "6000"}));
   EXPECT_EQ(test::cells(report.tables[2], "fact"), (Cells{"step", "idle", "late", "latency", "blocked",
                                                           "exposed_communication", "lag_growth", "prompt"}));
-  // T: the first step's device end is 96 from the window's start, the second's 100 later; the lower of two.
+  // T is the lower of two: 96 for the first step, from the window's start, and 100 for the second.
   EXPECT_EQ(test::cells(report.tables[2], "per_step"),
             (Cells{"96000", "50000", "44000", "6000", "48000", "0", "0", "-"}));
   EXPECT_EQ(test::cells(report.tables[0], "bound"), Cells{"mixed"});  // late 44 %, blocked 48 %, idle 50 %
 }
 
-// The wait behind the last step (from 100 on) is not the step's: the host asks late and never waits in it.
+// The wait from 100 on comes after the step. Within the step the host launches late and never waits.
 TEST(LedgerAnalysis, AWaitBehindTheLastStepDoesNotCount) {
   const trace::Trace trace = test::open_events(R"J(
     {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 5, "tid": 5, "ts": 0, "dur": 100},

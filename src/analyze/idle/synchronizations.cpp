@@ -30,14 +30,14 @@ using trace::Row;
 
 constexpr std::int64_t kMinWait = 1'000;
 
-/// A copy whose host memory is pageable or not stated: the runtime has to stay for it.
+/// Whether a copy's host memory is pageable or not recorded: the runtime must wait for such a copy.
 bool through_pageable_memory(std::string_view copy) {
   const derive::HostMemory memory = derive::host_memory(copy);
   return memory == derive::HostMemory::pageable ||
          (memory == derive::HostMemory::unknown && copy.find("Host") != std::string_view::npos);
 }
 
-/// Some runtimes record a call and the call it makes.
+/// Some runtimes record both a call and a call nested in it.
 bool inside_waiting_call(const EventTable& e, const std::vector<bool>& waited, Row row) {
   constexpr int kMaxNested = 16;
   Row at = e.parent[row];
@@ -70,7 +70,7 @@ std::vector<Row> blocking_calls(const trace::Trace& trace, const Rank& rank) {
   return calls;
 }
 
-/// What the device did around blocking calls.
+/// Device work around blocking calls.
 class DeviceAround {
  public:
   explicit DeviceAround(const std::vector<derive::DeviceBusy>& devices) : busy_(derive::busy_time(devices)) {}
@@ -86,8 +86,8 @@ class DeviceAround {
     if (next == parts.end() || next->begin <= from) return {};
     return {from, std::min(next->begin, next_call)};
   }
-  /// From the end of the last device work in a call until it returned. Gaps before that were ended by work
-  /// that had been launched already.
+  /// From the end of the last device work in a call until the call returned. Earlier gaps do not count: they
+  /// ended with work that was already launched.
   Interval drained_in(Interval span) const {
     const auto parts = busy_.set().parts();
     const auto next = std::lower_bound(parts.begin(), parts.end(), span.end,
@@ -100,7 +100,7 @@ class DeviceAround {
   timeline::MeasuredSet busy_;
 };
 
-/// The copy that a waiting call is about: the one it launched, else the last one that its op launched.
+/// The copy that a waiting call waits for: the copy it launched, else the last copy that its op launched.
 class CopyOfCall {
  public:
   CopyOfCall(const trace::Trace& trace, const Rank& rank)

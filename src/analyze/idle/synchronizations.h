@@ -1,4 +1,4 @@
-// Every call that made the host wait for the device, and what that wait cost: the idle time it left behind.
+// Calls that make the host wait for the device, and their cost: the idle time that they cause.
 #pragma once
 
 #include <string>
@@ -17,16 +17,16 @@ struct Synchronization {
   std::string call, op, copy, source;  ///< "" for none
   derive::CopyDirection direction{};   ///< of the copy
   std::int64_t count = 0;
-  std::int64_t cost = report::kNoInt;    ///< idle time in them, after the device's work, and behind them
-  std::int64_t refill = report::kNoInt;  ///< of that, behind them
+  std::int64_t cost = report::kNoInt;    ///< idle time from the last device work to the return, plus `refill`
+  std::int64_t refill = report::kNoInt;  ///< idle time from the return until device work starts
   std::int64_t total = 0;
-  std::int64_t busy = report::kNoInt;  ///< of `total`, with device work beside it
+  std::int64_t busy = report::kNoInt;  ///< of `total`, while device work runs
   std::int64_t longest = 0;
-  std::int64_t bytes = report::kNoInt;  ///< of their copies
+  std::int64_t bytes = report::kNoInt;  ///< bytes of their copies
 };
 
 struct Synchronizations {
-  std::vector<Synchronization> calls;  ///< of each rank, most cost first
+  std::vector<Synchronization> calls;  ///< per rank, most cost first
   std::vector<std::string> notes;
 };
 Synchronizations synchronizations_of(const Derived& derived);

@@ -7,11 +7,11 @@ using test::Cells;
 using test::cells;
 
 // Host thread 5, a Python frame train.py over all:
-//   item [100,200) with a copy call [110,150) that stays for its copy, and a stream synchronize [150,180)
+//   item [100,200) with a copy call [110,150) that waits for its copy, and a stream synchronize [150,180)
 //   a launch [230,234) of k2
 // Device: k1 [90,120), copy [140,145), k2 [240,260).
 // Copy call: device idle [145,150) after its copy; its refill ends at once, where the synchronize begins.
-// Cost 5. Synchronize: idle all through, 30; refill [180,240) without the loader's [190,220): 30. Cost 60.
+// Cost 5. Synchronize: idle throughout, 30; refill [180,240) minus the loader's [190,220): 30. Cost 60.
 constexpr const char* kEvents = R"J(
   {"ph": "X", "cat": "python_function", "name": "train.py(12): step", "pid": 5, "tid": 5, "ts": 50, "dur": 400},
   {"ph": "X", "cat": "python_function", "name": "torch/_tensor.py(9): item", "pid": 5, "tid": 5, "ts": 90, "dur": 120},
@@ -36,8 +36,8 @@ TEST(Synchronizations, CostIsIdleTimeAndNotWaiting) {
   EXPECT_EQ(cells(table, "cost"), (Cells{"60000", "5000"}));
 }
 
-// A pinned copy that its call does not stay for, and a synchronize of half a microsecond: neither waits. The
-// one after the last device work costs its own 10 µs and leaves nothing to refill.
+// A pinned copy whose call does not wait for it, and a synchronize of half a microsecond: neither is a wait.
+// The synchronize after the last device work costs its own 10 µs and has no refill.
 TEST(Synchronizations, WhatDoesNotWait) {
   const report::Report report = test::answer("synchronizations", test::open_events(R"J(
     {"ph": "X", "cat": "cuda_runtime", "name": "cudaMemcpyAsync", "pid": 5, "tid": 5, "ts": 100, "dur": 10, "args": {"correlation": 1}},
@@ -53,7 +53,7 @@ TEST(Synchronizations, WhatDoesNotWait) {
   EXPECT_NE(report.notes[0].find("with_stack"), std::string::npos);
 }
 
-// Without device rows what a wait cost cannot be told.
+// Without device rows the cost of a wait is unknown.
 TEST(Synchronizations, NoDevice) {
   const report::Report report = test::answer("synchronizations", test::open_events(R"J(
     {"ph": "X", "cat": "cuda_runtime", "name": "cudaDeviceSynchronize", "pid": 5, "tid": 5, "ts": 200, "dur": 10})J"));

@@ -81,7 +81,7 @@ class Finder {
     return dims_.id(op) != trace::kEmptyString ? dims_.id(op) : old_dims_.id(op);
   }
 
-  /// Marks the rows below forward convolutions whose next sibling is a batch norm.
+  /// Marks the rows at and below forward convolutions whose next sibling op is a batch norm.
   void find_biases(const Trace& trace) {
     trace::AskedOnce forward(trace.strings, is_forward_convolution);
     trace::AskedOnce norm(trace.strings, [](std::string_view op) { return op == "aten::batch_norm"; });

@@ -1,5 +1,4 @@
-// Convolutions that another setting would make cheaper: fallback kernels, and biases that a norm takes away
-// again.
+// Convolutions that another setting makes cheaper: fallback kernels, biases that a following norm cancels.
 #pragma once
 
 #include <string>
@@ -11,15 +10,15 @@
 namespace stepscope::analyze {
 
 enum class ConvFlaw : std::uint8_t {
-  fallback,      ///< kernels that cuDNN takes where it has not measured which one is fastest
-  needless_bias  ///< what adds the bias of a convolution that a batch norm follows
+  fallback,      ///< kernels that cuDNN picks without measuring which is fastest
+  needless_bias  ///< kernels that add the bias of a convolution right before a batch norm
 };
 std::string_view name_of(ConvFlaw flaw);
 
-/// Sizes of convolutions over the steps.
+/// How the sizes of convolutions vary over the steps.
 enum class ConvSizes : std::uint8_t {
   unknown,  ///< not recorded, or one step only
-  fixed,    ///< each size comes in more than one step
+  fixed,    ///< each size occurs in more than one step
   varying
 };
 /// "fixed"; "" for unknown.
@@ -30,8 +29,8 @@ struct ConvSetup {
   ConvFlaw what;
   std::int64_t kernels, time;  ///< ns
   double share;                ///< of the time of all compute kernels
-  ConvSizes sizes;             ///< of those with fallback kernels
-  std::string kernel;          ///< the longest
+  ConvSizes sizes;             ///< of the convolutions with fallback kernels
+  std::string kernel;          ///< name of the longest kernel
 };
 
 void add_conv_setup(std::vector<ConvSetup>& setups, const trace::Trace& trace, const trace::Rank& rank,

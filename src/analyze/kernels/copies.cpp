@@ -23,7 +23,7 @@ using trace::Rank;
 using trace::Row;
 
 constexpr std::int64_t kSmall = 65'536, kLarge = 8'000'000;  // bytes
-constexpr double kFastest = 1e18;                            // bytes/s: more is no rate
+constexpr double kFastest = 1e18;                            // bytes/s; higher rates are capped
 
 bool only_copies(std::string_view op) {
   return op == "aten::copy_" || op == "aten::_to_copy" || op == "aten::to";
@@ -41,10 +41,10 @@ bool makes_tensors(std::string_view op) {
 struct CopyGroup {
   trace::StringId name = trace::kEmptyString, op = trace::kEmptyString;
   std::int64_t count = 0, small = 0, created = 0, bytes = 0, total = 0, exposed = 0, host = 0;
-  std::vector<std::int64_t> rates;  ///< of large ones, bytes per second
+  std::vector<std::int64_t> rates;  ///< of large copies, bytes/s
 };
 
-/// Copies of one rank in a window, by their name and the operator that asked for them.
+/// Groups the copies of one rank in a window by name and by the operator that launched them.
 class CopyGatherer {
  public:
   CopyGatherer(const trace::Trace& trace, const Rank& rank, const std::vector<derive::DeviceBusy>& devices)
@@ -91,7 +91,7 @@ class CopyGatherer {
   }
 
  private:
-  /// The operator above aten::to and what it calls; the outermost of those when nothing is above them.
+  /// The operator above aten::to and its callees; the outermost of those if no operator is above them.
   Row above_copies(Row op) {
     Row at = op;
     while (copies_(e_.name[at])) {
@@ -102,7 +102,7 @@ class CopyGatherer {
     return at;
   }
 
-  /// Whether `op` moves what the operator right before it made.
+  /// Whether `op` copies a tensor that the operator right before it created.
   bool follows_maker(Row op) {
     if (!copies_(e_.name[op]) || op == 0) return false;
     Row at = op - 1;
@@ -116,7 +116,7 @@ class CopyGatherer {
   const EventTable& e_;
   trace::ArgReader bytes_;
   trace::AskedOnce<bool (*)(std::string_view)> copies_, makers_;
-  std::unordered_map<std::int64_t, timeline::MeasuredSet> alone_;  // by device: only copies and fills run
+  std::unordered_map<std::int64_t, timeline::MeasuredSet> alone_;  // by device: copies without kernels
   std::unordered_map<std::uint64_t, std::size_t> index_;
   std::vector<CopyGroup> groups_;
 };

@@ -5,8 +5,8 @@ namespace {
 
 using test::Cells;
 
-// A kernel from 100 to 300 µs; a copy of 8 MB from 200 to 400 beside and behind it, for aten::to inside
-// model::load, right after aten::zeros; and one of 4 bytes from 400 to 410 for nobody.
+// A kernel from 100 to 300 µs. A copy of 8 MB from 200 to 400, during and after the kernel, launched by
+// aten::to right after aten::zeros. A copy of 4 bytes from 400 to 410 without an operator.
 TEST(Copies, ByOperator) {
   const trace::Trace trace = test::open_events(R"J(
 {"ph": "X", "cat": "cpu_op", "name": "aten::zeros", "pid": 5, "tid": 5, "ts": 5, "dur": 2},

@@ -1,4 +1,4 @@
-// Hardware counters of profiled ranges, beside the kernel and the operators they belong to.
+// Hardware counters of profiled ranges, with the kernel and the operators that they belong to.
 #include <algorithm>
 #include <set>
 

@@ -13,9 +13,9 @@ namespace stepscope::analyze {
 /// ns by kind of kernel.
 using ChainedTime = std::array<std::int64_t, derive::kKernelKinds>;
 
-/// What goes of the time of element-wise kernels when each run of them becomes one kernel. A run: kernels of
-/// kinds pointwise, cast, copy and concat with one grid (so over as many elements), next to each other on
-/// their stream. Each of k reads and writes memory once, the fused one does so once for all: (k-1)/k goes.
+/// Time of element-wise kernels saved if each run of them becomes one kernel. A run: consecutive kernels of
+/// one stream, of kinds pointwise, cast, copy and concat, with the same grid, so with equally many elements.
+/// Each of its k kernels reads and writes memory once, the fused kernel once for all: this saves (k-1)/k.
 ChainedTime chained_time(const trace::Trace& trace, const trace::Rank& rank, const StepChoice& choice);
 
 }  // namespace stepscope::analyze

@@ -19,10 +19,10 @@ using trace::Trace;
 constexpr std::size_t kMinSteps = 5;
 constexpr double kSlower = 1.05;
 
-/// Lengths of the kernels of one name, grid and block by step.
+/// By step: lengths of the kernels of one name, grid and block.
 using Lengths = std::vector<std::vector<std::int64_t>>;
 
-/// Indexes of the complete steps behind the first, which may still be warming up.
+/// Indexes of the complete steps after the first step, which may still be warming up.
 std::vector<std::size_t> steps_of(const Rank& rank) {
   std::vector<std::size_t> steps;
   for (const StepSpan& span : step_spans(rank))
@@ -52,7 +52,7 @@ std::vector<Lengths> groups_of(const Trace& trace, const Rank& rank, const std::
   return groups;
 }
 
-/// What the file's times are multiples of, ns: 1, or 1,000 where all kernels take whole µs.
+/// Resolution of the file's times in ns: 1,000 if all kernels take whole µs, else 1.
 std::int64_t grain_of(const std::vector<Lengths>& groups) {
   constexpr std::int64_t kMicrosecond = 1'000;
   for (const Lengths& lengths : groups)
@@ -71,19 +71,19 @@ std::int64_t median_of(const Lengths& lengths, std::size_t from, std::size_t to)
 
 struct Drift {
   std::int64_t groups = 0, kernels = 0, slower = 0, total = 0;
-  double before = 0, after = 0;  ///< a step's kernels at the median of the first and of the last third, ns
-  std::vector<std::int64_t> length;  ///< of these kernels by step, ns
+  double before = 0, after = 0;      ///< a step's kernel time at the medians of the first and last third, ns
+  std::vector<std::int64_t> length;  ///< sum over the kernels by step, ns
 
   double pace() const { return before > 0 ? after / before : 1; }
-  /// Mean length of the first third's steps, ns.
+  /// Mean kernel time of the steps in the first third, ns.
   double usual() const {
     const std::size_t third = length.size() / 3;
     std::int64_t sum = 0;
     for (std::size_t step = 0; step < third; ++step) report::add_to(sum, length[step]);
     return static_cast<double>(sum) / static_cast<double>(third);
   }
-  /// The first step from which on all are nearer to the last third's pace than to the first third's; none
-  /// when no step is.
+  /// Index of the first step from which on all steps are closer to the last third's pace than to the first
+  /// third's; length.size() without such a step.
   std::size_t since() const {
     const double limit = usual() * (1 + (pace() - 1) / 2);
     std::size_t step = length.size();

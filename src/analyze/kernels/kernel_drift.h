@@ -1,4 +1,4 @@
-// The same kernels at the end of a recording and at its begin: what changes then is the clock.
+// The same kernels at the begin and at the end of a recording: a difference comes from the clock.
 #pragma once
 
 #include <vector>
@@ -8,20 +8,19 @@
 
 namespace stepscope::analyze {
 
-/// Of a rank's kernels of one name, grid and block that run in every complete step but the first. Where the
-/// file has whole µs, groups under 20 µs do not count among the slower ones nor the others: they cannot show
-/// 5 %. Times in ns.
+/// A rank's kernels that run in every complete step but the first, grouped by name, grid and block. If the
+/// file has whole µs, `groups` and `slower` skip groups under 20 µs: they cannot show 5 %. Times in ns.
 struct KernelDrift {
   std::int64_t rank, groups;
   std::int64_t kernels;  ///< per step
-  double slower;         ///< share of groups that are slower in the last third of the steps than in the first
-  double pace;           ///< last third ÷ first third
-  std::int64_t since_step;  ///< from there on all are nearer to the last third; report::kNoInt when none is
-  std::int64_t excess;      ///< what these steps take beyond the first third
+  double slower;         ///< share of groups over 5 % slower in the last third of the steps than in the first
+  double pace;           ///< kernel time, last third ÷ first third
+  std::int64_t since_step;  ///< from it on, all steps are closer to the last third; kNoInt if none
+  std::int64_t excess;      ///< time of the steps from `since_step` on, beyond the mean of the first third
   std::int64_t total;
 };
 
-/// Adds nothing with under five steps.
+/// Adds nothing for fewer than five complete steps.
 void add_kernel_drift(std::vector<KernelDrift>& drifts, const trace::Trace& trace, const trace::Rank& rank);
 extern const report::Sheet<KernelDrift> kKernelDriftSheet;
 

@@ -1,4 +1,4 @@
-// Kernels put together by name, or by name, op and launch properties.
+// Kernels grouped by name, or by name, op and launch properties.
 #pragma once
 
 #include <cmath>
@@ -12,7 +12,7 @@
 
 namespace stepscope::analyze {
 
-/// What makes two kernels one row. By name only, the others stay empty.
+/// Kernels with equal keys form one group. When grouping by name only, the other members stay empty.
 struct KernelKey {
   trace::StringId name = trace::kEmptyString, op = trace::kEmptyString, grid = trace::kEmptyString,
                   block = trace::kEmptyString;
@@ -20,7 +20,7 @@ struct KernelKey {
   friend bool operator==(const KernelKey&, const KernelKey&) = default;
 };
 
-/// Mean of a recorded arg over the events that have it, each weighted with its duration.
+/// Mean of a recorded arg over the events that have it, weighted by duration.
 struct WeightedMean {
   double sum = 0, weight = 0;
   void add(std::optional<double> value, std::int64_t duration) {
@@ -34,7 +34,7 @@ struct WeightedMean {
 struct KernelGroup {
   KernelKey key;
   std::vector<std::int64_t> durations;
-  std::int64_t total = 0, small = 0;  ///< ns; small: of kernels with fewer blocks than multiprocessors
+  std::int64_t total = 0, small = 0;  ///< ns; `small`: of kernels with fewer blocks than multiprocessors
   WeightedMean blocks_per_sm, occupancy;
 
   std::int64_t count() const { return static_cast<std::int64_t>(durations.size()); }
@@ -42,7 +42,7 @@ struct KernelGroup {
 
 enum class KernelsBy : std::uint8_t { name, properties };
 
-/// The rank's kernels in the steps chosen, longest total first.
+/// The rank's kernels in the chosen steps, longest total first.
 std::vector<KernelGroup> kernel_groups(const trace::Trace& trace, const trace::Rank& rank,
                                        const StepChoice& choice, KernelsBy by);
 

@@ -28,7 +28,7 @@ CallTree call_tree_of(const trace::Rank& rank, const StepChoice& choice) {
   for (std::size_t i = out.items.size(); i-- > 0;) {
     CallOrKernel& item = out.items[i];
     item.kernels += item.device;
-    // Rows of devices are behind those of the host, and what a call holds is behind the call.
+    // Device rows come after host rows, and nested calls after their caller, so a parent has a lower index.
     if (item.parent >= 0 && static_cast<std::size_t>(item.parent) < i)
       out.items[static_cast<std::size_t>(item.parent)].kernels += item.kernels;
   }
@@ -40,7 +40,7 @@ struct Pattern {
   Time kernels = 0, calls = 0;
 };
 
-/// The operator's outermost calls that launch enough.
+/// Marks the operator's outermost calls that launch at least `least` device events.
 std::vector<bool> roots_of(const trace::Trace& trace, const CallTree& all, std::string_view name,
                            std::int64_t least) {
   trace::AskedOnce named(trace.strings,
@@ -58,7 +58,7 @@ std::vector<bool> roots_of(const trace::Trace& trace, const CallTree& all, std::
   return roots;
 }
 
-/// For each item the root it lies in, -1 for none.
+/// By item: the root that contains it, -1 for none.
 std::vector<std::int32_t> root_of_each(const CallTree& all, const std::vector<bool>& roots) {
   constexpr std::int32_t kUnknown = -2;
   std::vector<std::int32_t> root(all.items.size(), kUnknown);
@@ -104,7 +104,7 @@ void add_patterns(std::map<std::string, Pattern>& patterns, const trace::Trace& 
   }
 }
 
-/// Most frequent first; times in ns.
+/// One sequence of kernels below an operator; times in ns.
 struct Sequence {
   std::int64_t rank;
   std::string sequence;

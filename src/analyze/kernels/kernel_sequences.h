@@ -10,10 +10,10 @@
 
 namespace stepscope::analyze {
 
-/// A call or a device event: what it lies in, how deep, and how many device events lie below it.
+/// A call or a device event, with its parent, its depth and the number of device events below it.
 struct CallOrKernel {
   trace::Row row;
-  std::int32_t parent, depth;  ///< parent: position among the items of the rank; -1: none
+  std::int32_t parent, depth;  ///< parent: index into CallTree::items, -1 for none
   timeline::Time start, length;
   std::int64_t kernels = 0;
   bool device = false;
@@ -24,7 +24,7 @@ struct CallTree {
   std::vector<CallOrKernel> items;
 };
 
-/// Takes the params "operator" and "least".
+/// Reads the params "operator" and "least".
 report::Report sequences_in(const std::vector<CallTree>& ranks, const trace::Trace& trace,
                             const report::Params& params);
 

@@ -61,7 +61,7 @@ KernelTimes times_of(const trace::Trace& trace, const Rank& rank, KernelGroup& g
           derive::is_collective_kernel(name)};
 }
 
-/// "yes", "no" or, when the name does not tell, "".
+/// "yes", "no", or "" if the kernel's name does not decide it.
 std::string matrix_cores_text(const KernelTimes& of) {
   return of.matrix_cores == MatrixCores::yes ? "yes" : of.matrix_cores == MatrixCores::no ? "no" : "";
 }
@@ -167,7 +167,7 @@ const report::Sheet<KernelKindTimes> kKindSheet{
      {"small_grid_share", &KernelKindTimes::small, Unit::share, Role::detail},
      {"chained_share", &KernelKindTimes::chained, Unit::share, Role::detail}}};
 
-/// Returns whether kernels record how they fill the device.
+/// Returns whether any kernel records how it fills the device.
 bool add_kernels(Kernels& of, const trace::Trace& trace, const Rank& rank, const StepChoice& choice,
                  KernelsBy by) {
   std::vector<KernelGroup> groups = kernel_groups(trace, rank, choice, by);

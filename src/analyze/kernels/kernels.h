@@ -1,5 +1,4 @@
-// Which kernels the device ran, for how long and how well they fill it; below that, short kernels, and copies
-// and fills.
+// Which kernels ran on the device, how long, and how well they fill it; short kernels, copies and fills.
 #pragma once
 
 #include <string>
@@ -16,15 +15,15 @@
 
 namespace stepscope::analyze {
 
-/// Kernels of one row. Times in ns; `op` to `shared_memory` only by properties.
+/// Kernels of one row. Times in ns; `op` to `shared_memory` are set only when grouping by properties.
 struct KernelTimes {
   std::int64_t rank;
   std::string name, op, grid, block;
-  std::int64_t registers, shared_memory;  ///< of a thread; bytes of a block
+  std::int64_t registers, shared_memory;  ///< per thread; bytes per block
   std::int64_t count, total;
-  double share;  ///< of the time of all the rank's kernels
+  double share;  ///< of the total time of the rank's kernels
   std::int64_t mean, p50, p95, min, max;
-  double blocks_per_sm, occupancy;  ///< weighted with durations
+  double blocks_per_sm, occupancy;  ///< means weighted by duration
   derive::MatrixCores matrix_cores;
   bool communication;
 };
@@ -32,9 +31,9 @@ struct KernelTimes {
 /// Kernels shorter than `below`. Times in ns.
 struct ShortKernels {
   std::int64_t rank, below, count;
-  double share;  ///< of all the rank's kernels
+  double share;  ///< of the number of the rank's kernels
   std::int64_t total;
-  double time_share;  ///< of their time
+  double time_share;  ///< of the total time of the rank's kernels
 };
 
 /// Compute kernels of one kind. Times in ns.
@@ -43,8 +42,8 @@ struct KernelKindTimes {
   derive::KernelKind kind;
   std::int64_t count, total;
   double share;    ///< of the time of all the rank's compute kernels
-  double small;    ///< share of `total`: kernels with fewer blocks than multiprocessors
-  double chained;  ///< share of `total` that fusing runs of neighbours saves: chained_time()
+  double small;    ///< share of `total` in kernels with fewer blocks than multiprocessors
+  double chained;  ///< share of `total` saved by fusing runs of neighbours: chained_time()
 };
 
 struct Kernels {

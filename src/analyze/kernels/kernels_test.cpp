@@ -51,7 +51,7 @@ TEST(Kernels, ByProperties) {
   EXPECT_EQ(cells(table, "total"), (Cells{"12000", "5000", "3000"}));
 }
 
-// Of 8 µs in products 3 ran on half a block per multiprocessor; a collective is no compute.
+// Of 8 µs in products, 3 ran with half a block per multiprocessor. A collective is not a compute kernel.
 TEST(Kernels, Kinds) {
   const trace::Trace trace = test::open_events(R"(
     {"ph": "X", "cat": "kernel", "name": "volta_sgemm_128x64_nn", "pid": 0, "tid": 7, "ts": 0, "dur": 5, "args": {"blocks per SM": 2}},
@@ -79,7 +79,7 @@ TEST(Kernels, ShortOnesAndCopies) {
   EXPECT_EQ(cells(copies, "bytes"), (Cells{"4000", "8"}));
   EXPECT_EQ(cells(copies, "total"), (Cells{"3000", "1000"}));
   EXPECT_EQ(cells(copies, "bytes_per_s"),
-            (Cells{"2e+09", "8e+06"}));  // 4,000 bytes in the 2 µs that carried them
+            (Cells{"2e+09", "8e+06"}));  // 4,000 bytes in 2 µs: the other copy has no size
 }
 
 TEST(Kernels, NothingRecorded) {

@@ -33,7 +33,8 @@ bool is_own(std::string_view kernel) {
          !derive::is_library_kernel(kernel);
 }
 
-/// One name. Means weigh each kernel with its length; `known` is the length of those that record both.
+/// Kernels of one name. `occupancy` and `blocks` are sums weighted by length over the kernels that record
+/// both; `known` is the length of these kernels.
 struct OccupancyGroup {
   StringId name;
   std::int64_t count = 0, total = 0, known = 0;
@@ -64,7 +65,7 @@ derive::OccupancyLimit limit_of(const Trace& trace, const Rank& rank, Row kernel
                                  *device);
 }
 
-/// Bytes of all tensors that the kernel's operator names / what device memory moves meanwhile.
+/// Bytes of all tensors of the kernel's operator / bytes that device memory can move during the kernel.
 double bandwidth_share(const Trace& trace, const Rank& rank, Row kernel) {
   const Row op = rank.events.op[kernel];
   const trace::Device* device = device_of(rank, kernel);

@@ -12,7 +12,7 @@ using trace::Kind;
 using trace::Rank;
 using trace::Row;
 
-/// `timed` is the time of those whose size is recorded.
+/// `timed` is the time of the copies with a recorded size, `sized` their number.
 struct CopySum {
   trace::StringId name;
   std::int64_t count = 0, total = 0, bytes = 0, sized = 0, timed = 0;

@@ -31,7 +31,7 @@ using trace::Rank;
 using trace::Row;
 using trace::StringId;
 
-/// The argument that is the left operand; -1 for other operators.
+/// Index of the left operand among the arguments; -1 for other operators.
 int left_operand(std::string_view op) {
   if (op == "aten::mm" || op == "aten::bmm") return 0;
   return op == "aten::addmm" || op == "aten::baddbmm" || op == "aten::_addmm_activation" ? 1 : -1;
@@ -64,7 +64,7 @@ class ProductGatherer {
         units_(trace.strings,
                {rank.devices.empty() ? derive::KernelSetting{} : derive::setting_of(rank.devices.front())}) {}
 
-  /// A compute kernel.
+  /// Adds a compute kernel; only kernels below a product count.
   void add(Row kernel) {
     const Row op = e_.op[kernel];
     if (op == kNoRow || !is_product_(e_.name[op])) return;
@@ -149,7 +149,7 @@ class ProductGatherer {
   std::vector<ProductSum> products_;
 };
 
-/// Least time the device's peaks allow for one call, ns; 0 when it is not known.
+/// Min time that the device's peaks allow for one call, ns; 0 if not known.
 double least_time(const trace::Trace& trace, const Rank& rank, const ProductSum& p) {
   for (const trace::Device& d : rank.devices) {
     if (d.id != p.device) continue;
@@ -163,7 +163,7 @@ double least_time(const trace::Trace& trace, const Rank& rank, const ProductSum&
   return 0;
 }
 
-/// Of its longest kernel; kNoReal when it is not known.
+/// Waves of the product's longest kernel; kNoReal if not known.
 double waves_of(const trace::Trace& trace, const Rank& rank, const ProductSum& p) {
   if (p.longest_row == kNoRow) return kNoReal;
   std::int64_t multiprocessors = 0;
@@ -200,7 +200,7 @@ Product product_of(const trace::Trace& trace, const Rank& rank, const ProductSum
           std::string(trace.text(p.longest_kernel))};
 }
 
-/// Device time of attention in parts, by the size of its scores.
+/// Device time of attention computed in parts, by the size of its scores.
 class PartsGatherer {
  public:
   PartsGatherer(const trace::Trace& trace, const Rank& rank)
@@ -217,7 +217,7 @@ class PartsGatherer {
       of_.push_back(static_cast<std::size_t>(found - parts_.begin()));
     }
   }
-  /// A compute kernel.
+  /// Adds a compute kernel; only kernels within the attention count.
   void add(Row kernel) {
     const Row op = e_.op[kernel];
     if (attention_.empty() || op == kNoRow) return;

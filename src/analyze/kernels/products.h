@@ -9,8 +9,8 @@
 
 namespace stepscope::analyze {
 
-/// Products of one operator, type and size. Sizes are report::kNoInt where they are not recorded, reals
-/// report::kNoReal where they are not known; times in ns.
+/// Products of one operator, type and size. Unrecorded sizes are report::kNoInt, unknown reals
+/// report::kNoReal. Times in ns.
 struct Product {
   std::int64_t rank;
   std::string op;
@@ -18,17 +18,17 @@ struct Product {
   std::int64_t batch, m, n, k, calls, time;
   double share;                                  ///< of the time of all compute kernels
   double flop_rate;                              ///< FLOP/s
-  double share_of_roof;                          ///< least time that the device's peaks allow ÷ time
-  double matrix_units, plain_cores, small_grid;  ///< shares of `time`, by kernel
-  double waves;        ///< rounds of the device's multiprocessors that tiles of the longest kernel fill
-  std::string kernel;  ///< the longest
+  double share_of_roof;                          ///< min time that the device's peaks allow ÷ time
+  double matrix_units, plain_cores, small_grid;  ///< shares of `time` in such kernels
+  double waves;        ///< tiles of the longest kernel ÷ the device's multiprocessors
+  std::string kernel;  ///< name of the longest kernel
 };
 
-/// Attention as product, softmax and product, by the size of its scores: report::kNoInt where it is not
-/// recorded. Times in ns.
+/// Attention computed as product, softmax and product, with one size of the scores (report::kNoInt if not
+/// recorded). Times in ns.
 struct PartedAttention {
   std::int64_t rank, rows, columns, count;
-  std::int64_t products, others;  ///< time of kernels of kind matrix, and of all between them
+  std::int64_t products, others;  ///< time of kernels of kind matrix, and of all others in the attention
   double share;                   ///< of the time of all compute kernels
 };
 

@@ -5,8 +5,8 @@ namespace {
 
 using test::Cells;
 
-// Two aten::mm of one size, one in two kernels, and an aten::bmm: 2 × 100 × 200 × 300 FLOPs in (10 + 20) / 2
-// µs.
+// Two aten::mm of one size, the second in two kernels, and an aten::bmm. FLOP rate of mm: 2 × 100 × 200 × 300
+// FLOPs in (10 + 20) / 2 µs.
 TEST(Products, BySizes) {
   const trace::Trace trace = test::open_events(R"J(
 {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 5, "tid": 5, "ts": 1, "dur": 5, "args": {"External id": 1, "Input Dims": [[100, 300], [300, 200]], "Input type": ["c10::Half", "c10::Half"]}},

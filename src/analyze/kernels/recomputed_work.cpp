@@ -15,7 +15,7 @@ using trace::Rank;
 using trace::Row;
 using trace::Trace;
 
-/// RecomputedWork::held.
+/// Computes RecomputedWork::held.
 std::int64_t held_bytes(const Trace& trace, const Rank& rank, const derive::Recomputation& recomputed) {
   const auto inside = [&](Row range) { return range != kNoRow && recomputed.rows[range]; };
   std::int64_t most = report::kNoInt;

@@ -9,14 +9,14 @@
 
 namespace stepscope::analyze {
 
-/// In place of whoever allocated it.
+/// Row name of memory that was allocated before the first record.
 inline constexpr std::string_view kBeforeRecording = "allocated before the recording";
 
 struct ChosenRecords {
   const trace::Rank& rank;
   const derive::MemoryRecords& records;
   std::vector<std::uint32_t> chosen;  ///< indices of the records in the steps
-  std::uint32_t peak;  ///< the first of the highest level; MemoryRecords::kNever without records
+  std::uint32_t peak;  ///< the first at the highest level; MemoryRecords::kNever without records
 };
 
 inline ChosenRecords chosen_records(const trace::Rank& rank, const derive::MemoryRecords& records,

@@ -34,7 +34,7 @@ std::int64_t capacity_of(const Rank& rank, const derive::MemoryDevice& device) {
   return kNoInt;
 }
 
-/// Its number; kNoInt outside steps.
+/// Number of the step of a row; kNoInt outside steps.
 std::int64_t step_of(const Rank& rank, Row row) {
   const std::int32_t step = rank.events.step[row];
   return step < 0 ? kNoInt : rank.steps[static_cast<std::size_t>(step)].number;
@@ -66,7 +66,8 @@ MemoryPeak peak_of(const ChosenRecords& memory, std::int64_t origin) {
           records.out_of_memory};
 }
 
-/// The operator an allocation is shown under: with the caller of those that only make empty tensors.
+/// The name that an allocation is shown under: its operator's; after the caller's if the operator only makes
+/// empty tensors.
 std::string op_name(const trace::Trace& trace, const Rank& rank, Row range) {
   const trace::EventTable& e = rank.events;
   const auto op_at = [&](Row at) {
@@ -145,7 +146,8 @@ void add_steps(std::vector<StepMemory>& out, const ChosenRecords& memory) {
                    memory.rank.steps[static_cast<std::size_t>(step)].number, levels.lowest, levels.highest});
 }
 
-/// First, last, and of every run of records the lowest, the highest and the one with most reserved.
+/// The first and the last record, and of every run of records the lowest, the highest and the one with most
+/// reserved.
 std::vector<std::uint32_t> thinned(const ChosenRecords& memory, std::size_t points) {
   if (memory.chosen.size() <= points) return memory.chosen;
   const std::size_t runs = std::max<std::size_t>(1, points > 5 ? (points - 2) / 3 : 1);
@@ -241,7 +243,7 @@ const report::Sheet<StepMemory> kStepSheet{"Memory of each step",
                                             {"lowest", &StepMemory::lowest, Unit::bytes},
                                             {"highest", &StepMemory::highest, Unit::bytes}}};
 
-/// What the records do not tell.
+/// What is missing in the records.
 struct Missing {
   bool totals = false, addresses = false;
   std::int64_t absurd = 0;  ///< records left out

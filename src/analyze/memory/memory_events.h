@@ -1,5 +1,5 @@
-// What the allocator reported: the curve of each memory, its peak and what was alive then, who allocated,
-// what stayed.
+// Allocator events: the curve of each memory, its peak and what was alive then, allocations by operator, and
+// allocations that were never freed.
 #pragma once
 
 #include <string>
@@ -11,31 +11,31 @@
 namespace stepscope::analyze {
 
 /// One memory in the chosen steps. Times in ns from the first event of the file, sizes in bytes;
-/// report::kNoInt for what is not recorded.
+/// report::kNoInt if not recorded.
 struct MemoryPeak {
   std::int64_t rank;
   derive::MemoryDevice memory;
   std::int64_t allocated;  ///< at the peak
-  std::int64_t reserved;   ///< the most of all records
+  std::int64_t reserved;   ///< max over the records
   std::int64_t capacity;   ///< of the device
   double reserved_share;   ///< of the capacity
   std::int64_t time;
   std::int64_t step;        ///< number of the peak's step; report::kNoInt outside steps
-  std::int64_t change;      ///< the most above the first record
-  std::int64_t end_change;  ///< at the last record
+  std::int64_t change;      ///< max of the bytes allocated minus freed since the first record
+  std::int64_t end_change;  ///< the same at the last record
   std::int64_t allocations, frees, out_of_memory;
 };
 
-/// What one operator's allocations held at the peak.
+/// Allocations of one operator that are alive at the peak.
 struct AliveAtPeak {
   std::int64_t rank;
   derive::MemoryDevice memory;
   std::string op;
   std::int64_t count, bytes;
-  double share;  ///< of all that was allocated
+  double share;  ///< bytes / all bytes allocated then
 };
 
-/// An allocation without a free. `event`: its place in the file; `time`, `step`: as in MemoryPeak.
+/// An allocation without a free. `event`: the record's place in the file; `time`, `step`: as in MemoryPeak.
 struct KeptAllocation {
   std::int64_t rank;
   derive::MemoryDevice memory;
@@ -44,14 +44,15 @@ struct KeptAllocation {
   std::int64_t step;
 };
 
-/// A point of the curve; `time` as in MemoryPeak, `change` from the first record.
+/// A point of the curve. `time` as in MemoryPeak; `change`: bytes allocated minus freed since the first
+/// record.
 struct MemoryLevel {
   std::int64_t rank;
   derive::MemoryDevice memory;
   std::int64_t time, allocated, reserved, change;
 };
 
-/// Bytes in use, the least and the most of a step.
+/// Lowest and highest number of bytes in use in a step.
 struct StepMemory {
   std::int64_t rank;
   derive::MemoryDevice memory;
@@ -70,7 +71,7 @@ struct MemoryEvents {
 
 inline constexpr std::int64_t kCurvePoints = 2'000;
 
-/// `points`: at most so many of each memory's curve.
+/// `points`: max points of each curve.
 MemoryEvents memory_events_of(const trace::Trace& trace, const StepChoice& choice,
                               std::int64_t points = kCurvePoints);
 

@@ -10,7 +10,8 @@ using test::cells;
 
 // Device 0 held 1,000 bytes before. aten::add [0,100) holds aten::empty [10,20), which allocates A of 400 at
 // 15; add itself allocates B of 200 at 30 and frees A at 50. B stays. The host allocates and frees 8 outside
-// of operators, at the same address as A. The free at 100 is of something older; at 100 aten::add is over.
+// of operators, at the same address as A. The free at 100 is of an older allocation; aten::add has ended by
+// then.
 constexpr const char* kAllocations = R"J(
   {"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 5, "tid": 5, "ts": 0, "dur": 100},
   {"ph": "X", "cat": "cpu_op", "name": "aten::empty", "pid": 5, "tid": 5, "ts": 10, "dur": 10},
@@ -97,7 +98,6 @@ TEST(MemoryEvents, CurveKeepsExtremes) {
   EXPECT_EQ(times[static_cast<std::size_t>(low - levels.begin())], "777000");
 }
 
-// The oldest files have no totals and no addresses: the change is known, what lived how long is not.
 TEST(MemoryEvents, TopCutsRankingsAndNoCurve) {
   const trace::Trace trace = test::open_events(kAllocations);
   const report::Report whole = test::answer("memory_events", trace);
@@ -109,6 +109,7 @@ TEST(MemoryEvents, TopCutsRankingsAndNoCurve) {
                                         : std::min<std::size_t>(1, whole.tables[i].rows()));
 }
 
+// The oldest files have no totals and no addresses: changes are known, lifetimes are not.
 TEST(MemoryEvents, WithoutTotals) {
   const report::Report report = test::answer("memory_events", test::open_events(R"J(
     {"ph": "i", "name": "[memory]", "s": "t", "pid": 5, "tid": 5, "ts": 1, "args": {"Device Type": 1, "Device Id": 0, "Bytes": 100}},
@@ -120,8 +121,8 @@ TEST(MemoryEvents, WithoutTotals) {
   EXPECT_EQ(report.notes.size(), 2u);
 }
 
-// 2^63 - 1 bytes in one record and 2^62 in another cannot be: both records are left out, a total beyond
-// reason follows from the one before it, and nothing overflows on the way.
+// Records of 2^63 - 1 and of 2^62 bytes are impossible and are left out, an impossible total is computed from
+// the previous one, and nothing overflows.
 TEST(MemoryEvents, SizesThatNoMemoryHolds) {
   const auto record = [](int time, const char* bytes, const char* allocated, const char* reserved) {
     return fmt::format(

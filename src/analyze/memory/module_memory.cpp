@@ -30,7 +30,7 @@ bool is_module(const trace::Trace& trace, const Rank& rank, Row row) {
   return rank.events.kind[row] == trace::Kind::python && trace.name(rank, row).starts_with(kModule);
 }
 
-/// What is alive at the peak of one memory.
+/// Allocations alive at the peak of one memory.
 class Alive {
  public:
   /// `memory` has records in the steps.
@@ -83,7 +83,7 @@ class Alive {
     }
   };
   struct Call {
-    std::int64_t bytes = 0, last = 0;  ///< of all its allocations that are alive, and of the last one
+    std::int64_t bytes = 0, last = 0;  ///< of all live allocations, and of the last one
   };
 
   void add(Row range, std::int64_t bytes) {
@@ -109,7 +109,7 @@ class Alive {
   const std::uint32_t peak_;
   const ModulePaths& modules_;
   std::vector<std::int64_t> bytes_, count_, freed_;  // by path
-  std::map<Row, Call> calls_;                        // of modules
+  std::map<Row, Call> calls_;                        // by row, of modules
   Sum backward_, outside_;
   std::int64_t known_ = 0;
 };

@@ -1,4 +1,4 @@
-// What the activations of each nn.Module hold when memory is fullest, and what checkpointing it would free.
+// Memory of the activations of each nn.Module at the peak, and how much checkpointing the module would free.
 #pragma once
 
 #include <string>
@@ -9,17 +9,17 @@
 
 namespace stepscope::analyze {
 
-/// What one module holds at the peak of one memory, in bytes; a tree in preorder. What no module holds
-/// follows its tree: of the backward pass, of outside modules, of before the recording.
+/// Memory that one module holds at the peak of one memory, in bytes. Rows are a tree in preorder; after it
+/// come rows for the backward pass, outside modules and before the recording.
 struct ModuleMemory {
   std::int64_t rank;
   derive::MemoryDevice memory;
   std::string module;
-  std::string kind;  ///< its class; "" for what no module holds
+  std::string kind;  ///< the module's class; "" for the rows after the tree
   std::int64_t depth, count, bytes;
   std::int64_t self;   ///< without modules below
-  std::int64_t freed;  ///< by checkpointing each call; report::kNoInt where calls are not known
-  double share;        ///< of all that was allocated
+  std::int64_t freed;  ///< by checkpointing each call; report::kNoInt if calls are not known
+  double share;        ///< bytes / all bytes allocated then
 };
 
 struct ModuleMemories {

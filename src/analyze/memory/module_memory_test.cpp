@@ -15,8 +15,8 @@ std::string memory(int at, int address, int bytes, int total) {
 }
 
 // 50 bytes were there before. Net_0 [0,100) calls Block_0 [10,40) and Block_1 [50,80). Block_0 allocates 30,
-// 5 (freed at once) and its output of 20; Block_1 allocates 40 and its output of 20; Net_0 itself then 8; the
-// backward of Block_1's operator 16; outside modules 2. The peak is the last of them; then all is freed.
+// 5 (freed at once) and its output of 20; Block_1 allocates 40 and its output of 20; then Net_0 itself 8; the
+// backward of Block_1's operator 16; outside modules 2. The last of these is the peak; then the 40 are freed.
 const std::string kModuleAllocations =
     R"J({"ph": "X", "cat": "python_function", "name": "nn.Module: Net_0", "pid": 5, "tid": 5, "ts": 0, "dur": 100},
   {"ph": "X", "cat": "python_function", "name": "nn.Module: Block_0", "pid": 5, "tid": 5, "ts": 10, "dur": 30},

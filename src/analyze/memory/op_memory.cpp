@@ -17,7 +17,8 @@ using report::kNoInt;
 using report::Unit;
 using trace::Row;
 
-/// Of records whose innermost operator has that path; the last element is of those outside operators.
+/// Sums over the records whose innermost operator has a path; the last element is for records outside
+/// operators.
 struct ByPath {
   explicit ByPath(std::size_t paths)
       : increase(paths + 1), count(paths + 1), size(paths + 1), kept(paths + 1) {}

@@ -10,21 +10,22 @@
 
 namespace stepscope::analyze {
 
-/// In place of an operator.
+/// Row name for allocations outside operators.
 inline constexpr std::string_view kOutsideOperators = "outside operators";
 
-/// Allocations of one operator in one memory, in bytes. `increase` is without what is freed; `self` without
-/// operators below. What no operator makes has only the `self` numbers, the rest is report::kNoInt.
+/// Allocations of one operator in one memory, in bytes. `increase`: bytes allocated minus bytes freed;
+/// `self`: without operators below. The row kOutsideOperators has only the `self` numbers; the others are
+/// report::kNoInt.
 struct OpMemory {
   std::int64_t rank = -1;
   derive::MemoryDevice memory;
   std::string op;
   std::int64_t calls = 0, increase = 0, self_increase = 0, count = 0, self_count = 0, size = 0, self_size = 0;
-  std::int64_t kept = 0;  ///< never freed, `self`; report::kNoInt where addresses are not recorded
+  std::int64_t kept = 0;  ///< own allocations never freed; report::kNoInt if addresses are not recorded
 };
 extern const report::Sheet<OpMemory> kOpMemorySheet;
 
-/// The rank's operators by path, and which paths are not inside an operator of the same name.
+/// The rank's operators by path. `outermost`: by path, whether no operator above has the same name.
 struct OpPaths {
   derive::CallPaths paths;
   derive::HostPaths host;

@@ -1,4 +1,4 @@
-// The longest chain of calls and device events of a step: what has to be faster for the step to be.
+// The longest chain of calls and device events of a step: these must be faster for the step to be faster.
 #include "analyze/path/critical_path.h"
 
 #include <fmt/format.h>
@@ -148,7 +148,7 @@ constexpr report::ParamSpec kParams[] = {
     {"instance", report::ParamSpec::Type::steps, "0", "",
      "which of these ranges, from 0; 2-4: from the first of these to the last"}};
 
-/// One sentence on ranges that were chosen and are not there, or "".
+/// One sentence if the chosen ranges do not exist, else "".
 std::string unfound(const path::Ranges& ranges, std::int64_t named) {
   const auto [first, last] = ranges.instances;
   if (last < named) return "";

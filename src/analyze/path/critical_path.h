@@ -1,4 +1,4 @@
-// The critical path of each rank, for those who tell of it and those who draw it.
+// The critical path of each rank, for its report and its drawing.
 #pragma once
 
 #include <span>
@@ -17,14 +17,14 @@ struct RankPath {
   path::PathGraph graph;
 };
 
-/// Of each table, as the params "annotation" and "instance" say. Appends sentences where there is no such
-/// range.
+/// One path per table, over the range that the params "annotation" and "instance" choose. Appends a note if
+/// there is no such range.
 std::vector<RankPath> critical_paths(const trace::Trace& trace, std::span<const path::Table> tables,
                                      const path::Rules& rules, const report::Params& params,
                                      std::vector<std::string>& notes);
 report::Report critical_path_report(const trace::Trace& trace, std::span<const path::Table> tables,
                                     const path::Rules& rules, const report::Params& params);
-/// As draw_critical_path() does; `table`: of the sketch's rank.
+/// Draws the path as draw_critical_path() does. `table`: of the sketch's rank.
 void draw_path_of(const trace::Trace& trace, const path::Table& table, const path::Rules& rules,
                   const report::Params& params, Sketch& sketch);
 

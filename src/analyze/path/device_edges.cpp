@@ -13,7 +13,7 @@ class DeviceEdges {
   DeviceEdges(const PathRows& rows, const std::vector<Position>& inside, GrowingPath& path)
       : rows_(rows), path_(path), launches_(rows, inside), queues_(queues_around(rows)) {}
 
-  /// Events of the device and recorded waits, in the order of time.
+  /// Device events and recorded waits, in time order.
   void add(const std::vector<Position>& in_order) {
     for (const Position at : in_order) {
       if (rows_.is_sync(at)) {
@@ -30,7 +30,8 @@ class DeviceEdges {
   const Event& event(Position at) const { return rows_.event(at); }
   bool ended_before(Position kernel, Time time) const { return event(kernel).end() < time; }
 
-  /// From what a device event followed: its launch on an idle stream, else the event before it.
+  /// Adds the edge that leads to a device event: from its launch if the stream was idle, else from the
+  /// previous event.
   void add_before(Position at) {
     const auto queue = queues_.find(at);
     const QueueAround lengths = queue == queues_.end() ? QueueAround{} : queue->second;

@@ -39,15 +39,15 @@ class PathDrawer {
  private:
   trace::Row row_of(const PathNode& node) const { return path_.rows->at(node.event).row; }
 
-  /// An end lies inside its event, so that viewers find the event there.
+  /// Time of a node. An end is moved inside its event, so that viewers find the event there.
   std::int64_t time_of(const PathNode& node) const {
     const trace::EventTable& e = sketch_.rank().events;
     const trace::Row row = row_of(node);
     return node.end ? std::max(e.start[row], e.end[row] - 1) : e.start[row];
   }
 
-  /// From an event that overlaps the other the arrow leaves early; one that leads back in time cannot be
-  /// shown.
+  /// If the two events overlap, the arrow leaves early, at the time of its head. An arrow back in time cannot
+  /// be drawn.
   void draw(std::int32_t at, bool critical) {
     const PathEdge& edge = path_.graph.edge(at);
     const PathNode &tail = path_.graph.node(edge.from), &head = path_.graph.node(edge.to);

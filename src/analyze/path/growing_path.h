@@ -1,4 +1,4 @@
-// How the longest path is built: rows of the table that lie in the window, nodes and edges over them,
+// How the longest path is built: select the rows in the window, add nodes and edges over them, find the
 // longest path.
 #pragma once
 
@@ -18,7 +18,7 @@ using Position = std::int32_t;  ///< in Table::events
 using NodeId = std::int32_t;    ///< in PathGraph::nodes
 inline constexpr std::int32_t kNone = -1;
 
-/// What a table says of its events.
+/// The events of a table, with the properties that edges depend on.
 class PathRows {
  public:
   PathRows(const trace::Trace& trace, const Table& table, const Rules& rules);
@@ -31,13 +31,13 @@ class PathRows {
   std::string_view name(Position at) const { return trace_.name(*table_.rank, event(at).row); }
   std::string_view category(Position at) const { return trace_.text(e_.category[event(at).row]); }
   const trace::Track& track(Position at) const { return table_.rank->tracks[e_.track[event(at).row]]; }
-  /// The call of device work, the device work of a call; kNone where it is absent.
+  /// The call that launched device work, or the device work that a call launched; kNone if absent.
   Position partner(Position at) const;
   bool is_sync(Position at) const { return category(at) == "cuda_sync"; }
   bool is_device(Position at) const { return event(at).stream != -1; }
 
   bool is_host_call(Position at);
-  /// Calls that one thread at a time may be in.
+  /// Calls that only one thread at a time can be in.
   bool is_locking(Position at) { return locking_(e_.name[event(at).row]); }
   bool is_blocking(Position at) { return blocking_(e_.name[event(at).row]); }
 
@@ -51,17 +51,17 @@ class PathRows {
   std::unordered_map<std::int64_t, Position> by_index_;
 };
 
-/// The graph while it grows.
+/// The graph under construction.
 class GrowingPath {
  public:
-  /// Nodes for those of `inside`, the rows of the window, that take part.
+  /// Adds nodes for host calls and launched device work among `inside`, the rows of the window.
   GrowingPath(PathRows& rows, const std::vector<Position>& inside);
 
   NodeId begin_of(Position at) const { return node_of(at, 0); }
   NodeId end_of(Position at) const { return node_of(at, 1); }
   NodeId size() const { return static_cast<NodeId>(graph_.nodes.size()); }
   const PathNode& node(NodeId id) const { return graph_.node(id); }
-  /// A second edge of a pair of nodes takes the place of the first.
+  /// A second edge between the same two nodes replaces the first.
   void add_edge(NodeId from, NodeId to, EdgeType type, Position whose, bool no_weight = false);
   PathGraph take() { return std::move(graph_); }
 
@@ -76,11 +76,11 @@ class GrowingPath {
   std::map<std::pair<NodeId, NodeId>, std::size_t> places_;
 };
 
-/// Along the threads, and from call to call through the runtime's lock.
+/// Adds edges along threads, and between calls that take the runtime's lock.
 void add_host_edges(PathRows& rows, const std::vector<Position>& inside, GrowingPath& path);
-/// Along the streams, from launches, and from what is waited for.
+/// Adds edges along streams, from launches, and from awaited work.
 void add_device_edges(const PathRows& rows, const std::vector<Position>& inside, GrowingPath& path);
-/// Fills in the longest path; of equal ones the one whose edges came up first.
+/// Fills in the longest path; among equally long paths, the one whose edges were added first.
 void find_longest(PathGraph& graph);
 
 }  // namespace stepscope::analyze::path

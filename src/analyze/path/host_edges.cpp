@@ -6,7 +6,7 @@
 namespace stepscope::analyze::path {
 namespace {
 
-/// The runtime's lock lets one call of any thread in at a time.
+/// Only one call at a time, of any thread, holds the runtime's lock.
 void add_locks(PathRows& rows, GrowingPath& path) {
   std::vector<NodeId> open;
   NodeId before = kNone;
@@ -28,7 +28,7 @@ void add_locks(PathRows& rows, GrowingPath& path) {
 
 using ThreadKey = std::pair<std::string_view, std::string_view>;
 
-/// Calls by thread; a backward thread's with those of the only forward one.
+/// Calls by thread. If there is one forward and one backward thread, their calls are merged.
 std::map<ThreadKey, std::vector<Position>> threads_of(const PathRows& rows,
                                                       const std::vector<Position>& inside) {
   std::map<ThreadKey, std::vector<Position>> of;
@@ -61,7 +61,7 @@ bool locks_overlap(PathRows& rows, const PathNode& a, const PathNode& b) {
   return x.start < y.end() && y.start < x.end();
 }
 
-/// `parent`: the call around the place between the two.
+/// `parent`: the call that encloses the stretch between the two nodes.
 void join(PathRows& rows, GrowingPath& path, NodeId from, NodeId to, bool between_tops, Position parent) {
   if (from == kNone || locks_overlap(rows, path.node(from), path.node(to))) return;
   const PathNode &a = path.node(from), &b = path.node(to);
@@ -70,13 +70,13 @@ void join(PathRows& rows, GrowingPath& path, NodeId from, NodeId to, bool betwee
   path.add_edge(from, to, EdgeType::op, whose, b.end && rows.is_blocking(b.event));
 }
 
-/// In the order of begins and ends of the tree of calls, each to the one before.
+/// Joins each begin and end in the tree of calls to the previous one.
 void walk(PathRows& rows, GrowingPath& path, const std::vector<Position>& calls) {
   const std::vector<Nested> nested = nested_in(rows.table(), calls);
   std::unordered_map<Position, std::vector<Position>> below;
   for (const Nested& of : nested) below[of.parent].push_back(of.event);
   struct Level {
-    Position at, op;  ///< the call, and the innermost one with nodes up to it
+    Position at, op;  ///< the call, and the innermost call with nodes at or above it
     std::size_t next;
   };
   std::vector<Level> open = {{kNone, kNone, 0}};

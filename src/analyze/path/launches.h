@@ -1,4 +1,4 @@
-// What was launched when, as the critical path asks it.
+// Launches by time, for the critical path.
 #pragma once
 
 #include <map>
@@ -11,7 +11,7 @@
 
 namespace stepscope::analyze::path {
 
-/// How many wait on a stream right after the launch of a kernel, and right after its start.
+/// Length of a stream's queue right after a kernel's launch and right after its start.
 struct QueueAround {
   std::int64_t at_launch = -1, at_start = -1;
 };
@@ -24,14 +24,15 @@ class Launches {
 
   /// The first kernel that `thread` launched on `stream` after `time`.
   Position after(std::int64_t stream, Time time, const trace::Track& thread) const;
-  /// The kernel whose end the event that `sync` waits for stands for.
+  /// The last kernel launched before the CUDA event that `sync` waits for was recorded, on that event's
+  /// stream.
   Position recorded_kernel(Position sync);
 
  private:
   /// The last kernel launched on `stream` before `time`.
   Position before(std::int64_t stream, Time time) const;
 
-  using InOrder = std::vector<std::pair<Time, Position>>;  // when launched, and what
+  using InOrder = std::vector<std::pair<Time, Position>>;  // launch time, launched kernel
   const PathRows& rows_;
   std::map<std::int64_t, InOrder> by_stream_;
   std::map<std::tuple<std::int64_t, std::string_view, std::string_view>, InOrder> by_thread_;

@@ -5,7 +5,7 @@
 namespace stepscope::analyze::path {
 namespace {
 
-/// Edges by the nodes that they leave and reach.
+/// By node: the edges that leave it and those that reach it.
 struct Ends {
   std::vector<std::vector<std::int32_t>> out, in;
 

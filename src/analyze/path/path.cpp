@@ -18,7 +18,8 @@ bool communicates(const trace::Trace& /*trace*/, const trace::Rank& rank, Row ro
 
 using timeline::Interval;
 
-/// From the earliest start of the ranges to their latest end; `instance` becomes how many have such a name.
+/// From the earliest start to the latest end of the chosen ranges; `instance` is set to the number of ranges
+/// with such a name.
 std::optional<Interval> window_of(const PathRows& rows, const Ranges& ranges, std::int64_t& instance) {
   if (ranges.annotation.empty())
     return Interval{std::numeric_limits<Time>::min() / 2, std::numeric_limits<Time>::max() / 2};
@@ -35,7 +36,7 @@ std::optional<Interval> window_of(const PathRows& rows, const Ranges& ranges, st
   return window;
 }
 
-/// Calls that begin in the window, and what they launched; waits of streams wherever they are.
+/// Calls that begin in the window, and what they launched; stream waits at any time.
 std::vector<Position> rows_inside(const PathRows& rows, Interval window) {
   std::vector<Position> inside;
   for (Position at = 0; at < rows.size(); ++at) {

@@ -1,5 +1,5 @@
-// The longest path through what calls and device events of a window had to wait for, built as in HTA
-// (analyzers/critical_path_analysis.py).
+// The longest path through the calls and device events of a window, along what each had to wait for. Built as
+// in HTA (analyzers/critical_path_analysis.py).
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace stepscope::analyze::path {
 enum class EdgeType : std::uint8_t { op, dependency, launch_delay, kernel_delay, sync };
 std::string_view name_of(EdgeType type);
 
-/// Nodes are begins and ends of events, two each.
+/// The begin or the end of an event.
 struct PathNode {
   Time time;
   std::int32_t event;  ///< position in Table::events
@@ -25,38 +25,39 @@ struct PathEdge {
   std::int32_t from, to;  ///< nodes
   Time weight;
   EdgeType type;
-  std::int32_t event;  ///< whose time it is, position in Table::events; -1: nobody's
+  std::int32_t event;  ///< the event whose time it is, position in Table::events; -1: none
 };
 
 struct PathGraph {
   std::vector<PathNode> nodes;           ///< by time, then by the event's index
-  std::vector<PathEdge> edges;           ///< one of a pair of nodes, in the order in which pairs came up
-  std::vector<std::int32_t> path;        ///< nodes, in order
-  std::vector<std::int32_t> path_edges;  ///< places in `edges`
-  std::int64_t ranges = 0;               ///< whose name holds the annotation, chosen or not
+  std::vector<PathEdge> edges;           ///< at most one per pair of nodes, in order of first insertion
+  std::vector<std::int32_t> path;        ///< indices into `nodes`, in order
+  std::vector<std::int32_t> path_edges;  ///< indices into `edges`
+  std::int64_t ranges = 0;               ///< number of ranges whose name contains the annotation
   const PathNode& node(std::int32_t id) const { return nodes[static_cast<std::size_t>(id)]; }
   const PathEdge& edge(std::int32_t place) const { return edges[static_cast<std::size_t>(place)]; }
 };
 
-/// Of the ranges whose name holds `annotation` the first to the last of `instances`, from 0, in the table's
-/// order; "" for the whole recording.
+/// Chooses ranges whose name contains `annotation`, "" for the whole recording: those numbered
+/// `instances.first` to `instances.second`, counted from 0 in the table's order.
 struct Ranges {
   std::string_view annotation = "";
   std::pair<std::int64_t, std::int64_t> instances = {0, 0};
 };
 
-/// How events are told apart.
+/// How events are classified.
 struct Rules {
   bool (*blocks)(std::string_view call);  ///< calls whose own time is a wait
   bool (*communicates)(const trace::Trace&, const trace::Rank&, Row);
-  /// Another tool's, by names; nullptr: what the recording says.
+  /// Categories of host calls in another tool; nullptr: ops and runtime calls.
   bool (*host_category)(std::string_view category) = nullptr;
-  bool (*queues)(std::string_view call) = nullptr;  ///< a stream is idle when no such launch waits on it
-  bool mirrored_ranges = false;                     ///< ranges on the device are instances too
+  bool (*queues)(std::string_view call) = nullptr;  ///< launches that keep a stream busy; nullptr: no check
+  bool mirrored_ranges = false;                     ///< ranges on the device count as instances too
 };
 extern const Rules kRules;
 
-/// Of what begins from the earliest start of these ranges to their latest end; nothing without any.
+/// The path through what begins between the earliest start and the latest end of these ranges; empty if there
+/// are none.
 PathGraph longest_path(const trace::Trace& trace, const Table& table, const Ranges& ranges,
                        const Rules& rules);
 

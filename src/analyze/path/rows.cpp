@@ -13,12 +13,13 @@ namespace {
 
 using Position = std::int32_t;
 
-/// An end of an event. At one time: those of events without a length last if another event opens then, first
-/// otherwise, so that they lie in what is open; closes, shorter events first; opens, longer ones first.
+/// The begin or the end of an event. Order at equal times: closes (shorter events first), then opens (longer
+/// events first). Events of length 0 come last if another event opens then, else first, so they lie inside
+/// what is open.
 struct End {
   Time time;
   int order;
-  std::int64_t length, index;  ///< as they sort
+  std::int64_t length, index;  ///< sort keys
   Position event;
   bool opens;
   auto key() const { return std::tuple(time, order, length, index); }

@@ -1,5 +1,5 @@
-// A rank's events as a table in which calls and their device work are linked by index: what paths and trees
-// of calls are found in.
+// A rank's events as a table that links calls and their device work by index: the input for paths and call
+// trees.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,17 @@ using trace::Row;
 
 struct Event {
   Row row = trace::kNoRow;
-  std::int64_t index = 0;                      ///< one of a kind in its table
+  std::int64_t index = 0;                      ///< unique in its table
   Time start = 0, length = 0;                  ///< ns
   std::int64_t stream = -1, correlation = -1;  ///< -1: none
-  std::int64_t partner = -1;  ///< index of the linked event; 0: it is absent; -1: no correlation
+  std::int64_t partner = -1;                   ///< index of the linked event; 0: absent; -1: no correlation
   std::int64_t iteration = -1;
   Time end() const { return start + length; }
 };
 
 struct Table {
   const trace::Rank* rank = nullptr;
-  Time earliest = 0;  ///< was subtracted from all times
+  Time earliest = 0;  ///< subtracted from all times
   std::vector<Event> events;
   const Event& at(std::int32_t position) const { return events[static_cast<std::size_t>(position)]; }
 };
@@ -34,14 +34,16 @@ struct Table {
 /// recording.
 bool is_listed(const trace::Trace& trace, const trace::Rank& rank, Row row);
 
-/// Of all steps; times since the rank's first event. Indices are rows, from 1; streams are the tracks'.
+/// All steps. Times count from the rank's first event; an index is a row number from 1; streams are those of
+/// the tracks.
 Table table_of(const trace::Trace& trace, const trace::Rank& rank);
 
-/// An event of a thread and what it lies in; positions in Table::events, -1: nothing.
+/// An event of a thread and its parent; positions in Table::events, -1: no parent.
 struct Nested {
   std::int32_t event, parent;
 };
-/// In the order in which they open. What opened last is the parent; a close takes it away, whoever's it is.
+/// In the order in which events open. The parent is the event on top of the stack of open ones; a close pops
+/// that stack, whichever event closes.
 std::vector<Nested> nested_in(const Table& table, const std::vector<std::int32_t>& thread);
 
 }  // namespace stepscope::analyze::path

@@ -135,7 +135,7 @@ Table mismatches_of(const trace::Trace& trace, const Alignment& alignment) {
   return tabulate(kDiffer, rows, true);
 }
 
-/// "62 of 64 clocks are aligned, the worst within 7 µs (rank 13); …"
+/// "62 of 64 clocks are on one time line, the worst within 7 µs (rank 13); …"
 std::string summary_of(const trace::Trace& trace, const Alignment& alignment) {
   const RankClock* worst = nullptr;
   std::int64_t aligned = 0;

@@ -16,8 +16,8 @@ using report::Unit;
 using timeline::Time;
 
 constexpr std::size_t kMinSizes = 4;
-constexpr double kMinRange = 16;         // of the largest size to the smallest
-constexpr std::size_t kMaxPoints = 512;  // looked at: the slopes of all pairs are
+constexpr double kMinRange = 16;         // largest size / smallest size
+constexpr std::size_t kMaxPoints = 512;  // of a line: the time grows with their square
 
 struct Point {
   double x, time;  ///< bytes on each link; ns
@@ -25,10 +25,11 @@ struct Point {
 
 struct Line {
   double latency, slope;  ///< ns, ns per byte
-  double error;           ///< median distance of a point, relative to it
+  double error;           ///< median over points: distance from the line / time
 };
 
-/// Median of the slopes of all pairs (Theil and Sen), and of what is then left.
+/// The slope is the median of the slopes of all pairs of points, the latency the median of the residuals
+/// (Theil and Sen).
 Line line_through(const std::vector<Point>& points) {
   std::vector<double> slopes, rest, errors;
   for (std::size_t i = 0; i < points.size(); ++i)
@@ -47,7 +48,7 @@ struct Family {
   std::int64_t count = 0;
 };
 
-/// Ascending; evenly chosen where there are very many.
+/// By size, ascending; at most kMaxPoints, evenly chosen.
 std::vector<Point> points_of(Family& family, double factor) {
   std::vector<Point> all, points;
   for (auto& [bytes, transfers] : family.transfers)

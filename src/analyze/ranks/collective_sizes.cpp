@@ -22,8 +22,8 @@ using report::Unit;
 using timeline::Time;
 using trace::kNoTime;
 
-constexpr std::size_t kMaxExactSizes = 16;               // of one kind that have rows of their own
-constexpr std::int64_t kLarge = std::int64_t{16} << 20;  // bytes: latency hardly counts
+constexpr std::size_t kMaxExactSizes = 16;               // of one kind: with more, similar sizes share a row
+constexpr std::int64_t kLarge = std::int64_t{16} << 20;  // bytes from which latency hardly matters
 
 std::optional<double> rate_of(const MatchedCollective& c) {
   if (c.too_short || c.time.transfer == kNoTime) return std::nullopt;
@@ -74,7 +74,7 @@ std::vector<Bucket> buckets_of(const std::vector<MatchedCollective>& collectives
   return buckets;
 }
 
-/// By span: the rate that 95 % of the large messages do not exceed.
+/// By span: 95th percentile of the rates of large messages.
 std::map<Span, double> best_rates(const std::vector<MatchedCollective>& collectives) {
   std::map<Span, std::vector<double>> rates;
   for (const MatchedCollective& c : collectives)

@@ -37,7 +37,7 @@ using Key = std::tuple<Exchange, std::string_view, std::int64_t, std::int64_t>; 
 /// When one step's gradients were reduced.
 struct Reduction {
   std::int64_t first = trace::kNoTime;  ///< start of the step's first reduction
-  std::int64_t exposed = 0;             ///< of its reductions, ns
+  std::int64_t exposed = 0;             ///< exposed time of its reductions, ns
   Column<Interval> backward;            ///< compute kernels of the backward pass
 };
 
@@ -85,7 +85,7 @@ class Gatherer {
     report::add_to(step.exposed, exposed);
   }
 
-  /// Of the outermost range that only communicates, above the launch.
+  /// Duration of the outermost range around the launch that only communicates, else of the launch.
   std::int64_t host_time(Row row) {
     if (e_.launch[row] == kNoRow) return 0;
     Row outermost = e_.launch[row];
@@ -105,12 +105,12 @@ class Gatherer {
   const EventTable& e_;
   const derive::CollectiveArgs args_;
   trace::AskedOnce<bool (*)(std::string_view)> communicates_, autograd_;
-  std::unordered_map<std::int64_t, timeline::MeasuredSet> alone_;  // by device: only collectives run
+  std::unordered_map<std::int64_t, timeline::MeasuredSet> alone_;  // by device: collectives without compute
   std::map<Key, Group> groups_;
   std::map<std::int32_t, Reduction> steps_;
 };
 
-constexpr std::int64_t kBrief = 50'000;  // ns: latency rather than transfer
+constexpr std::int64_t kBrief = 50'000;  // ns: anything shorter is latency rather than transfer
 
 CollectiveSize size_of(const Rank& rank, const Key& key, Group& group) {
   const auto& [exchange, dtype, ranks, bytes] = key;

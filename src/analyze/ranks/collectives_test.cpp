@@ -5,8 +5,8 @@ namespace {
 
 using test::Cells;
 
-// A step: two backward kernels of 100 µs from 100 on; two all-reduces of 4 MB among 4 ranks on another
-// stream, from 150 to 250 and from 250 to 450.
+// A step with two backward kernels of 100 µs from 100 on and, on another stream, two all-reduces of 4 MB
+// among 4 ranks, from 150 to 250 and from 250 to 450.
 TEST(Collectives, BySize) {
   const std::string meta =
       R"("Collective name": "allreduce", "dtype": "Float", "In msg nelems": 1000000, "Out msg nelems": 1000000, "Group size": 4)";
@@ -46,8 +46,8 @@ TEST(Collectives, BySize) {
   EXPECT_EQ(test::cells(reductions, "exposed"), Cells{"150000"});
 }
 
-// Without the recorder's words the kernel's name says which collective it is; send and receive kernels take
-// it from the range.
+// Without recorded args the kernel's name gives the kind of collective; for send and receive kernels the host
+// range does.
 TEST(Collectives, ByNames) {
   const trace::Trace trace = test::open_events(R"J(
 {"ph": "X", "cat": "cpu_op", "name": "nccl:all_to_all", "pid": 5, "tid": 5, "ts": 1, "dur": 15},
@@ -61,8 +61,8 @@ TEST(Collectives, ByNames) {
   EXPECT_EQ(test::cells(table, "bytes"), (Cells{"-", "-", "-"}));
 }
 
-// An uneven all-to-all: of 400 floats rank 1 keeps the 300 of its own part. An older recorder says it beside
-// the operator only.
+// An uneven all-to-all: of its 400 floats rank 1 keeps 300. Older recorders write the args to the operator
+// only.
 TEST(Collectives, WhatStaysIsNotSent) {
   const trace::Trace trace = test::open_events(R"J(
 {"ph": "X", "cat": "cpu_op", "name": "record_param_comms", "pid": 5, "tid": 5, "ts": 1, "dur": 9, "args": {"External id": 9, "Collective name": "all_to_allv", "dtype": "Float", "In msg nelems": 400, "Out msg nelems": 320, "Group size": 2, "In split size": "[1, 3]", "Out split size": "[200, 120]", "Rank": 1}},
@@ -71,7 +71,7 @@ TEST(Collectives, WhatStaysIsNotSent) {
 )J");
   const report::Table table = test::answer("collectives", trace).tables[0];
   EXPECT_EQ(test::cells(table, "collective"), Cells{"uneven all-to-all"});
-  EXPECT_EQ(test::cells(table, "bytes"), Cells{"800"});  // it gives 100 floats and takes 200
+  EXPECT_EQ(test::cells(table, "bytes"), Cells{"800"});  // rank 1 gives 100 floats and receives 200
   EXPECT_EQ(test::cells(table, "bus_rate"), Cells{"8e+07"});
 }
 

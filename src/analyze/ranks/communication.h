@@ -10,27 +10,27 @@
 
 namespace stepscope::analyze {
 
-/// Communication that no compute hides, ns on devices in the window; exposed = exposed_wait +
-/// exposed_transfer, which are both report::kNoInt where nothing is known of waits.
+/// Communication while no compute runs, ns on devices in the window. exposed = exposed_wait +
+/// exposed_transfer; both are report::kNoInt if no wait is known.
 struct ExposedTimes {
   std::int64_t collectives;  ///< begun in the window
   std::int64_t exposed, exposed_wait, exposed_transfer;
-  std::int64_t unknown;  ///< of exposed_transfer: nobody knows how much of it was waiting
+  std::int64_t unknown;  ///< part of exposed_transfer that may be waiting: the waits are not known
 };
 
-/// Of a rank that communicates on a device.
+/// One rank that communicates on a device.
 struct RankExposed : ExposedTimes {
   std::int64_t rank;
   std::int64_t communication;  ///< ns in which a collective runs
   double overlap;              ///< (communication - exposed) / communication
-  double transfer_overlap;     ///< the same of transfer only
+  double transfer_overlap;     ///< the same for transfer only
 };
 
-/// By who issued the collectives, summed over ranks.
+/// One place that issues collectives, summed over ranks.
 struct PlaceExposed : ExposedTimes {
   IssuePlace place;
   std::int64_t ranks;
-  double share;  ///< exposed / that of all places
+  double share;  ///< exposed / exposed of all places
 };
 
 struct Communication {

@@ -48,8 +48,8 @@ const report::Table& table_of(const report::Report& report, std::string_view tit
   return none;
 }
 
-// Between two all-reduces lie 90 µs on rank 0 and 4,890 µs on rank 1, so no clocks let all leave them
-// together.
+// The gap between two all-reduces is 90 µs on rank 0 and 4,890 µs on rank 1, so no clock offset lets both
+// ranks leave both together.
 TEST(Communication, WhatContradictsIsSaid) {
   const trace::Trace trace =
       test::open_ranks({rank_of({{100, 110, allreduce(1)}, {200, 210, allreduce(2)}}),
@@ -63,7 +63,7 @@ TEST(Communication, WhatContradictsIsSaid) {
 }
 
 // An all-reduce of 4 MB takes 200 µs on rank 0 and 60 µs on rank 1, which came last. Rank 0 computes until
-// 200, rank 1 until 300: of the 150 µs that nothing hides on rank 0, 90 are waiting.
+// 200, rank 1 until 300. On rank 0 150 µs are exposed, 90 of them waiting.
 TEST(Communication, TwoRanks) {
   const trace::Trace trace = test::open_ranks(
       {rank_of({{100, 200}, {150, 350, allreduce(1)}}), rank_of({{100, 300}, {290, 350, allreduce(1)}})});
@@ -93,8 +93,8 @@ TEST(Communication, TwoRanks) {
   EXPECT_EQ(test::cells(ranks, "transfer_overlap"), (Cells{"0", "0.166667"}));
 }
 
-// Ten small all-reduces tell that rank 1's clock is 5 ms ahead; so it is known that rank 2 came 40 µs after
-// it, to a broadcast that rank 1 gives: rank 0 waits 80 µs for it, rank 2 30; it leaves at once.
+// Ten small all-reduces show that rank 1's clock is 5 ms ahead. In the broadcast from rank 1, rank 0 waits 80
+// µs for it and rank 2 waits 30; rank 1 leaves at once.
 TEST(Communication, ABroadcastWaitsForItsRoot) {
   const std::string broadcast =
       R"("Collective name": "broadcast", "dtype": "Byte", "In msg nelems": 3000000, "Out msg nelems": 3000000, "Group size": 3, "Process Group Name": "0", "Process Group Ranks": "[0, 1, 2]", "Rank": 1, "Seq": 99)";
@@ -117,7 +117,7 @@ TEST(Communication, ABroadcastWaitsForItsRoot) {
   EXPECT_EQ(test::cells(table, "bus_rate"), (Cells{"6.20155e+07", "3.75e+10"}));
 }
 
-// Without the root nobody knows who waited for whom, and with one rank open nobody knows of waiting at all.
+// Waits are not known if the root is not recorded, nor if only one rank is open.
 TEST(Communication, WhatIsNotKnownIsEmpty) {
   const std::string broadcast =
       R"("Collective name": "broadcast", "dtype": "Byte", "In msg nelems": 9, "Group size": 2, "Process Group Name": "0", "Process Group Ranks": "[0, 1]", "Seq": 1)";
@@ -139,8 +139,8 @@ TEST(Communication, WhatIsNotKnownIsEmpty) {
   EXPECT_EQ(test::cells(table_of(alone, "Exposed communication"), "exposed_transfer"), Cells{"-"});
 }
 
-// One collective was issued in a module's forward, one by its backward operator, one outside; the step's mark
-// and ranges that only communicate are no places.
+// One collective is issued in a module's forward, one by its backward operator, one outside. Step marks and
+// ranges that only communicate are not places.
 TEST(Communication, ByModule) {
   const auto range = [](const char* category, const char* name, int tid, int from, int length,
                         const char* args = "") {
@@ -177,7 +177,8 @@ TEST(Communication, ByModule) {
   EXPECT_EQ(test::cells(places, "exposed_transfer"), (Cells{"60000", "40000", "20000"}));
 }
 
-// Any job: what is exposed is what `devices` says, waiting and transfer make it up, and modules share it out.
+// In any job, exposed time is communication without compute. It equals wait plus transfer, and the sum over
+// places.
 TEST(Communication, ExposedIsWaitAndTransfer) {
   std::mt19937 random(5);
   const auto number = [&](int from, int to) { return std::uniform_int_distribution(from, to)(random); };
@@ -245,7 +246,7 @@ analyze::MatchedCollective moved(std::int64_t bytes, timeline::Time transfer) {
   return c;
 }
 
-// 10 µs and 100 bytes/ns; of each size one of three was disturbed.
+// Latency 10 µs, rate 100 bytes/ns; one of the three collectives of a size is disturbed.
 TEST(Communication, LatencyAndRate) {
   std::vector<analyze::MatchedCollective> all;
   for (const std::int64_t bytes : {1'000'000, 4'000'000, 16'000'000})
@@ -266,7 +267,8 @@ TEST(Communication, LatencyAndRate) {
   EXPECT_TRUE(link_lines(all).empty());  // less than a factor of 16
 }
 
-// Rates are sums by sums; the best seen is that of large messages; too short ones have none.
+// A rate is total bytes / total time. The best rate comes from large messages. Collectives that are too short
+// have no rate.
 TEST(Communication, Rates) {
   std::vector<analyze::MatchedCollective> all = {moved(20'000'000, 200'000), moved(20'000'000, 300'000),
                                                  moved(1'000'000, 20'000), moved(64, 1'000)};

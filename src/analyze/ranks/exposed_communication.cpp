@@ -16,7 +16,7 @@ using trace::kNoTime;
 
 enum Priority { waits_for_others, moves_data };
 
-/// What the rows of one device do, and which row each claim is of.
+/// When the rows of one device wait or move data, and the row of each claim.
 struct Claims {
   std::vector<Claim> claims;
   std::vector<std::size_t> rows;

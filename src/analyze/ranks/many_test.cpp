@@ -1,5 +1,5 @@
-// Files with very many of something: each answer is checked by a count, and a walk that is not linear would
-// make it take minutes.
+// Files with a very large number of something. A count checks each answer; an algorithm that is not linear
+// would take minutes.
 #include "make_rank.h"
 
 namespace stepscope {
@@ -17,11 +17,10 @@ TEST(Many, Devices) {
   EXPECT_EQ(devices.tables[0].rows(), 4000u);
   EXPECT_EQ(test::cells(devices.tables[0], "busy").back(), "4000000");
   const report::Report idle = test::answer("idle", trace);
-  EXPECT_EQ(idle.tables[0].rows(), 4000u);  // each is idle before, behind or both
+  EXPECT_EQ(idle.tables[0].rows(), 4000u);  // each is idle before its kernel, after it, or both
 }
 
-// Every wait spans all kernels: 20,000 waits on as many threads from 0 until after the last of 20,000
-// kernels.
+// 20,000 waits on as many threads; each lasts from 0 until after the last of 20,000 kernels.
 TEST(Many, LongWaitsAtOnce) {
   constexpr std::int64_t kMany = 20'000;
   std::string events;
@@ -36,7 +35,7 @@ TEST(Many, LongWaitsAtOnce) {
   EXPECT_EQ(test::cells(report.tables[0], "busy"), (test::Cells{text(kMany * kMany * 1000)}));
 }
 
-// 20,000 schemas of up to 40 args each, one event of each.
+// 20,000 schemas of 12 args each, one event per schema.
 TEST(Many, Schemas) {
   constexpr std::int64_t kMany = 20'000;
   std::string events;

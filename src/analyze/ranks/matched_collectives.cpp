@@ -12,7 +12,7 @@ using derive::CollectiveRow;
 using timeline::Time;
 using trace::kNoTime;
 
-/// What time stamps of a rank are multiples of: 1 µs in old recordings.
+/// Resolution of each rank's time stamps, ns: 1 µs in old recordings.
 std::vector<Time> ticks_of(const trace::Trace& trace, const derive::Collectives& collectives) {
   constexpr Time kMicrosecond = 1'000;
   std::vector<Time> ticks;

@@ -23,11 +23,11 @@ using timeline::Time;
 
 constexpr std::size_t kNamed = 8;
 
-/// One step of a stage, or several.
+/// Sums over one or more steps of a stage.
 struct Times {
   Time length = 0, compute = 0, messages = 0, idle = 0;
   std::int64_t steps = 0;
-  double ideal = 0;  ///< shares, summed over the steps
+  double ideal = 0;  ///< ideal bubble shares, summed over the steps
 
   Time bubble() const { return messages + idle; }
   void add(const Times& step) {
@@ -43,7 +43,7 @@ struct Times {
 StageTimes mean_of(const Times& t) {
   const double ideal = t.ideal / static_cast<double>(std::max<std::int64_t>(1, t.steps));
   const Time length = report::mean(t.length, t.steps), compute = report::mean(t.compute, t.steps),
-             rest = length - compute;  // rounded means of parts may add up to more
+             rest = length - compute;  // rounded means of the parts may add up to more
   const Time bubble = std::min(report::mean(t.bubble(), t.steps), rest),
              waiting = std::min(report::mean(t.messages, t.steps), bubble);
   return {length,
@@ -57,7 +57,7 @@ StageTimes mean_of(const Times& t) {
           bubble - static_cast<Time>(ideal * static_cast<double>(length))};
 }
 
-/// The rank's whole steps in which micro-batches passed; they are also added to `all`.
+/// Adds the rank's whole steps in which micro-batches passed, to `out` and to `all`.
 void add_rank(Pipeline& out, Times& all, const trace::Rank& rank, const derive::Stage& stage,
               const RankSteps& of) {
   Times sum;
@@ -94,7 +94,7 @@ std::string sentence(const Pipeline& out, const Times& all, const std::vector<de
       share(report::ratio(all.bubble(), all.length)), share(all.ideal / static_cast<double>(all.steps)));
 }
 
-/// "No step of stage 2 is here; the means are those of the other stages.", "" when all are.
+/// "No whole step of stage 2 is among these files; …", "" if no stage is missing.
 std::string missing(const Pipeline& out, const std::vector<derive::Stage>& stages) {
   std::set<std::pair<std::int64_t, std::int64_t>> absent;  // pipeline, stage
   bool several = false;

@@ -1,4 +1,4 @@
-// Of the stages of a pipeline: what of each step is bubble, beside what filling and draining must take.
+// How much of each step of a pipeline stage is bubble, compared with what filling and draining must take.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,16 @@
 
 namespace stepscope::analyze {
 
-/// What a step of a stage is made of, ns; length = compute + other + bubble, bubble = waiting + idle.
+/// The parts of a step of one stage, ns. length = compute + other + bubble, bubble = waiting + idle.
 struct StageTimes {
   std::int64_t length, compute;
-  std::int64_t other;    ///< copies and collectives that are no sends or receives
+  std::int64_t other;    ///< copies, and collectives except sends and receives
   std::int64_t bubble;   ///< the rest
   std::int64_t waiting;  ///< of the bubble: only sends and receives run
   std::int64_t idle;     ///< of the bubble: nothing runs
-  double bubble_share;   ///< of the length
-  double ideal_share;    ///< of the length: what filling and draining takes
-  std::int64_t excess;   ///< bubble beyond the ideal one
+  double bubble_share;   ///< bubble / length
+  double ideal_share;    ///< share of the length that filling and draining takes
+  std::int64_t excess;   ///< bubble minus the ideal bubble
 };
 
 /// A rank's stage; times are means over `steps`.
@@ -34,7 +34,7 @@ struct StageStep : StageTimes {
 };
 
 struct Pipeline {
-  std::vector<PipelineStage> stages;  ///< of ranks with whole steps in which micro-batches passed
+  std::vector<PipelineStage> stages;  ///< ranks with whole steps in which micro-batches passed
   std::vector<StageStep> steps;
   std::vector<std::string> notes;
 };

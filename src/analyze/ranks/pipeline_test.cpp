@@ -8,16 +8,16 @@ namespace {
 
 using test::Cells;
 
-/// On the device, µs.
+/// Work on the device; times in µs.
 struct StageWork {
   const char* name;  ///< "send" and "recv" are messages, "reduce" an all-reduce, "copy" a copy
   int stream, start, end;
-  int start_ns = 0, end_ns = 0;  ///< added
+  int start_ns = 0, end_ns = 0;  ///< added to `start`, `end`
 };
 
 std::string in_us(int us, int ns) { return fmt::format("{}.{:03}", us, ns); }
 
-/// All launched at the start of the step, which the host leaves after 90 µs. Steps are 1 ms apart.
+/// One step; the host launches all work in its first 90 µs. Steps are 1 ms apart.
 std::string stage(int rank, const std::vector<StageWork>& works, int step = 3) {
   const int zero = (step - 3) * 1000;
   std::string events = fmt::format(
@@ -53,8 +53,8 @@ const std::vector<StageWork> kSecond = {{"copy", 7, 0, 20},    {"reduce", 10, 40
                                         {"send", 9, 610, 620}};
 
 // Stage 0: nothing runs until 100; only messages run from 300 to 420 and from 520 to 620. Stage 1: nothing
-// runs from 20 to 40 and from 60 to 100; only messages from 100 to 210 and from 610 to 620. A third of the
-// step would be lost at least.
+// runs from 20 to 40 and from 60 to 100; only messages run from 100 to 210 and from 610 to 620. The ideal
+// bubble is a third of the step.
 TEST(Pipeline, TwoStages) {
   const trace::Trace trace = test::open_ranks({stage(0, kFirst), stage(1, kSecond)});
   const report::Report report = test::answer("pipeline", trace);
@@ -79,8 +79,8 @@ TEST(Pipeline, TwoStages) {
                                       "these micro-batches filling and draining takes 33.3 %."}));
 }
 
-// The second step is 2 ns longer: one of compute, one of waiting. Means of half a nanosecond are rounded up,
-// of compute too, and the parts still add up.
+// The second step is 2 ns longer: 1 ns of compute and 1 ns of waiting. Means that end in half a nanosecond
+// are rounded up, also that of compute, and the parts still add up.
 TEST(Pipeline, RoundedPartsAddUp) {
   std::vector<StageWork> later = kFirst;
   later.back() = {"b2", 7, 620, 720, 1, 2};
@@ -94,7 +94,7 @@ TEST(Pipeline, RoundedPartsAddUp) {
   EXPECT_EQ(test::cells(table, "other"), (Cells{"0", "40000"}));
 }
 
-// Only rank 0's messages say that rank 1 is the other stage.
+// Only rank 0's messages show that rank 1 is the other stage.
 TEST(Pipeline, AStageOfWhichNothingIsHereIsNamed) {
   const std::vector<StageWork> alone = {{"f1", 7, 100, 200}};
   const trace::Trace trace = test::open_ranks({stage(0, kFirst), stage(1, alone)});

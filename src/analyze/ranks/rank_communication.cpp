@@ -17,7 +17,7 @@ using trace::Kind;
 using trace::kNoRow;
 using trace::Row;
 
-constexpr int kMaxNested = 1'000;  // ranges looked at, from the innermost one
+constexpr int kMaxNested = 1'000;  // max ranges searched, from the innermost one
 
 class CallPlaces {
  public:

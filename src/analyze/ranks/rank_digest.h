@@ -1,5 +1,5 @@
-// What comparing the ranks of a job takes of each: nothing that grows with a rank's events but its
-// collectives, the pieces of them that nothing hid, and its kinds of kernels.
+// What comparing ranks needs of each rank. It grows only with the collectives, their exposed pieces and the
+// number of different kernels, not with the events.
 #pragma once
 
 #include <cstdint>
@@ -21,23 +21,24 @@ class Derived;
 struct RankSteps {
   std::vector<std::int64_t> numbers;
   std::vector<timeline::Interval> spans;
-  /// By step, on the device with most compute, its communication all as transfer; empty without device work.
+  /// By step, on the device with most compute; all communication counts as transfer. Empty without device
+  /// work.
   std::vector<derive::PartsOfStep> parts;
-  timeline::IntervalSet communication;  ///< on that device, when no compute runs
-  std::vector<derive::Bubble> bubbles;  ///< by step, likewise; empty without sends and receives
+  timeline::IntervalSet communication;  ///< on that device, while no compute runs
+  std::vector<derive::Bubble> bubbles;  ///< by step, on that device; empty without sends and receives
   derive::KernelTotals kernels;         ///< on all devices
 };
 RankSteps rank_steps(const Derived& derived, const trace::Rank& rank);
 
 struct RankDigest {
   RankSteps steps;
-  derive::GroupNames groups;  ///< of the rank alone
+  derive::GroupNames groups;  ///< those of this rank
   std::vector<derive::CollectiveRow> collectives;
   RankCommunication communication;
 };
 RankDigest digest_of(const Derived& derived, const trace::Rank& rank);
 
-/// Takes the collectives out of the digests of all ranks and matches them. `numbers`: of the ranks.
+/// Moves the collectives out of the digests of all ranks and matches them. `numbers`: rank numbers.
 derive::Collectives match_digests(std::vector<RankDigest>& ranks, std::vector<std::int64_t> numbers);
 
 }  // namespace stepscope::analyze

@@ -1,4 +1,4 @@
-// How the answer about stragglers prints.
+// Prints the answer of `stragglers` as tables.
 #include <utility>
 
 #include "analyze/list.h"

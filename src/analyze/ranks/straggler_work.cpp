@@ -14,7 +14,8 @@ using timeline::Time;
 
 namespace {
 
-/// The part of a rank's steps; of the straggler's step where it is slow in one.
+/// Time of the straggler's part on a rank: median over steps, or in the one step in which the straggler is
+/// slow.
 Time time_of(const std::vector<PartsOfStep>& steps, const Straggler& straggler) {
   const auto part = static_cast<std::size_t>(straggler.part);
   if (!straggler.persistent) return steps[straggler.step][part];
@@ -39,7 +40,7 @@ PartTimes part_times(const std::vector<std::vector<PartsOfStep>>& parts, const S
 
 namespace {
 
-/// The peer whose compute time is the middle one; the straggler itself where it has none.
+/// The peer with the median compute time; the straggler itself if it has no peers.
 std::uint32_t usual_peer(const std::vector<std::vector<PartsOfStep>>& parts, const Straggler& straggler,
                          std::vector<std::uint32_t> peers) {
   std::erase(peers, straggler.rank);

@@ -24,7 +24,7 @@ using timeline::Interval;
 using timeline::Time;
 
 struct Waiting : RankWaits {
-  Column<Interval> spans;  ///< when the rank waited, on its own clock, in the rows' time
+  Column<Interval> spans;  ///< when the rank waited, on the clock of its events
 };
 
 /// See derive::Collectives::transfer.
@@ -75,7 +75,7 @@ std::vector<std::int64_t> common_steps(const Derived& derived) {
   return common;
 }
 
-/// Of the rank's steps with these numbers; empty without device work.
+/// Parts of the rank's steps with these numbers, waits separated from transfers; empty without device work.
 std::vector<derive::PartsOfStep> parts_of(const RankSteps& rank, Waiting& waiting,
                                           const std::vector<std::int64_t>& numbers) {
   if (rank.parts.empty()) return {};
@@ -89,7 +89,7 @@ std::vector<derive::PartsOfStep> parts_of(const RankSteps& rank, Waiting& waitin
   return chosen;
 }
 
-/// Ranks by what they do: those of a pipeline by its stage, all others together.
+/// Groups of ranks that do the same: one per stage of pipelines, one for all ranks outside pipelines.
 std::vector<std::vector<std::uint32_t>> peers_of(const std::vector<derive::Stage>& stages) {
   std::map<std::pair<std::int64_t, std::int32_t>, std::vector<std::uint32_t>> peers;
   for (std::uint32_t r = 0; r < stages.size(); ++r) peers[{stages[r].stages, stages[r].number}].push_back(r);
@@ -103,11 +103,11 @@ bool few(const std::vector<std::vector<std::uint32_t>>& peers) {
                      [](const auto& ranks) { return ranks.size() < derive::kMinRanks; });
 }
 
-/// Each rank compared with its peers; `beyond_median` is empty of ranks with fewer than two of them.
+/// Each rank compared with its peers. A rank with fewer than two peers has no `beyond_median`.
 struct Judged {
   std::vector<Straggler> stragglers;
   std::vector<std::vector<std::uint32_t>> peers;                  ///< by straggler
-  std::vector<PartTimes> times;                                   ///< likewise
+  std::vector<PartTimes> times;                                   ///< by straggler
   std::vector<std::optional<derive::PartsOfStep>> beyond_median;  ///< by rank
   bool any() const {
     return std::any_of(beyond_median.begin(), beyond_median.end(),
@@ -142,7 +142,7 @@ Judged judged(const std::vector<std::vector<std::uint32_t>>& peers,
   return out;
 }
 
-/// With what it costs: by replay, else by the parts alone. `numbers`: of the steps.
+/// A straggler with its cost: from replay if possible, else from the parts alone. `numbers`: step numbers.
 SlowRank slow_rank(const Derived& derived, const Straggler& s, const PartTimes& times,
                    const std::vector<std::int64_t>& numbers) {
   const bool every = s.persistent && numbers.size() > 1;
@@ -187,7 +187,7 @@ std::vector<ShorterTransfers> shorter_transfers(const Derived& derived) {
   return out;
 }
 
-/// Means over the steps of ranks that have any. `parts`: by rank and step.
+/// Mean parts over the steps, for ranks that have steps. `parts`: by rank and step.
 std::vector<RankParts> means_of(const trace::Trace& trace,
                                 const std::vector<std::vector<derive::PartsOfStep>>& parts) {
   std::vector<RankParts> means;
@@ -213,7 +213,7 @@ std::string sentence(const SlowRank& slow) {
                      slow.rank, own, time(slow.cost));
 }
 
-/// `judged`: some ranks could be compared; `few_peers`: at most two ranks are alike.
+/// `judged`: some ranks could be compared; `few_peers`: at most two ranks do the same work.
 void note_slow(Stragglers& out, bool judged, bool few_peers) {
   if (!judged)
     out.notes.emplace_back(

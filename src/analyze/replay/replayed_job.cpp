@@ -19,8 +19,8 @@ using timeline::Time;
 
 namespace {
 
-// Of the host's time, what the changed job may take longer than the replay says: work that moves to other
-// processes of the same host takes cores from it. Seen on a recorded pair.
+// Share of the host's time by which the changed job may be slower than its replay: work that moves to other
+// processes of the host takes cores from it. Measured on one pair of recordings.
 constexpr double kHostDoubt = 0.05, kMovedHostDoubt = 0.25;
 
 std::int64_t untied_rank(const trace::Trace& trace, const std::vector<const ReplayPlan*>& plans,
@@ -100,7 +100,7 @@ struct Busiest {
   std::string_view resource = kResources[0];
 };
 
-/// The stream with most work of its own in the window: nothing lets it be done sooner.
+/// The stream with most work in the window, without waits for other ranks: the step cannot be shorter.
 Busiest busiest_stream(const trace::Rank& rank, const ReplayedRank& replayed, const Meetings& meetings,
                        const Column<std::int32_t>& member, const derive::Changes& changes) {
   const ReplayPlan& plan = replayed.plan();

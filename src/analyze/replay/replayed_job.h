@@ -1,4 +1,4 @@
-// All ranks of a trace, replayed together where their collectives are matched.
+// All ranks of a trace, replayed together if their collectives are matched.
 #pragma once
 
 #include <cstdint>
@@ -15,42 +15,42 @@ class ReplayedJob {
  public:
   explicit ReplayedJob(const Derived& derived);
 
-  /// Whether any collective ties ranks together; false of ranks without events.
+  /// Whether any collective ties ranks together; false if ranks have only digests, no events.
   bool joined() const { return !meetings_.meetings.empty(); }
-  /// Index of a rank that communicates and has no collective that ties it to others: it would keep the
-  /// recorded waits and so the job's pace, whatever changes elsewhere. -1: none.
+  /// Index of a rank that communicates but has no collective that ties it to others; -1: none. It would keep
+  /// the recorded waits, and so the pace of the job, whatever changes elsewhere.
   std::int64_t untied() const { return untied_; }
-  /// Whether no rank is further off without changes than is accepted; a rank without device events aside.
+  /// Whether all communicating ranks are tied together and the error is at most kMaxReplayError.
   bool usable() const { return joined() && untied() < 0 && error() <= kMaxReplayError; }
   double error() const;
-  /// Collectives that are replayed alone: what they waited for stays in their length.
+  /// Collectives that are replayed alone: their recorded waits stay in their length.
   std::int64_t alone() const { return meetings_.unmatched; }
   std::int64_t given_up() const { return given_up_; }
 
   const ReplayedRank& rank(std::size_t index) const { return *ranks_[index]; }
   /// Length of each rank's window without changes, ns.
   const std::vector<std::int64_t>& identity() const { return identity_; }
-  /// Likewise with changes; an absent rank keeps pace with the slowest of the others.
+  /// The same with changes; an absent rank keeps pace with the slowest of the others.
   std::vector<std::int64_t> lengths(const derive::JointChanges& changes) const;
-  /// Mean step of the slowest rank of such lengths, ns: the job's.
+  /// The job's step, ns: the mean step of the slowest rank. `lengths`: of the windows, by rank.
   std::int64_t step(const std::vector<std::int64_t>& lengths) const;
 
-  /// The job's step with changes, ns, and how far it could be from that.
+  /// The job's step with changes, with its range, ns.
   struct Prediction {
     std::int64_t step = 0;
-    std::int64_t low = 0;   ///< what the busiest stream or the host alone needs, on the rank that needs most
-    std::int64_t high = 0;  ///< the replay's error more, and a part of the host's time
-    std::size_t rank = 0;   ///< that needs most: index in the trace
+    std::int64_t low = 0;   ///< time of the busiest stream or the host alone, max over the ranks
+    std::int64_t high = 0;  ///< `step` plus the replay's error and a share of the host's time
+    std::size_t rank = 0;   ///< index of the rank that `low` is from
     std::string_view resource;
   };
-  /// `lengths`: of these changes; `moved`: whether they move host work to other processes.
+  /// `lengths`: with these changes; `moved`: whether the changes move host work to other processes.
   Prediction predicted(const std::vector<std::int64_t>& lengths, const derive::JointChanges& changes,
                        bool moved = false) const;
-  /// Whether others can be replayed without the rank; not where it sends them what they work on.
+  /// Whether the others can be replayed without the rank; false if it exchanges messages with them.
   bool does_without(std::size_t rank) const;
-  /// ns per step that others wait for a rank: the step now, less that without it. `low` and `high` as above.
+  /// ns per step that others wait for a rank: the step now minus the step without the rank, with its range.
   Prediction cost_of(std::size_t rank) const;
-  /// The job's step if each collective began with the median of its ranks, ns.
+  /// The job's step if each collective began when the median of its ranks came, ns.
   std::int64_t balanced() const;
 
  private:

@@ -71,7 +71,7 @@ double ReplayedRank::unlinked() const {
 
 namespace {
 
-constexpr double kFewUnlinked = 0.05;  // of the window's device events
+constexpr double kFewUnlinked = 0.05;  // share of the window's device events
 
 template <class Use>
 void for_each_bit(std::uint32_t bits, Use use) {
@@ -85,7 +85,7 @@ std::vector<Launched> ReplayedRank::launched_in(std::span<const std::string_view
   const trace::EventTable& e = rank_.events;
   CHECK(parts.size() < 32);
   const derive::RecordingCost cost = derive::recording_cost(rank_);
-  trace::AskedOnce parts_of(trace_.strings, [&](std::string_view name) {  // that it contains, as bits
+  trace::AskedOnce parts_of(trace_.strings, [&](std::string_view name) {  // bit i: the name contains parts[i]
     std::uint32_t bits = 0;
     for (std::size_t i = 0; i < parts.size(); ++i)
       if (name.find(parts[i]) != std::string_view::npos) bits |= 1U << i;
@@ -140,7 +140,7 @@ void ReplayedRank::add_ranges(std::vector<trace::Row>& rows, Launched& launched)
   const trace::EventTable& e = rank_.events;
   std::stable_sort(rows.begin(), rows.end(),
                    [&](trace::Row a, trace::Row b) { return e.start[a] < e.start[b]; });
-  trace::Row latest = trace::kNoRow;  // the one that ends last so far
+  trace::Row latest = trace::kNoRow;  // the range that ends last so far
   for (const trace::Row row : rows) {
     const bool beside =
         latest != trace::kNoRow && e.track[row] != e.track[latest] && e.start[row] < e.end[latest];

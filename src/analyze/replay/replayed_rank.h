@@ -1,4 +1,5 @@
-// A rank that can be replayed with changes: its plan, made once, and how long its steps take then.
+// A rank that can be replayed with changes: its plan, made once, and the length of its steps with the
+// changes.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +16,10 @@
 
 namespace stepscope::analyze {
 
-/// Replays without changes that are further off than this are refused.
+/// Max relative error of the replay without changes; above it, replays are refused.
 inline constexpr double kMaxReplayError = 0.05;
 
-/// What scales change in one rank.
+/// The changes that scales make in one rank.
 struct Change {
   derive::Changes changes;
   bool found = false;  ///< whether the rank has anything of that kind
@@ -26,22 +27,23 @@ struct Change {
   void add(const Change& other);
 };
 
-/// What host ranges launched, and all they call on their thread.
+/// Host ranges of one name: their time and what they launched, including all that they call on their thread.
 struct Launched {
-  /// Outermost ones, those that run beside one of another thread aside, and the time in which any runs, ns.
+  /// Number of outermost ranges, without those that begin during one of another thread; and the time in which
+  /// any of the ranges runs, ns.
   std::int64_t ranges = 0, host = 0;
-  std::int64_t called = 0;               ///< of that, in the ranges and calls directly inside, ns
-  std::int64_t later_ranges = 0;         ///< of them, those behind the second step
-  std::int64_t later_host = 0;           ///< and their time, ns
-  std::int64_t ops = 0;                  ///< operators that no other operator calls
-  std::int64_t recording = 0;            ///< what recording cost in them, as capture estimates it, ns
-  std::int64_t events = 0, device = 0;   ///< device events, and the sum of their lengths, ns
-  std::int64_t median = report::kNoInt;  ///< length of those events, ns
-  /// Idle time that was spent inside, mean over devices, ns in the window; 0 where replay says it better, and
-  /// it is not asked for.
+  std::int64_t called = 0;               ///< time of the ranges and calls directly inside, ns
+  std::int64_t later_ranges = 0;         ///< part of `ranges` after the second step
+  std::int64_t later_host = 0;           ///< part of `host` after the second step, ns
+  std::int64_t ops = 0;                  ///< operators inside that no other operator calls
+  std::int64_t recording = 0;            ///< estimated cost of recording inside, ns (derive::RecordingCost)
+  std::int64_t events = 0, device = 0;   ///< device events launched inside, and the sum of their lengths, ns
+  std::int64_t median = report::kNoInt;  ///< median length of the device events, ns
+  /// Device idle time spent inside, mean over devices, ns in the window; 0 if not asked for, as replay gives
+  /// a better answer.
   std::int64_t idle = 0;
   bool idle_asked = false;
-  std::string name;  ///< of the first of these ranges
+  std::string name;  ///< name of the first of these ranges
 };
 
 class ReplayedRank {
@@ -50,12 +52,11 @@ class ReplayedRank {
                const std::vector<derive::Waiting>& waits);
 
   bool has_device() const { return !plan_.events.empty(); }
-  /// Of the replay without changes: its difference to the recorded length / that.
+  /// Relative error of the replay without changes: |replayed - recorded| / recorded.
   double error() const;
   bool usable() const { return has_device() && error() <= kMaxReplayError; }
 
-  /// Of the device events in the window: those whose launch is not in the file, which only follow their
-  /// stream.
+  /// Share of the device events in the window whose launch is not in the file; they only follow their stream.
   double unlinked() const;
 
   std::int64_t steps() const { return window_.steps(); }
@@ -65,21 +66,23 @@ class ReplayedRank {
     return without_first ? identity_without_first_ : identity_;
   }
   std::int64_t length(const Change& change) const;
-  /// What a change takes off the window, or off it without its first step, ns; negative where it costs.
+  /// ns that a change saves in the window, or in the window without its first step; negative if it costs
+  /// time.
   std::int64_t saved(const Change& change, bool without_first) const;
-  /// The window, or the window without its first step, with a change and the host at a pace (see replay), ns.
+  /// Length of the window, or of the window without its first step, ns. `pace`: of the host, see
+  /// derive::replay.
   std::int64_t length(const Change& change, bool without_first, double pace) const;
-  /// What the host needs where the device takes no time and nothing waits for it, ns.
+  /// Host time if device work took no time and nothing waited for it, ns.
   std::int64_t host_alone(derive::Changes changes, bool without_first = false) const;
 
-  /// What another replay of its plan makes of the window, ns.
+  /// Length of the window in a replay of this plan, ns.
   std::int64_t length_of(const derive::Replayed& replayed) const { return window_.length(plan_, replayed); }
   const derive::ReplayPlan& plan() const { return plan_; }
   const ReplayedWindow& window() const { return window_; }
 
   Change change_of(std::span<const Scale> scales) const;
-  /// Of each of `parts` (at most 31), by host ranges whose name contains it. One pass for all. `idle`: the
-  /// rank's, looked at only where the rank cannot be replayed or part of its device events has no launch.
+  /// For each of `parts` (at most 31): host ranges whose name contains it, all in one pass. `idle`: of the
+  /// rank, read only if the rank cannot be replayed or too many of its device events have no launch.
   std::vector<Launched> launched_in(std::span<const std::string_view> parts,
                                     const Column<derive::IdlePiece>& idle) const;
 

@@ -60,7 +60,7 @@ Time ReplayedWindow::length(const ReplayPlan& plan, const Replayed& replayed, st
                   host_length(replayed.marks, left_out) - recorded_lead_[static_cast<std::size_t>(left_out)]);
 }
 
-/// From the first chosen step's mark to the end of the last one's; 0 without marks.
+/// Host time from the begin of the first chosen step's mark to the end of the last one's; 0 without marks.
 Time ReplayedWindow::host_length(const std::vector<Time>& marks, std::int64_t left_out) const {
   const std::size_t first = first_step(left_out);
   const auto last = chosen_.rend() - std::find(chosen_.rbegin(), chosen_.rend(), true) - 1;
@@ -92,7 +92,7 @@ void ReplayedWindow::add_marks(const trace::Trace& trace) {
   }
 }
 
-/// Where each thread that launches, and the main thread, ended.
+/// The end of the last host range on the main thread and on each thread that launches.
 std::vector<ReplayPlan::Mark> ReplayedWindow::last_ends(const trace::Trace& trace) const {
   const trace::EventTable& e = rank_.events;
   const auto roles = derive::thread_roles(trace, rank_);
@@ -127,7 +127,7 @@ std::vector<Time> ReplayedWindow::device_ends(const ReplayPlan& plan, const Repl
   return ends;
 }
 
-/// The first step begins with its mark, or when the device was done with the step before.
+/// The first step begins with its mark, or when the device had finished the previous step.
 Time ReplayedWindow::first_begin(const ReplayPlan& plan, const Replayed& replayed) const {
   if (spans_.empty()) return 0;
   const Time begin = spans_.front().span.begin;

@@ -20,7 +20,7 @@ using report::Shape;
 using report::Unit;
 using trace::Rank;
 
-/// What was typed, part by part, and all of it together.
+/// Each typed scale alone, then all of them together.
 std::vector<Asked> asked_by(const std::vector<TypedScale>& typed) {
   std::vector<Asked> asked;
   Asked all{"all together", {}};

@@ -1,4 +1,4 @@
-// What a step would take if something in it were faster: the recording replayed with changes.
+// How long a step would take if something in it were faster: the recording replayed with changes.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ namespace stepscope::analyze {
 /// A rank replayed without changes; times in ns per step.
 struct RankCheck {
   std::int64_t rank, steps, recorded, identity;
-  double error;  ///< of the identity, of what was recorded
+  double error;  ///< |identity - recorded| / recorded
 };
 
-/// A rank replayed with one change; times in ns per step, absent where it cannot be replayed.
+/// A rank replayed with one change; times in ns per step, kNoInt if it cannot be replayed.
 struct RankChange {
   std::int64_t rank;
   std::string change;
@@ -33,7 +33,7 @@ struct JobCheck {
   std::int64_t alone;  ///< collectives that were replayed alone
 };
 
-/// The job with one change, as ReplayedJob::Prediction.
+/// The job with one change; numbers as in ReplayedJob::Prediction.
 struct JobChange {
   std::string change;
   std::int64_t step, low, high, saving;
@@ -50,8 +50,8 @@ struct WhatIfJob {
 
 struct WhatIf {
   std::vector<RankCheck> checks;
-  std::vector<RankChange> changes;  ///< of each rank all that was asked
-  std::optional<WhatIfJob> job;     ///< none: ranks were replayed alone
+  std::vector<RankChange> changes;  ///< by rank, all that were asked for
+  std::optional<WhatIfJob> job;     ///< nullopt: ranks were replayed alone
   std::vector<std::string> notes;
 };
 WhatIf whatif_of(const Derived& derived, const report::Params& params);

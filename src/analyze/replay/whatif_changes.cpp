@@ -83,13 +83,14 @@ void scale_one(std::vector<double>& factors, std::size_t events, std::size_t ind
   factors[index] = factors[index] == 1 ? factor : std::min(factors[index], factor);
 }
 
-/// `fewer`: not shorter events but fewer of them, which start less often too; none start never.
+/// `fewer`: there are fewer events, not shorter ones. Fewer events also start less often, and removed ones
+/// (factor 0) never start, so time to start scales too.
 void scale_event(Changes& changes, std::size_t events, std::size_t index, double factor, bool fewer = false) {
   scale_one(changes.device, events, index, factor);
   if (fewer || factor == 0) scale_one(changes.starts, events, index, factor);
 }
 
-/// By row: host ranges with a launch of device work inside.
+/// By row: whether device work is launched inside the host range.
 std::vector<bool> ranges_that_launch(const Rank& rank) {
   const EventTable& e = rank.events;
   std::vector<bool> launching(e.size());
@@ -127,7 +128,7 @@ bool add_ranges(Matcher& match, const Rank& rank, const derive::ReplayPlan& plan
   return found;
 }
 
-/// Of loops whose rounds match, all but the first rounds go, with what they launch; `factor` of them stay.
+/// Removes rounds of the loops that match, with what they launch; the first `factor` of the rounds stay.
 bool add_loops(const trace::Trace& trace, const Rank& rank, const derive::ReplayPlan& plan,
                const Wanted& wanted, Changes& changes) {
   const EventTable& e = rank.events;
@@ -163,8 +164,8 @@ bool compares(std::string_view op) {
          std::find(std::begin(kComparisons), std::end(kComparisons), op.substr(6)) != std::end(kComparisons);
 }
 
-/// The operator called right before `op` from the same place, if it compares: it made the mask that `op`
-/// takes.
+/// The operator called right before `op` by the same caller, if it is a comparison, else kNoRow: it made the
+/// mask that `op` takes.
 Row mask_before(const trace::Trace& trace, const Rank& rank, Row op) {
   const EventTable& e = rank.events;
   const Row first = rank.tracks[e.track[op]].begin, around = e.parent[op];
@@ -174,8 +175,8 @@ Row mask_before(const trace::Trace& trace, const Rank& rank, Row op) {
   return kNoRow;
 }
 
-/// Operators in which a call under an operator of that name waits, with what they launch: aten::index of
-/// the aten::nonzero that it calls; and the comparisons that made their masks.
+/// Scales the outermost aten operators around an operator of that name that waits (aten::index around
+/// aten::nonzero), the comparisons that made their masks, and what both launch.
 bool add_waiting(const trace::Trace& trace, const Rank& rank, const derive::ReplayPlan& plan,
                  const Wanted& wanted, Changes& changes) {
   const EventTable& e = rank.events;

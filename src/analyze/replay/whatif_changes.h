@@ -1,4 +1,4 @@
-// What scales speak of, found in a rank.
+// Finds in a rank what scales refer to.
 #pragma once
 
 #include <span>
@@ -10,11 +10,11 @@
 
 namespace stepscope::analyze {
 
-/// By rank of the trace: whether a `straggler` of `scales` speaks of it; empty when none does.
+/// By rank of the trace: whether a `straggler` of `scales` names it; empty if none does.
 std::vector<bool> stragglers_in(std::span<const Scale> scales, const trace::Trace& trace);
 
-/// Adds what `scales` ask for, stragglers aside; false if nothing in the rank is of these kinds or names.
-/// Takes a pass over the rank for each kind and factor, however many names they have.
+/// Adds the changes of `scales`, except stragglers; false if nothing in the rank is of these kinds or names.
+/// One pass over the rank per kind and factor, however many names they have.
 bool add_changes(const trace::Trace& trace, const trace::Rank& rank, const derive::ReplayPlan& plan,
                  std::span<const Scale> scales, derive::Changes& changes);
 

@@ -1,4 +1,4 @@
-// What `whatif` says of several ranks.
+// The part of `whatif` about several ranks.
 #pragma once
 
 #include <string>
@@ -9,13 +9,14 @@
 
 namespace stepscope::analyze {
 
-/// What is asked at once.
+/// Scales that are applied together.
 struct Asked {
   std::string name;
   std::vector<Scale> scales;
 };
 
-/// Of each rank, its window with the changes, ns, and whether they speak of anything it has.
+/// By rank: the length of its window with the changes, ns, and whether the rank has anything that they
+/// change.
 struct Answered {
   std::vector<std::int64_t> lengths;
   std::vector<bool> found;
@@ -28,7 +29,7 @@ WhatIfJob whatif_job(const Derived& derived, const std::vector<Asked>& asked,
                      const std::vector<Answered>& answers);
 void add_tables(std::vector<report::Table>& tables, const WhatIfJob& job);
 
-/// Why several ranks were replayed alone, or what of them was.
+/// Notes why several ranks were replayed alone, or which of their collectives were.
 void note_ranks(const trace::Trace& trace, const ReplayedJob& job, bool together,
                 std::vector<std::string>& notes);
 

@@ -1,4 +1,4 @@
-// What `whatif` and `stragglers` say of several ranks that wait for each other.
+// `whatif` and `stragglers` on several ranks that wait for each other.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,8 +10,8 @@ namespace {
 
 using test::Cells;
 
-/// A step of 220 µs of one rank: kernel x from 30 until `ready`, then an all-reduce until 210, 60 of it
-/// transfer. `shift`: of the rank's clock, µs.
+/// A step of one rank: kernel x from 30 to `ready`, then an all-reduce to 210, all in µs. `shift`: of the
+/// rank's clock, µs.
 std::string rank_of(int ready, int shift, const char* members = "0, 1, 2") {
   return fmt::format(
       R"J({{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 5, "tid": 5, "ts": {}, "dur": 40}},
@@ -27,8 +27,8 @@ report::Report whatif_of_job(const trace::Trace& trace, const std::string& scale
   return test::answer("whatif", trace, test::params({{"scale", scale}}));
 }
 
-// Without changes 210 µs. Compute halved: rank 1's kernel ends at 90, the collective at 150. Its transfer
-// halved: 180. Without rank 1 the last of the others comes at 60: 120.
+// Without changes 210 µs. Compute halved: rank 1's kernel ends at 90, the collective at 150. The transfer
+// halved: 180. Without rank 1, the last of the others comes at 60: 120.
 TEST(WhatifOfAJob, EachChange) {
   const trace::Trace trace = test::open_ranks(kLate);
   const report::Report report = whatif_of_job(trace, "compute=0.5; comm=0.5; straggler:1=0");
@@ -39,8 +39,8 @@ TEST(WhatifOfAJob, EachChange) {
   EXPECT_EQ(test::cells(report.tables[2], "error"), Cells{"0"});
   EXPECT_EQ(test::cells(report.tables[3], "step"), (Cells{"150000", "180000", "120000", "75000"}));
   EXPECT_EQ(test::cells(report.tables[3], "saving"), (Cells{"60000", "30000", "90000", "135000"}));
-  // Kernels and transfer of the rank that has most of both: 60 + 60 µs on rank 1, 120 + 30, 30 + 60 on
-  // rank 2.
+  // Kernels plus transfer of the rank that needs most: 60 + 60 µs and 120 + 30 on rank 1; 30 + 60 and 15 + 30
+  // on rank 2.
   EXPECT_EQ(test::cells(report.tables[3], "low"), (Cells{"120000", "150000", "90000", "45000"}));
   EXPECT_EQ(test::cells(report.tables[3], "limit"),
             (Cells{"rank 1, kernels", "rank 1, kernels", "rank 2, collectives", "rank 2, collectives"}));
@@ -72,7 +72,7 @@ TEST(WhatifOfAJob, UnmatchedRanksAreReplayedAlone) {
 }
 
 // Two all-reduces on two streams end at 200 and 210. One rank begins them at 100 and 110, the other 80 µs
-// later: from 100 to 190 the first waits in one or both.
+// later: from 100 to 190 the first rank waits in one or both.
 TEST(StragglersOfAJob, WaitsAtTheSameTimeCountOnce) {
   const auto rank = [](int begin) {
     std::string events =
@@ -94,7 +94,6 @@ TEST(StragglersOfAJob, WaitsAtTheSameTimeCountOnce) {
   EXPECT_EQ(test::cells(*waiting, "waited"), (Cells{"90000", "0"}));
 }
 
-// The median of 50, 60 and 150 is 60: 90 µs of the step are rank 1's, and all of the imbalance.
 // Rank 1's collective is of another group: it would keep its recorded pace whatever the others do.
 TEST(WhatifOfAJob, ARankThatNothingTiesIsNotReplayedWithOthers) {
   const trace::Trace trace = test::open_ranks({rank_of(50, 0), rank_of(150, 0, "1, 7"), rank_of(60, 0)});
@@ -106,6 +105,7 @@ TEST(WhatifOfAJob, ARankThatNothingTiesIsNotReplayedWithOthers) {
             "collectives: none of rank 1's could be matched."});
 }
 
+// The median of 50, 60 and 150 is 60: rank 1 costs 90 µs of the step, which is all of the imbalance.
 TEST(StragglersOfAJob, CostIsWhatTheOthersGain) {
   const trace::Trace trace = test::open_ranks(kLate);
   const report::Report report = test::answer("stragglers", trace);
@@ -116,7 +116,7 @@ TEST(StragglersOfAJob, CostIsWhatTheOthersGain) {
   EXPECT_EQ(test::cells(report.tables[3], "balanced"), Cells{"120000"});
   EXPECT_EQ(test::cells(report.tables[3], "cost"), Cells{"90000"});
   EXPECT_EQ(test::cells(report.tables[4], "saving"), (Cells{"12000", "48000"}));  // of a transfer of 60 µs
-  EXPECT_EQ(test::cells(report.tables[0], "time"), Cells{"120000"});              // the others 20 and 30
+  EXPECT_EQ(test::cells(report.tables[0], "time"), Cells{"120000"});              // the others: 20 and 30
   EXPECT_EQ(test::cells(report.tables[0], "others_time"), Cells{"25000"});
   EXPECT_EQ(test::cells(report.tables[0], "apart"), Cells{"5000"});
   EXPECT_EQ(test::cells(report.tables[5], "against"), Cells{"0"});

@@ -52,9 +52,10 @@ TEST(Whatif, SavingsAloneAndTogether) {
             (Cells{"yes", "yes", "yes", "yes", "nothing of that name", "yes"}));
 }
 
-// Before the recording, a collective of 100 µs was launched; two steps of 50 µs on the host launch one of 75
-// each. The window is [100, 250), 75 a step. At half they take 37.5, but then the host limits: it had a lead
-// of 90 µs when the window began, and takes 50 a step. Without collectives it does so as well.
+// A collective of 100 µs was launched before the recording; then two steps of 50 µs on the host launch one of
+// 75 each. The window is [100, 250), 75 per step. At half, the collectives take 37.5 per step, but the host
+// takes 50 and becomes the limit: its lead of 90 µs at the window's begin does not count. The same holds
+// without collectives.
 TEST(Whatif, TheHostsLeadIsNoSaving) {
   std::string events =
       R"({"ph": "X", "cat": "kernel", "name": "ncclKernel", "pid": 0, "tid": 7, "ts": 0, "dur": 100, "args": {"stream": 7}})";
@@ -78,14 +79,14 @@ TEST(Whatif, LaunchesAndTheirWayToTheDevice) {
 }
 
 // The step's mark holds all host time. k is asked for at 57 and ends at 153, sync returns at 153 + 5, n is
-// asked for 7 later, starts at 167 and ends at 227, behind the host (198).
+// asked for 7 later, starts at 167 and ends at 227, after the host (198).
 TEST(Whatif, AllHostWork) {
   const trace::Trace trace = test::open_events(joined(kLoaderAndSync));
   EXPECT_EQ(test::cells(whatif_of(trace, "host=0.5").tables[1], "saving"), Cells{"73000"});
 }
 
-// A step of 300 µs: gt [0,50) with launch and kernel, mm [60,70), index [100,200) whose nonzero waits. What
-// compares goes with what it selects for only right before it.
+// A step of 300 µs: the comparison gt [0,50) launches k; `between` [60,70); index [100,200) calls nonzero,
+// which waits. A comparison is removed with the index only if no other operator is called between them.
 TEST(Whatif, AMaskGoesWithWhatItSelects) {
   const auto program = [](const char* mask, const char* between) {
     return fmt::format(R"J(
@@ -125,8 +126,8 @@ TEST(Whatif, DoublePrecision) {
             Cells{"nothing of that name"});
 }
 
-// What launches nothing goes: loading, and half of 40 µs behind the last launch, of which 4 show: the device
-// works until 296. A range with a launch inside is none of those.
+// Ranges that launch nothing are removed: loading, and half of 40 µs after the last launch. Of these 20 µs
+// only 4 show, as the device works until 296. A range with a launch inside is not removed.
 TEST(Whatif, QuietRanges) {
   std::vector<std::string> events = kLoaderAndSync;
   events.push_back(
@@ -155,7 +156,7 @@ TEST(Whatif, OperatorsThatWaitForASize) {
   EXPECT_EQ(test::cells(table, "found"), (Cells{"yes", "nothing of that name", "yes"}));
 }
 
-// 12 rounds of 8 µs, 10 µs apart; at half of them 6 go, with their launches and kernels.
+// 12 rounds of 8 µs, 10 µs apart; with a factor of 0.5, 6 are removed with their launches and kernels.
 TEST(Whatif, RoundsOfALoop) {
   std::string events =
       R"({"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 5, "tid": 5, "ts": 0, "dur": 200})";
@@ -192,12 +193,12 @@ TEST(Whatif, ThreadsWaitForEachOther) {
   const report::Report report =
       whatif_of(trace, "host:AddBackward=0.5; device:/Add|x/=0; op:AddBackward=0; host:call_backward=0");
   EXPECT_EQ(test::cells(report.tables[0], "error"), Cells{"0"});
-  // Without g the step still lasts as long as its host; without the op, 260 less. What the main thread waits
-  // for another thread is not its own work: taking its range away saves nothing.
+  // Without g the step still lasts as long as its host; without the op, 260 less. The main thread's wait for
+  // another thread is not its own work: removing the range around the wait saves nothing.
   EXPECT_EQ(test::cells(report.tables[1], "saving"), (Cells{"130000", "0", "260000", "0", "260000"}));
 }
 
-// k starts 496 µs after it was launched and nothing recorded explains it.
+// k starts 496 µs after its launch, and nothing that is recorded explains why.
 TEST(Whatif, RefusesWhatItCannotReproduce) {
   const trace::Trace trace = test::open_events(R"J(
     {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 5, "tid": 5, "ts": 0, "dur": 20},
@@ -229,7 +230,7 @@ TEST(Whatif, NothingToReplayWithoutDevice) {
   ASSERT_EQ(report.notes.size(), 1u);
 }
 
-// Times that no recording has: nothing is replayed, and nothing overflows.
+// Impossible times: nothing is replayed, and nothing overflows.
 TEST(Whatif, AbsurdTimes) {
   for (const char* start : {"-3000000000000000", "3000000000000000"}) {
     const trace::Trace trace = test::open_events(

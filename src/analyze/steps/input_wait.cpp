@@ -36,7 +36,7 @@ struct Wait {
   std::int64_t exposed = kNoInt;
 };
 
-/// By the mark, or by the frames below.
+/// By the name of the mark, or by the Python frames inside it.
 LoaderKind kind_of(const trace::Trace& trace, const Rank& rank, Row row) {
   const std::string_view name = trace.name(rank, row);
   if (name.find("_SingleProcess") != std::string_view::npos) return LoaderKind::single_process;
@@ -137,7 +137,7 @@ void add_waits(InputWait& out, const Rank& rank, const StepChoice& choice, const
     const auto [least, most] = std::minmax_element(sum.lengths.begin(), sum.lengths.end());
     out.loaders.push_back({rank.rank, std::string(key.first), key.second, std::ssize(sum.lengths), sum.total,
                            sum.known ? sum.exposed : kNoInt, kNoInt, *least, *most});
-    out.loaders.back().median = report::quantile(sum.lengths, 0.5);  // moves the lengths
+    out.loaders.back().median = report::quantile(sum.lengths, 0.5);  // reorders the lengths
   }
 }
 

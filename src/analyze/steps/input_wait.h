@@ -1,4 +1,4 @@
-// Time the program waited for data, step by step, and how much of it the device was idle.
+// Time the program waited for data, by step, and how much of it the device was idle.
 #pragma once
 
 #include <string>
@@ -9,14 +9,14 @@
 
 namespace stepscope::analyze {
 
-/// Where a loader fetches its batches; in the order of their names.
+/// Where a loader fetches its batches.
 enum class LoaderKind : std::uint8_t { unknown, multi_process, single_process, several };
 std::string_view name_of(LoaderKind kind);
 
-/// One step's waits. Times in ns; `exposed` is without device work beside it, not known without a device.
+/// One step's waits. Times in ns; `exposed`: while no device work runs, kNoInt without a device.
 struct StepWaits {
   std::int64_t rank = -1;
-  std::int64_t step = report::kNoInt;  ///< kNoInt: no step is marked, this is the whole recording
+  std::int64_t step = report::kNoInt;  ///< kNoInt: no step is marked, the row is the whole recording
   LoaderKind kind = LoaderKind::unknown;
   std::int64_t count = 0, total = 0;
   double share = report::kNoReal;  ///< total / length of the step's mark

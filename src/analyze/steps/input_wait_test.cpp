@@ -33,7 +33,7 @@ TEST(InputWait, PerStep) {
   EXPECT_EQ(cells(report.tables[2], "exposed"), (Cells{"20000", "10000"}));
 }
 
-// No marks: the loader's own frame is the wait, and the frames below it tell which loader it is.
+// Without marks the loader's own frame is the wait, and the frames below it give the kind of loader.
 TEST(InputWait, FromPythonFrames) {
   const report::Report report = test::answer("input_wait", test::open_events(R"J(
     {"ph": "X", "cat": "python_function", "name": "torch/utils/data/dataloader.py(701): __next__", "pid": 5, "tid": 5, "ts": 0, "dur": 50},
@@ -41,7 +41,7 @@ TEST(InputWait, FromPythonFrames) {
     {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 5, "tid": 5, "ts": 60, "dur": 40})J"));
   EXPECT_EQ(cells(report.tables[0], "loader"), (Cells{"single-process"}));
   EXPECT_EQ(cells(report.tables[0], "share"), (Cells{"0.5"}));
-  EXPECT_EQ(cells(report.tables[0], "exposed"), (Cells{"-"}));  // nothing says what a device did
+  EXPECT_EQ(cells(report.tables[0], "exposed"), (Cells{"-"}));  // no device work is recorded
 }
 
 TEST(InputWait, NothingRecorded) {

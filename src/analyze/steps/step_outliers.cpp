@@ -14,7 +14,7 @@ constexpr std::ptrdiff_t kMinWholeSteps = 3;
 constexpr std::size_t kOpsShown = 5;
 constexpr std::int64_t kMinExcess = 1'000'000;  // ns
 
-/// The index of the step in the middle by length; of two, the shorter.
+/// Index of the step with the median length, without cut-off steps; of two in the middle, the shorter.
 std::size_t median_step(std::span<const StepTime> steps) {
   std::vector<std::size_t> whole;
   for (std::size_t i = 0; i < steps.size(); ++i)
@@ -24,7 +24,7 @@ std::size_t median_step(std::span<const StepTime> steps) {
   return whole[(whole.size() - 1) / 2];
 }
 
-/// Host ranges that reach into each step, by its index; of those steps that are wanted.
+/// By step: the host ranges that overlap it; empty for steps that are not wanted.
 std::vector<std::vector<Row>> ranges_in(const Rank& rank, const std::vector<bool>& wanted) {
   const trace::EventTable& e = rank.events;
   std::vector<std::vector<Row>> rows(wanted.size());
@@ -40,8 +40,7 @@ std::vector<std::vector<Row>> ranges_in(const Rank& rank, const std::vector<bool
   return rows;
 }
 
-/// Self time by name of the host ranges between the begin and the end of a step's mark, the mark itself
-/// aside.
+/// Self time of host ranges by name, inside the span of a step's mark; the mark itself does not count.
 std::vector<std::int64_t> host_self(const trace::Trace& trace, const Rank& rank, const trace::Step& step,
                                     const std::vector<Row>& ranges) {
   const trace::EventTable& e = rank.events;

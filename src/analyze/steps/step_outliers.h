@@ -8,9 +8,9 @@
 
 namespace stepscope::analyze {
 
-/// Adds rows for each chosen step of a rank that is 20 % and 1 ms longer than the median step (three steps at
-/// least): the roles that grew and the five ops whose self time on the host grew most. Steps that are cut off
-/// are left out. `steps`: all of the rank.
+/// Adds rows for each chosen step that is at least 20 % and 1 ms longer than the median step: the roles that
+/// grew, and the five ops whose self time on the host grew most. Needs at least three steps that are not cut
+/// off; cut-off steps are ignored. `steps`: all of the rank.
 void add_outliers(std::vector<StepOutlier>& outliers, const Derived& derived, const trace::Rank& rank,
                   std::span<const StepTime> steps);
 

@@ -14,9 +14,9 @@ using trace::Rank;
 using trace::Row;
 
 constexpr std::size_t kMinPacedSteps = 3, kMinNames = 5;
-constexpr std::int64_t kMinOpCalls = 8, kMinKernelCalls = 5;  // a step
+constexpr std::int64_t kMinOpCalls = 8, kMinKernelCalls = 5;  // per step
 
-/// Mean time a call by name and step, of names with enough calls.
+/// Mean time per call, by name and step, of names with enough calls.
 class Means {
  public:
   template <class Counts>
@@ -36,10 +36,10 @@ class Means {
     report::add_to(total_[at], time);
     ++count_[at];
   }
-  /// What a name took a call in a step, compared with the other steps.
+  /// Time per call of a name in one step, compared with the other steps.
   struct Ratio {
-    double value;   ///< its mean / the median of the steps' means
-    double weight;  ///< the time that its calls of the step would take at that median, ns
+    double value;   ///< the step's mean / the median of the steps' means
+    double weight;  ///< ns that the name's calls in the step would take at that median
   };
   std::vector<std::vector<Ratio>> ratios() const {
     std::vector<std::vector<Ratio>> by_step(steps_);
@@ -59,11 +59,11 @@ class Means {
 
  private:
   std::size_t steps_, slots_ = 0;
-  std::vector<std::size_t> slot_;  // by name: index + 1
+  std::vector<std::size_t> slot_;  // by name: index + 1; 0: too few calls
   std::vector<std::int64_t> total_, count_;
 };
 
-/// The ratio in the middle of the weight.
+/// Median of the ratios by weight; kNoReal if there are too few.
 double weighted_median(std::vector<Means::Ratio>& ratios) {
   if (ratios.size() < kMinNames) return report::kNoReal;
   std::sort(ratios.begin(), ratios.end(),

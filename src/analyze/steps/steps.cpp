@@ -54,7 +54,7 @@ StepRole role_of(const Rank& rank, Row row, Label label) {
   }
 }
 
-/// What a host range's name says, asked once per name.
+/// The label of a host range, by its name; computed once per name.
 class Labels {
  public:
   explicit Labels(const trace::Trace& trace)

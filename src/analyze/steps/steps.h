@@ -12,7 +12,7 @@
 
 namespace stepscope::analyze {
 
-/// What an instant of a step went to; of two roles at one instant the first counts.
+/// How an instant of a step was spent. If several roles hold at one instant, the first in this order counts.
 enum class StepRole : std::uint8_t {
   kernel,
   communication,
@@ -38,9 +38,9 @@ struct StepTime {
   std::int64_t total = 0;                        ///< the sum of `parts`
   std::int64_t host_start = 0, host_end = 0;     ///< of the step's mark
   std::int64_t device_end = report::kNoInt;      ///< kNoInt: the step launched nothing
-  std::int64_t device_length = report::kNoInt;   ///< `device_end` less that of the step before
+  std::int64_t device_length = report::kNoInt;   ///< `device_end` minus the previous step's
   StepPace pace;
-  bool cut_off = false;  ///< the recording ended in it
+  bool cut_off = false;  ///< the recording ended in this step
 
   std::string name() const { return number == report::kNoInt ? "all" : std::to_string(number); }
   std::int64_t part(StepRole role) const { return parts[static_cast<std::size_t>(role)]; }
@@ -56,7 +56,7 @@ struct StepOutlier {
   std::int64_t rank, step;
   StepLane lane;
   std::string what;
-  std::int64_t time, median_time;  ///< of this step, of the median step
+  std::int64_t time, median_time;  ///< in this step, in the median step
   std::int64_t growth() const { return time - median_time; }
 };
 
@@ -66,12 +66,11 @@ struct Steps {
   std::vector<std::string> notes;
 };
 Steps steps_of(const Derived& derived);
-/// What was said of each rank alone, as one answer. The notes of ranks without rows are left out where other
-/// ranks have rows.
+/// Merges the answers of single ranks. Notes of ranks without rows are dropped if other ranks have rows.
 Steps joined(std::vector<Steps> of_ranks);
 report::Report printed(Steps of, bool several_ranks);
 
-/// "Average step": the mean of those that are not cut off; nothing without any.
+/// "Average step": the mean of the steps that are not cut off; nullopt if there are none.
 std::optional<report::Table> average_step(const std::vector<StepTime>& steps);
 
 }  // namespace stepscope::analyze

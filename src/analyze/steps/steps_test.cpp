@@ -6,7 +6,7 @@ namespace {
 using test::Cells;
 using test::cells;
 
-// Steps [0, 3000), [3000, 4000) and [4000, 5000) µs inside one Python frame. In the first, an op of 2800; a
+// Steps [0, 3000), [3000, 4000) and [4000, 5000) µs inside one Python frame. The first has an op of 2800; a
 // copy on another thread lasts 50 in the first step and 250 in the second.
 constexpr const char* kSlowFirstStep = R"J(
   {"ph": "X", "cat": "python_function", "name": "train.py(1): <module>", "pid": 5, "tid": 5, "ts": 0, "dur": 5000},
@@ -44,7 +44,7 @@ TEST(Steps, CommunicationAndCopiesAreThoseThatDevicesCallsExposed) {
   EXPECT_EQ(cells(devices.tables[0], "exposed_copy"), Cells{"0.2"});
 }
 
-// A step of 1000 µs: an op of 300; beside it and behind it, from 100 to 700, a collective on the CPU.
+// A step of 1000 µs: an op from 0 to 300 and, on another thread, a collective on the CPU from 100 to 700.
 TEST(Steps, ACollectiveOnTheCpuIsCommunication) {
   const report::Report report = test::answer("steps", test::open_events(R"J(
   {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 5, "tid": 5, "ts": 0, "dur": 1000},

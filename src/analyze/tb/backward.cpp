@@ -1,5 +1,5 @@
-// Backward modules: the plugin takes the backward pass out of its thread's tree and puts what it can match to
-// a module's forward operators under a backward node. What it cannot match is lost to every table.
+// Backward modules: the plugin removes the backward pass from its thread's tree. The parts that match a
+// module's forward operators move under a backward node; the rest is missing from every table.
 #include <algorithm>
 #include <bit>
 #include <unordered_map>
@@ -12,18 +12,18 @@ namespace {
 
 using NodeList = std::vector<NodeId>;
 
-/// The plugin finds nodes by their start.
+/// The plugin identifies nodes by their start.
 template <class Value>
 using ByStart = std::unordered_map<std::uint64_t, Value>;
 std::uint64_t key_of(double us) { return std::bit_cast<std::uint64_t>(us); }
 
-/// Starts of a forward operator and of the backward operator that a flow leads to.
+/// Start times of a forward operator and of the backward operator that its flow leads to, µs.
 struct Flow {
   double forward, backward;
 };
 
-/// In the order of the forward ends. Of flows with equal ids, and then of equal forward starts, the last one
-/// counts.
+/// Flows in the order of their forward ends in the file. Among flows with equal ids, then among equal forward
+/// starts, the last one counts.
 std::vector<Flow> flows_of(const Events& events) {
   const trace::FlowTable& table = events.rank.flows;
   const trace::StringId category = events.trace.strings.find("fwdbwd");
@@ -97,11 +97,11 @@ class BackwardModules {
   Forest& forest_;
   std::vector<Node>& nodes_;
   NodeList parents_;           // roots and the steps below them
-  NodeList modules_;           // directly below those
+  NodeList modules_;           // modules directly below parents_
   ByStart<NodeList> matched_;  // start of a forward operator → its backward nodes
 };
 
-/// The last thread with step marks, else the longest one that is not the backward pass.
+/// Root of the last thread with step marks, else of the longest thread other than the backward thread.
 NodeId BackwardModules::root_of_main_thread() const {
   for (std::size_t i = forest_.roots.size(); i-- > 0;)
     if (forest_.takes_stale[i]) return forest_.roots[i];
@@ -146,7 +146,7 @@ void BackwardModules::detach_evaluations() {
   }
 }
 
-/// The parent of the node that starts at a time; of several the one met first, parents before children.
+/// By start of a node: its parent. Among nodes with equal starts the first counts, parents before children.
 ByStart<NodeId> BackwardModules::parents_below(const NodeList& evaluations) const {
   ByStart<NodeId> parents;
   for (const NodeId evaluation : evaluations) {
@@ -161,8 +161,8 @@ ByStart<NodeId> BackwardModules::parents_below(const NodeList& evaluations) cons
   return parents;
 }
 
-/// Gives each forward operator the group of the evaluate_function node above the flow's backward operator.
-/// Gradient accumulations belong to the group before them. A group is given once.
+/// Assigns to each forward operator the group of the evaluate_function node above its flow's backward
+/// operator. Gradient accumulations belong to the previous group. Each group is assigned once.
 void BackwardModules::match(const std::vector<Flow>& flows, const NodeList& evaluations) {
   std::unordered_map<NodeId, NodeList> groups;
   NodeId leader = kNoNode;
@@ -182,15 +182,15 @@ void BackwardModules::match(const std::vector<Flow>& flows, const NodeList& eval
     const NodeId found = at->second;
     above[key_of(flow.backward)] = found;
     for (const NodeId id : climbed)
-      above[key_of(nodes_[id].start)] = found;  // the next one need not climb again
+      above[key_of(nodes_[id].start)] = found;  // so that the next flow need not climb again
     const auto group = groups.find(found);
     matched_[key_of(flow.forward)] = group == groups.end() ? NodeList{} : std::move(group->second);
     if (group != groups.end()) groups.erase(group);
   }
 }
 
-/// One backward node per module in the tree below `module`, holding the groups of the operators it is nearest
-/// to.
+/// Builds one backward node per module in the tree at `module`. It holds the groups of the operators whose
+/// nearest module it is.
 void BackwardModules::build(NodeId module, NodeList& built) {
   struct Open {
     NodeId node, backward;
@@ -220,7 +220,7 @@ void BackwardModules::build(NodeId module, NodeList& built) {
   if (nodes_[first].first_child != kNoNode) built.push_back(first);
 }
 
-/// Sorts the children of a backward node; its time is the first one's start to the last one's end.
+/// Sorts the children of a backward node and sets its span: first child's start to last child's end.
 void BackwardModules::set_span(NodeId backward) {
   Node& node = nodes_[backward];
   NodeList children;
@@ -237,7 +237,7 @@ void BackwardModules::set_span(NodeId backward) {
   node.end = nodes_[children.back()].end;
 }
 
-/// Into the main thread's tree by time; what begins before that tree or ends after it is lost.
+/// Inserts nodes into the main thread's tree by time; nodes that exceed that tree's span are lost.
 void BackwardModules::insert(NodeId root, NodeList built) {
   std::erase_if(built, [&](NodeId id) {
     return nodes_[id].start < nodes_[root].start || nodes_[id].end > nodes_[root].end;
@@ -251,7 +251,8 @@ void BackwardModules::insert(NodeId root, NodeList built) {
   }
 }
 
-/// Steps take what lies inside them: `deeper` gets their share. Both lists are by start.
+/// Adds nodes below `parent`. A node inside a step goes to the step's list in `deeper`. Children and `added`
+/// are sorted by start.
 void BackwardModules::merge_into(NodeId parent, const NodeList& added,
                                  std::vector<std::pair<NodeId, NodeList>>& deeper) {
   NodeId child = std::exchange(nodes_[parent].first_child, kNoNode), before = kNoNode;

@@ -66,7 +66,7 @@ double mean_occupancy(const DeviceKernels& kernels, Interval window) {
   return time == 0 ? report::kNoReal : sum / time / 100.0;
 }
 
-/// Kernel time that operators launched themselves.
+/// Time of the kernels that operators launched themselves, ns.
 struct KernelTime {
   std::int64_t all = 0, tensor = 0;
 };

@@ -10,7 +10,7 @@ namespace {
 
 using trace::Kind;
 
-/// The row's kind must agree: other phases than "X" of the same category are not looked at.
+/// The row's kind must match: the plugin ignores events of the same category with other phases than "X".
 struct KnownCategory {
   std::string_view name;
   Type type;

@@ -1,4 +1,4 @@
-// A rank's events as the plugin sees them: what it keeps, of what type, in which order, at which time.
+// A rank's events as the plugin sees them: which events it keeps, and their types, order and times.
 #pragma once
 
 #include <cstdint>
@@ -33,11 +33,10 @@ constexpr bool is_device(Type type) {
   return type == Type::kernel || type == Type::memcpy || type == Type::memset;
 }
 
-/// The value of an id that an event does not have. It is an id like any other: the plugin compares None with
-/// None.
+/// The value of an absent id. It equals other absent ids: the plugin compares None with None.
 inline constexpr std::int64_t kNoId = std::numeric_limits<std::int64_t>::min();
 
-/// 0 of an empty whole, as the plugin has it.
+/// 0 if `whole` is 0, as in the plugin.
 inline double ratio(std::int64_t part, std::int64_t whole) {
   return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0.0;
 }
@@ -49,18 +48,18 @@ class Events {
   const trace::Trace& trace;
   const trace::Rank& rank;
   NameFacts names;
-  std::vector<Type> type;             ///< by row; none for what the plugin drops or never looks at
-  std::vector<Row> order;             ///< kept rows by start, then by place in the file
-  std::vector<std::uint32_t> thread;  ///< by track: the same number for equal tids, whatever the process
+  std::vector<Type> type;             ///< by row; none for events that the plugin drops or ignores
+  std::vector<Row> order;             ///< kept rows by start, then by position in the file
+  std::vector<std::uint32_t> thread;  ///< by track: equal for equal tids, even in different processes
 
   bool is(Row row, int facts) const { return names.is(rank.events.name[row], facts); }
   std::string_view name(Row row) const { return trace.name(rank, row); }
   std::uint32_t thread_of(Row row) const { return thread[rank.events.track[row]]; }
 
-  /// Microseconds, as a double holds them.
+  /// Microseconds, as doubles.
   double start_us(Row row) const;
   double end_us(Row row) const;
-  /// Nanoseconds since the first kept event, of a time in microseconds.
+  /// Converts µs to ns since the first kept event.
   std::int64_t ns(double us) const;
   timeline::Interval span(Row row) const { return {ns(start_us(row)), ns(end_us(row))}; }
 

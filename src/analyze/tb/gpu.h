@@ -8,22 +8,22 @@
 
 namespace stepscope::analyze::tb {
 
-/// Shares; kNoReal where absent.
+/// Shares; kNoReal if absent.
 struct DeviceMetrics {
   std::int64_t rank, device;
-  double utilization = 0;                      ///< of the window, with a kernel running; copies do not count
+  double utilization = 0;                      ///< share of the window in which a kernel runs, not a copy
   double sm_efficiency = report::kNoReal;      ///< absent when no kernel of the device has blocks per SM
   double occupancy = report::kNoReal;          ///< absent when no kernel has it inside the window
-  double tensor_core_share = report::kNoReal;  ///< of kernel time that operators launched
+  double tensor_core_share = report::kNoReal;  ///< share of the kernel time that operators launched
 };
 
-/// By the kernels' `device` arg, in ascending order; ids of 64 and more are left out. `window` is
+/// One entry per `device` arg of kernels, in ascending order; ids of 64 and more are left out. `window` is
 /// StepWindows::all().
 std::vector<DeviceMetrics> device_metrics(const Forest& forest, timeline::Interval window);
 
 struct TensorCoreRatios {
-  double used = 0;      ///< of all kernel time, the share of kernels taken to use tensor cores
-  double eligible = 0;  ///< of kernel time launched by operators, the share of the lowest eligible ones
+  double used = 0;      ///< share of all kernel time in kernels taken to use tensor cores
+  double eligible = 0;  ///< share of operators' kernel time launched by the innermost eligible operators
 };
 TensorCoreRatios tensor_core_ratios(const Forest& forest);
 

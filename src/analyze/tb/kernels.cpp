@@ -26,7 +26,7 @@ struct Launch {
   std::int64_t times = 1;
 };
 
-/// What makes two launches the same kernel.
+/// Launches with equal keys are launches of one kernel.
 struct KernelKey {
   trace::StringId name;
   std::string_view op;
@@ -50,7 +50,7 @@ struct KernelSum {
   std::int64_t registers, shared_memory;
   bool tensor_cores, op_eligible;
   std::int64_t count = 0, total = 0, min = std::numeric_limits<std::int64_t>::max(), max = 0;
-  /// Means over the time, the latter a share. A kernel without the value counts as 0.
+  /// Means weighted by time; `occupancy` is a share. A kernel without the value counts as 0.
   double blocks = 0, occupancy = 0;
 };
 
@@ -66,11 +66,11 @@ std::vector<Launch> all_kernels(const Events& events) {
   return launches;
 }
 
-/// What the plugin's table shows for kernels of no operator.
+/// The plugin's operator name for kernels without an operator.
 constexpr std::string_view kRootName = "CallTreeRoot";
 
-/// Kernels reachable from the call trees. What no runtime call launched hangs under each tree that has step
-/// marks.
+/// Kernels reachable from the call trees. A kernel that no runtime call launched counts in each tree with
+/// step marks.
 std::vector<Launch> kernels_of_nodes(const Forest& forest) {
   const Events& events = forest.events;
   std::vector<Launch> launches;
@@ -86,7 +86,7 @@ std::vector<Launch> kernels_of_nodes(const Forest& forest) {
   return launches;
 }
 
-/// Longest first.
+/// Longest total first.
 void sort_by_total(std::vector<KernelSum>& sums) {
   const auto key = [](const KernelSum& s) {
     return std::tie(s.name, s.op, s.grid, s.block, s.registers, s.shared_memory);

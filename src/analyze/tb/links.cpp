@@ -10,7 +10,7 @@ struct WithId {
   Row row;
 };
 
-/// By id, in time order among equal ones.
+/// Sorts by id; rows with equal ids stay in time order.
 std::vector<WithId> by_id(std::vector<WithId> rows) {
   std::stable_sort(rows.begin(), rows.end(), [](const WithId& a, const WithId& b) { return a.id < b.id; });
   return rows;
@@ -24,8 +24,8 @@ Links::Links(const Events& events) {
   group_calls(events, ids);
 }
 
-/// A device event belongs to the latest runtime call of its correlation that began before it, or else to the
-/// first.
+/// Assigns each device event to the last runtime call of its correlation that began before it, else to the
+/// first call of its correlation.
 void Links::link_devices(const Events& events, const Ids& ids) {
   std::vector<WithId> correlated;
   for (const Row row : events.order)

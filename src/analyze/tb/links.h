@@ -18,16 +18,16 @@ class Links {
  public:
   explicit Links(const Events& events);
 
-  /// Runtime calls, grouped by External id, in time order within a group; behind them what `append` added.
+  /// Runtime calls, grouped by External id, in time order within a group; then the calls that append() added.
   std::vector<Row> calls;
-  /// Kernels whose correlation no runtime call has, in time order.
+  /// Kernels whose correlation no runtime call has, by correlation, then in time order.
   std::vector<Row> stale_kernels;
 
-  /// Device events of the runtime call in `row`.
+  /// Device events that the runtime call in `row` launched.
   std::span<const Row> launched(Row row) const {
     return {devices_.data() + first_device_[row], devices_.data() + first_device_[row + 1]};
   }
-  /// The calls of an External id; empty the second time, for the first taker takes all.
+  /// The calls of an External id. Only the first take() of an id returns them; later ones return nothing.
   CallRange take(std::int64_t external_id);
   /// Adds calls outside all groups.
   CallRange append(const std::vector<Row>& rows);

@@ -1,5 +1,4 @@
-// What the plugin reads out of names. Its lists are kept as they were; none of them is what stepscope itself
-// uses.
+// Facts that the plugin derives from names. The lists are the plugin's; stepscope itself uses others.
 #pragma once
 
 #include <cstdint>
@@ -10,25 +9,25 @@
 
 namespace stepscope::analyze::tb {
 
-/// Facts of a name as bits.
+/// Facts about a name, as bits.
 enum NameFact : std::uint16_t {
   kDataLoading = 1,         ///< "enumerate(DataLoader)#….__next__", "enumerate(DataPipe)#…"
-  kNccl = 2,                ///< one of the ten collectives it knows, NCCL's
-  kGloo = 4,                ///< … Gloo's
+  kNccl = 2,                ///< "nccl:…", one of the five collectives that the plugin lists
+  kGloo = 4,                ///< "gloo:…", one of the same five
   kProfilerStep = 8,        ///< "ProfilerStep#…"
   kOptimizerStep = 16,      ///< "Optimizer.step…": a node of its own class
-  kNotListed = 32,          ///< operators its tables leave out
+  kNotListed = 32,          ///< operators that the plugin's tables leave out
   kTensorCoreOp = 64,       ///< operators that could use tensor cores
   kTensorCoreKernel = 128,  ///< kernels taken to use tensor cores
   kEvaluateFunction = 256,  ///< "autograd::engine::evaluate_function:…"
-  kAccumulateGrad = 512,    ///< … of torch::autograd::AccumulateGrad
+  kAccumulateGrad = 512,    ///< such a function of torch::autograd::AccumulateGrad
   kKnown = 1 << 15,
 };
 inline constexpr int kCollective = kNccl | kGloo;
 
 std::uint16_t facts_of(std::string_view name);
 
-/// facts_of, asked once per name.
+/// facts_of(), computed once per name.
 class NameFacts {
  public:
   explicit NameFacts(const trace::StringPool& strings) : strings_(strings), known_(strings.size()) {}

@@ -25,7 +25,7 @@ struct OperatorSum {
   std::int64_t calls = 0, host = 0, host_self = 0, device = 0, device_self = 0, tensor = 0, tensor_self = 0;
 };
 
-/// The text an operator is grouped by beside its name.
+/// The text by which an operator is grouped in addition to its name.
 class Detail {
  public:
   Detail(const Events& events, Group group)
@@ -44,7 +44,7 @@ class Detail {
   trace::ArgReader shape_, old_shape_, stack_;
 };
 
-/// The longest on the device first.
+/// Most device self time first.
 std::vector<OperatorSum> operator_sums(const Forest& forest, Group group) {
   const trace::Trace& trace = forest.events.trace;
   const Detail detail(forest.events, group);

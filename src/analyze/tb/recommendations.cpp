@@ -14,10 +14,10 @@
 namespace stepscope::analyze::tb {
 namespace {
 
-/// All that the plugin's rules look at.
+/// Input of the plugin's rules.
 struct Overview {
   const Forest& forest;
-  Costs sum;  ///< of all steps: ratios of sums are ratios of averages
+  Costs sum;  ///< over all steps: ratios of sums are ratios of averages
   std::vector<DeviceMetrics> devices;
   TensorCoreRatios tensor_cores;
 
@@ -25,7 +25,7 @@ struct Overview {
   double share(Role role) const { return ratio(sum[role], sum[kTotal]); }
 };
 
-// The advice of each rule, "" where it does not apply.
+// The advice of each rule, "" if it does not apply.
 
 std::string on_data_loading(const Overview& o) {
   if (o.share(kDataLoader) <= 0.05) return "";
@@ -96,7 +96,7 @@ std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> peak_memory(const 
   return peaks;
 }
 
-/// The host's own peak (id -1) is held against the last device, as the plugin does.
+/// Compares the host's own peak (id -1) with the memory of the last device, as the plugin does.
 std::string on_memory(const Overview& o) {
   const std::vector<trace::Device>& devices = o.rank().devices;
   const auto count = static_cast<std::int64_t>(devices.size());

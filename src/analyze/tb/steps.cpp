@@ -17,7 +17,7 @@ using report::Unit;
 using timeline::Interval;
 using timeline::IntervalSet;
 
-/// External ids of host events that are named as a collective; kernels of these ids count as communication.
+/// External ids of host events named like a collective; kernels with these ids count as communication.
 std::vector<std::int64_t> collective_ids(const Events& events, const Ids& ids) {
   std::vector<std::int64_t> found;
   for (const Row row : events.order) {
@@ -67,8 +67,8 @@ std::array<IntervalSet, kOther> role_sets(const Events& events) {
   return sets;
 }
 
-/// What each role gets of the steps. "Nothing left" is taken for "nothing done yet": the next role then gets
-/// all its time, and what is left starts over from the whole steps.
+/// Time of each role within the steps. If no time is left, the plugin behaves as if no role had been counted
+/// yet: the next role gets all its time, and the rest starts again from the whole steps.
 std::vector<IntervalSet> role_parts(const Events& events, const StepWindows& windows) {
   Column<Interval> spans;
   for (const StepWindow& step : windows.steps) spans.push_back(step.span);
@@ -91,7 +91,7 @@ struct StepCosts {
   Costs costs;
 };
 
-/// Of the average step.
+/// One role in the average step.
 struct RoleTime {
   std::string_view role;
   std::int64_t time;

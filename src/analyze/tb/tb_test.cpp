@@ -79,8 +79,7 @@ std::size_t row_of(const Report& report, std::string_view name) {
 }
 
 TEST(TbSteps, partsAddUpToMoreThanTheStepWhenOneRoleFillsIt) {
-  // Kernels fill the step, so the copy starts over from the whole step, and the call and the op come after
-  // it.
+  // Kernels fill the step, so the copy starts again from the whole step; the call and the op share the rest.
   const auto trace =
       open_events({step(1, 0, 100), kernel("k", 0, 100, 1),
                    event("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", 7, 10, 10, R"("correlation":2)"),

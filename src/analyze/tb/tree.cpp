@@ -27,7 +27,7 @@ Node host_node(const Events& events, Row row) {
   return node;
 }
 
-/// Annotations are no nodes unless they load data, step an optimizer or issue a collective.
+/// Annotations become nodes only if they load data, step an optimizer or issue a collective.
 bool makes_node(const Events& events, Row row) {
   return is_host(events.type[row]) && (events.type[row] != Type::annotation ||
                                        events.is(row, kDataLoading | kOptimizerStep | kCollective));
@@ -70,7 +70,7 @@ void Forest::add_host_nodes() {
   }
 }
 
-/// Nodes in list order: by thread, then by start. A module has no id and takes the calls that have none.
+/// Nodes take calls in the order of threads, then starts. A module has no id and takes the calls without one.
 void Forest::take_calls(std::vector<std::vector<Node>>& threads) {
   const Ids ids(events);
   for (std::vector<Node>& host : threads)
@@ -137,7 +137,7 @@ void Forest::set_root_times(NodeId root) {
   node.end = nodes[node.last_child].end;
 }
 
-/// Children stand behind their parents, so going backwards meets them first.
+/// Children come after their parents, so the reverse order reaches children first.
 void Forest::fill_times(NodeId begin) {
   for (NodeId id = static_cast<NodeId>(nodes.size()); id-- > begin;) {
     Node& node = nodes[id];

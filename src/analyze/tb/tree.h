@@ -21,15 +21,15 @@ struct Node {
   Row row = trace::kNoRow;  ///< kNoRow for roots and backward nodes
   Class node_class = Class::op;
   Type type = Type::none;
-  bool eligible = false;      ///< could use tensor cores, by its own name, a descendant or a kernel
+  bool eligible = false;      ///< could use tensor cores, judged by its name, a descendant or a kernel
   double start = 0, end = 0;  ///< µs
   NodeId first_child = kNoNode, last_child = kNoNode, next = kNoNode;
-  CallRange calls;  ///< runtime calls of its own
-  // Nanoseconds. Device times are sums of durations: what overlaps counts twice.
+  CallRange calls;  ///< runtime calls of the node itself
+  // Nanoseconds. Device times are sums of durations: overlapping events count twice.
   std::int64_t host = 0, host_self = 0, device = 0, device_self = 0, tensor = 0, tensor_self = 0;
 };
 
-/// By start, of equal ones the one that ends last.
+/// By start; at equal starts the node that ends last comes first.
 inline bool outer_first(const Node& a, const Node& b) {
   return a.start != b.start ? a.start < b.start : a.end > b.end;
 }
@@ -41,10 +41,10 @@ class Forest {
   const Events& events;
   Links links;
   std::vector<Node> nodes;
-  std::vector<NodeId> roots;      ///< by first node of the thread
-  std::vector<bool> takes_stale;  ///< by root: the stale kernels hang under it
-  std::int64_t dropped = 0;       ///< nodes that began inside another and ended after it
-  int collective_libraries = 0;   ///< kNccl, kGloo
+  std::vector<NodeId> roots;      ///< one per thread, by the thread's first node
+  std::vector<bool> takes_stale;  ///< by root: whether it takes the stale kernels
+  std::int64_t dropped = 0;       ///< nodes that begin inside another node and end after it
+  int collective_libraries = 0;   ///< bits kNccl, kGloo
   bool data_parallel = false, distributed_data_parallel = false;
 
   bool is_operator(const Node& node) const {
@@ -58,7 +58,7 @@ class Forest {
       for (const Row row : links.launched(links.calls[i]))
         if (events.type[row] == Type::kernel) each(row);
   }
-  /// Puts the children of a node on a stack, the first on top; `entry` makes of a child what the stack holds.
+  /// Pushes the children of a node onto a stack, the first on top; `entry` converts a child to a stack entry.
   template <class Entry, class Make>
   void push_children(NodeId id, std::vector<Entry>& open, Make entry) const {
     const std::size_t from = open.size();
@@ -68,7 +68,7 @@ class Forest {
   void push_children(NodeId id, std::vector<NodeId>& open) const {
     push_children(id, open, [](NodeId child) { return child; });
   }
-  /// Live nodes, parents first, thread by thread.
+  /// Nodes reachable from the roots, parents first, thread by thread.
   std::vector<NodeId> preorder() const;
 
  private:
@@ -85,8 +85,7 @@ class Forest {
   friend class BackwardModules;
 };
 
-/// Moves the backward pass under "<module>.backward" nodes, where modules and forward-backward flows were
-/// recorded.
+/// Moves the backward pass under "<module>.backward" nodes, if modules and fwdbwd flows are recorded.
 void regroup_backward(Forest& forest);
 
 }  // namespace stepscope::analyze::tb

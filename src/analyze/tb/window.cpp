@@ -11,7 +11,7 @@ using timeline::Time;
 
 constexpr Time kNever = std::numeric_limits<Time>::max();
 
-/// What the runtime calls inside one host step launched.
+/// Device events launched by the runtime calls inside one host step.
 struct Launched {
   Time first_start = kNever, last_end = std::numeric_limits<Time>::min();
   std::int64_t count = 0;
@@ -33,7 +33,7 @@ std::vector<StepWindow> marked_steps(const Events& events) {
   return steps;
 }
 
-/// Both by start. A call that is not wholly inside the step at hand is skipped.
+/// Steps and calls are sorted by start. A call that is not entirely inside the current step is skipped.
 std::vector<Launched> launched_in(const std::vector<StepWindow>& steps, const Events& events,
                                   const Links& links, std::vector<bool>& matched) {
   std::vector<Launched> launched(steps.size());
@@ -55,7 +55,7 @@ std::vector<Launched> launched_in(const std::vector<StepWindow>& steps, const Ev
   return launched;
 }
 
-/// Where the first step begins: behind what was still running from before it.
+/// Begin of the first step: its mark, or the end of device work launched before it, whichever is later.
 Time end_of_earlier_work(Time step_start, const Launched& first, const Events& events,
                          const std::vector<bool>& matched) {
   Time end = step_start;

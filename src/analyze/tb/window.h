@@ -1,4 +1,4 @@
-// The plugin's steps: host marks moved to the device's time, the last ones cut off.
+// The plugin's steps: host marks adjusted to device work, without the incomplete steps at the end.
 #pragma once
 
 #include <string>
@@ -12,21 +12,21 @@
 namespace stepscope::analyze::tb {
 
 struct StepWindow {
-  std::string name;         ///< the text behind "ProfilerStep#"; "0" for a trace without marks
+  std::string name;         ///< the text after "ProfilerStep#"; "0" for a trace without marks
   timeline::Interval span;  ///< ns since the first kept event
 };
 
 struct StepWindows {
   std::vector<StepWindow> steps;
-  std::int64_t removed = 0;  ///< steps cut off at the end
-  /// First step's start to last step's end: what utilization is measured over.
+  std::int64_t removed = 0;  ///< steps removed at the end
+  /// From the first step's start to the last step's end: the window in which utilization is measured.
   timeline::Interval all() const {
     return steps.empty() ? timeline::Interval{}
                          : timeline::Interval{steps.front().span.begin, steps.back().span.end};
   }
 };
 
-/// The plugin's tables know no choice of steps: says so where one was asked for.
+/// Adds a note if steps are chosen: the plugin's tables always cover the whole recording.
 void note_step_choice(const report::Params& params, report::Report& report);
 
 StepWindows step_windows(const Events& events, const Links& links);

@@ -1,4 +1,4 @@
-// When each device did what, as sets of time.
+// Busy times of each device by kind of work, as interval sets.
 #pragma once
 
 #include <vector>
@@ -14,13 +14,13 @@ struct DeviceBusy {
   timeline::IntervalSet communication;  ///< collective kernels
   timeline::IntervalSet copy;           ///< copies and fills
   timeline::IntervalSet kernels;        ///< compute and communication
-  timeline::IntervalSet all;            ///< any of them
+  timeline::IntervalSet all;            ///< all of the above
 };
 
-/// One entry per device with work, by device index. Streams are united: a device is busy when any stream is.
+/// One entry per device with work, by device index. A device is busy when any of its streams is.
 std::vector<DeviceBusy> busy_devices(const trace::Rank& rank);
 
-/// When any of them was.
+/// When any of `devices` was busy.
 timeline::IntervalSet busy_time(const std::vector<DeviceBusy>& devices);
 
 }  // namespace stepscope::derive

@@ -17,7 +17,7 @@ using trace::Rank;
 using trace::Row;
 using trace::TrackId;
 
-/// Beside the causes that a name alone gives.
+/// Values beyond IdleCause: causes that depend on the range's kind too, step marks, names not looked up yet.
 constexpr std::uint8_t kNamed = 100, kStepMark = 101, kUnknown = 255;
 
 std::uint8_t meaning_of_name(std::string_view name) {
@@ -29,7 +29,7 @@ std::uint8_t meaning_of_name(std::string_view name) {
 }
 
 /// Labels every instant of `where` with what one thread did then, in one pass over its rows. A cause holds at
-/// an instant when the latest end of its ranges begun so far lies behind it; the first in precedence counts.
+/// an instant if any of its ranges begun so far ends later. Of several causes the first in precedence counts.
 class DoingSweep {
  public:
   explicit DoingSweep(const IntervalSet& where) : at_(where.parts().begin()), end_(where.parts().end()) {
@@ -101,7 +101,7 @@ std::size_t CauseOfName::operator()(trace::StringId name, Kind kind) {
 
 namespace {
 
-/// use(span, cause) of each range of the thread that says what it did.
+/// Calls use(span, cause) for each range of the thread that has a cause.
 template <class Use>
 void for_each_doing(const Rank& rank, TrackId thread, CauseOfName& cause_of, Use use) {
   const EventTable& e = rank.events;
@@ -129,7 +129,7 @@ std::array<IntervalSet, kIdleCauses> doing_of_all(const Rank& rank, const std::v
     until.fill(std::numeric_limits<Time>::min());
     for_each_doing(rank, thread, causes, [&](Interval span, IdleCause cause) {
       const auto c = static_cast<std::size_t>(cause);
-      if (span.end <= until[c]) return;  // inside one that is listed
+      if (span.end <= until[c]) return;  // inside a span already listed
       spans[c].push_back(span);
       until[c] = span.end;
     });

@@ -1,4 +1,4 @@
-// What a host thread did at each instant, as far as it can explain why a device had no work.
+// What a host thread did at each instant, as far as that explains why a device had no work.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace stepscope::derive {
 
-/// Causes that a thread's own ranges give, in order of precedence.
+/// Causes that a thread's own ranges determine, in order of precedence.
 inline constexpr std::array kHostCauses = {IdleCause::sync,      IdleCause::alloc, IdleCause::launch,
                                            IdleCause::runtime,   IdleCause::op,    IdleCause::python,
                                            IdleCause::annotation};
@@ -26,12 +26,12 @@ struct Doing {
   std::vector<timeline::Time> blocking_ends;  ///< ends of blocking calls, ascending
 };
 
-/// What a name means, asked once per name.
+/// The cause for a range's name, looked up once per name.
 class CauseOfName {
  public:
   explicit CauseOfName(const trace::Trace& trace);
 
-  /// An index of IdleCause; kIdleCauses: the range says nothing (a step mark).
+  /// An index of IdleCause; kIdleCauses if the range is no cause (a step mark).
   std::size_t operator()(trace::StringId name, trace::Kind kind);
 
  private:
@@ -39,12 +39,12 @@ class CauseOfName {
   std::vector<std::uint8_t> known_;
 };
 
-/// Labels every instant of `where`, in one pass over the thread's rows; all of it is untraced for a thread
-/// that is not in the rank.
+/// Labels every instant of `where`, in one pass over the thread's rows. If the thread is not in the rank, all
+/// instants are untraced.
 Doing doing_in(const timeline::IntervalSet& where, const trace::Rank& rank, trace::TrackId thread,
                CauseOfName& causes);
 
-/// By cause, all the time in which a range of it was open on one of `threads`.
+/// By cause: all times in which a range with that cause was open on any of `threads`.
 std::array<timeline::IntervalSet, kIdleCauses> doing_of_all(const trace::Rank& rank,
                                                             const std::vector<trace::TrackId>& threads,
                                                             CauseOfName& causes);

@@ -69,7 +69,7 @@ std::vector<Time> forward_begins(const trace::Trace& trace, const trace::Rank& r
   const EventTable& e = rank.events;
   const trace::ArgReader sequence(trace, rank, "Sequence number");
   trace::AskedOnce is_node(trace.strings, is_autograd_node);
-  std::unordered_map<std::int64_t, Row> makers;  // by sequence number: the operator that began last
+  std::unordered_map<std::int64_t, Row> makers;  // by sequence number: the last operator to begin
   std::vector<std::int64_t> gone_back;
   for (const Row row : rank.host_rows()) {
     if (e.kind[row] != Kind::op) continue;

@@ -1,4 +1,4 @@
-// What a program that runs on the CPU alone does: the main thread's time, cut by what was open.
+// For a program that runs on the CPU alone: the main thread's time, cut by what was open.
 #pragma once
 
 #include <optional>
@@ -10,23 +10,23 @@
 
 namespace stepscope::derive {
 
-/// The rank's main thread, none without host ranges.
+/// The rank's main thread, nullopt without host ranges.
 std::optional<trace::TrackId> main_thread(const trace::Trace& trace, const trace::Rank& rank);
 
 /// When collectives ran on the CPU ("gloo:all_reduce"), on any thread.
 timeline::IntervalSet collective_time(const trace::Trace& trace, const trace::Rank& rank);
-/// When a thread was in operators but those that issue collectives.
+/// When a thread was in operators other than those that issue collectives.
 timeline::IntervalSet computing_time(const trace::Trace& trace, const trace::Rank& rank,
                                      trace::TrackId thread);
 
-/// `window` on one thread, in time order: `input` while data is loaded, `sync` while a collective runs on the
-/// CPU and the thread computes nothing, else what the thread did. Their lengths add up to the window. O(n log
-/// n) in rows.
+/// Pieces of `window` on one thread, in time order: `input` while data is loaded; `sync` while a collective
+/// runs on the CPU and the thread computes nothing; else what the thread did. Their lengths add up to the
+/// window. O(n log n) in rows.
 Column<IdlePiece> host_pieces(const trace::Trace& trace, const trace::Rank& rank, trace::TrackId thread,
                               timeline::Interval window);
 
-/// When operators began that a backward pass goes back through, ascending: the last operator of its sequence
-/// number made the node, and the outermost operator around it is what the program called.
+/// Start times, ascending, of the program's calls that a backward pass goes through. A node was made by the
+/// last operator with its sequence number; the program's call is the outermost operator around that one.
 std::vector<timeline::Time> forward_begins(const trace::Trace& trace, const trace::Rank& rank);
 
 }  // namespace stepscope::derive

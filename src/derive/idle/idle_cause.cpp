@@ -32,7 +32,7 @@ void sort_by_time(Column<Labelled>& labels) {
   sort_runs(labels, [](const Labelled& a, const Labelled& b) { return a.span.begin < b.span.begin; });
 }
 
-/// Fills what a thread leaves untraced with what any launching thread did then, by precedence.
+/// Fills a thread's untraced time with what any launching thread did then, by precedence.
 void fill_untraced(Column<Labelled>& labels, const std::array<IntervalSet, kIdleCauses>& others) {
   const auto first = std::stable_partition(
       labels.begin(), labels.end(), [](const Labelled& label) { return label.cause != IdleCause::untraced; });
@@ -50,7 +50,7 @@ void fill_untraced(Column<Labelled>& labels, const std::array<IntervalSet, kIdle
   sort_by_time(labels);
 }
 
-/// A gap of a device, the event that ended it, and the thread whose doing explains it.
+/// A gap of a device, the event that ended it, and the thread that explains it.
 struct Gap {
   Interval span;
   std::int32_t device;
@@ -58,7 +58,7 @@ struct Gap {
   TrackId thread;
 };
 
-/// Device events by device and start, for finding the one that ended a gap.
+/// Device events by device and start, to find the event that ended a gap.
 std::map<std::int64_t, Column<Row>> by_start(const Rank& rank) {
   const EventTable& e = rank.events;
   std::map<std::int64_t, Column<Row>> rows;
@@ -73,7 +73,7 @@ std::map<std::int64_t, Column<Row>> by_start(const Rank& rank) {
   return rows;
 }
 
-/// All gaps, by device and time. Those that no known launch ended belong to the first launching thread.
+/// All gaps, by device and time. A gap that no known launch ended belongs to the first launching thread.
 Column<Gap> gaps_of(const Rank& rank, const std::vector<DeviceBusy>& devices, Interval window,
                     TrackId first_launcher) {
   const EventTable& e = rank.events;
@@ -141,7 +141,7 @@ class GapWalk {
   void label(const Column<Labelled>& labels, Interval span) {
     walk(labels, span, [&](Interval part, IdleCause cause) { add(part, cause); });
   }
-  /// Loading that follows a blocking call is still loading; all else until the launch is refill.
+  /// Data loading after a blocking call stays `input`; all other time until the launch is `refill`.
   void split_refill(const Column<Labelled>& labels, Interval span) {
     walk(labels, span, [&](Interval part, IdleCause cause) {
       add(part, cause == IdleCause::input ? cause : IdleCause::refill);
@@ -168,8 +168,8 @@ std::vector<TrackId> launching_threads(const Rank& rank) {
   return threads;
 }
 
-/// What the host did in the gaps that each thread has to explain: loading on any thread, then the thread's
-/// own doing, then that of all launching threads.
+/// What the host did in the gaps that each thread has to explain: data loading on any thread, then the
+/// thread's own ranges, then those of all launching threads.
 std::map<TrackId, Doing> what_threads_did(const trace::Trace& trace, const Rank& rank,
                                           const std::vector<TrackId>& launchers, const Column<Gap>& gaps) {
   std::map<TrackId, Column<Interval>> spans;

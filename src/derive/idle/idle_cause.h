@@ -1,4 +1,4 @@
-// Why a device was idle: every gap is attributed to what the host did until it launched the work that ended
+// Why a device was idle. Every gap is attributed to what the host did until it launched the work that ended
 // the gap.
 #pragma once
 
@@ -11,16 +11,16 @@
 
 namespace stepscope::derive {
 
-/// In order of precedence: of two causes at one instant the earlier one is named.
+/// In order of precedence: of two causes at one instant the first listed counts.
 enum class IdleCause : std::uint8_t {
-  input,    ///< a data loader was waited for, on any thread
-  sync,     ///< the launching thread was inside a blocking call
-  refill,   ///< after a blocking call returned, until the next launch: the price of having drained the queue
-  alloc,    ///< inside a device or pinned-memory (de)allocation
-  launch,   ///< inside launch calls
-  runtime,  ///< inside other runtime calls
-  op,       ///< framework operators were running on the host
-  python,   ///< only Python was running
+  input,       ///< waiting for a data loader, on any thread
+  sync,        ///< the launching thread was inside a blocking call
+  refill,      ///< from the end of a blocking call to the next launch: the cost of having drained the queue
+  alloc,       ///< inside a device or pinned-memory (de)allocation
+  launch,      ///< inside launch calls
+  runtime,     ///< inside other runtime calls
+  op,          ///< framework operators were running on the host
+  python,      ///< only Python was running
   annotation,  ///< inside a user range with nothing else recorded
   untraced,    ///< nothing is recorded on any launching thread
   pending,     ///< launched, not started: launch latency, another stream, or missing records
@@ -37,16 +37,16 @@ struct IdlePiece {
   IdleCause cause;
   std::int32_t device;  ///< index into the busy devices
   trace::Row ender;     ///< device event that ended the gap, kNoRow at the window's end
-  bool whole = false;   ///< a gap that was not cut by cause, and is called untraced
+  bool whole = false;   ///< a gap not cut by cause; its cause is `untraced`
 };
 
-/// From this many pieces on gaps stay whole: one thread that launches to thousands of devices would be told
-/// of again for each of them.
+/// After this many pieces, gaps are no longer cut. Without a limit, a thread that launches to thousands of
+/// devices would have its ranges repeated for each device.
 std::size_t most_idle_pieces(const trace::Rank& rank);
 
 /// Pieces of all gaps of all devices inside `window`, in time order per device. Their lengths add up to the
-/// idle time. Method: after the launch of the ending event began the gap is `pending`; before, what the
-/// launching thread did, then what the other launching threads did. O(n) in rows.
+/// idle time. A gap is `pending` from the start of the launch of its ending event. Before that, its cause is
+/// what the launching thread did; while that is untraced, what the other launching threads did. O(n) in rows.
 Column<IdlePiece> idle_pieces(const trace::Trace& trace, const trace::Rank& rank,
                               const std::vector<DeviceBusy>& devices, timeline::Interval window);
 

@@ -8,8 +8,8 @@
 namespace stepscope::derive {
 namespace {
 
-/// `threads` threads take turns: in round i thread i works on an op for 50 µs until 100 i, then launches a
-/// kernel that runs from 100 i + 20 for 10 µs on the device i modulo `devices`.
+/// `threads` threads take turns: in round i, thread i runs a 50 µs op that ends at 100 i, then launches a
+/// 10 µs kernel that starts at 100 i + 20 on device i modulo `devices`.
 trace::Trace taking_turns(int threads, int devices) {
   std::string text = "[";
   for (int i = 1; i <= threads; ++i)
@@ -32,14 +32,14 @@ std::vector<std::string> pieces_of(const trace::Trace& trace, timeline::Interval
   return out;
 }
 
-// The twentieth of twenty threads: its gap runs from the end of the nineteenth kernel at 1930 to 2020.
+// The gap of the last of twenty threads: from 1930, when the nineteenth kernel ends, to 2020.
 TEST(IdleCause, OfEveryLaunchingThread) {
   EXPECT_EQ(pieces_of(taking_turns(20, 1), {1'930'000, 2'030'000}),
             (std::vector<std::string>{"untraced 1930-1950", "op 1950-2000", "pending 2000-2020"}));
 }
 
-// Both threads launch; while the one that ends the gap does nothing, what the other does counts, the first in
-// precedence: a wait inside an operator.
+// Both threads launch. While the thread that ends the gap does nothing, the other thread's activity counts by
+// precedence: a wait inside an operator is `sync`.
 TEST(IdleCause, OfTheOtherLaunchingThreads) {
   auto trace = test::open_text(
       R"([{"ph":"X","cat":"cpu_op","name":"a","pid":9,"tid":1,"ts":20,"dur":40},)"
@@ -54,8 +54,8 @@ TEST(IdleCause, OfTheOtherLaunchingThreads) {
                                       "untraced 60-80", "pending 80-90"}));
 }
 
-// One thread launches to 2000 devices in turn, so each device's gap holds what was done for all others: two
-// pieces a launch, 8 million in all.
+// One thread launches to 2000 devices in turn, so each device's gap covers the launches to all others: two
+// pieces per launch, 8 million in total.
 TEST(IdleCause, OfOneThreadWithThousandsOfDevices) {
   std::string text = "[";
   constexpr int kDevices = 2000;
@@ -76,7 +76,7 @@ TEST(IdleCause, OfOneThreadWithThousandsOfDevices) {
   EXPECT_EQ(idle, std::int64_t{kDevices} * (300'000'000 - 10'000));
 }
 
-// Thousands of threads: a walk through all of them for each of them would take minutes.
+// Thousands of threads: walking all threads for each thread would take minutes.
 TEST(IdleCause, OfThousandsOfThreads) {
   const trace::Trace trace = taking_turns(4000, 20);
   const trace::Rank& rank = trace.ranks[0];

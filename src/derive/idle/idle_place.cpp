@@ -31,7 +31,7 @@ class PlaceSweep {
   PlaceSweep(const Rank& rank, IsMark& is_mark, Column<IdlePlace>& places, Column<Open>& left)
       : rank_(rank), e_(rank.events), is_mark_(is_mark), places_(places), left_(left) {}
 
-  /// `open`: stretches by begin. Those of two devices may overlap.
+  /// `open`: stretches by begin. Stretches of two devices may overlap.
   void run(TrackId thread, const Column<Open>& open) {
     const trace::Track& track = rank_.tracks[thread];
     next_ = track.begin;
@@ -52,7 +52,7 @@ class PlaceSweep {
     const Row around = stack_.empty() ? kNoRow : stack_.back().outermost;
     stack_.push_back({row, around == kNoRow && e_.kind[row] == Kind::annotation ? row : around});
   }
-  /// Ranges open at `time`; those that begin later stay for `place`.
+  /// Opens the ranges that began by `time`. Later ranges are left to `place`.
   void enter(Time time) {
     for (; next_ < end_ && e_.start[next_] <= time; ++next_) {
       if (!counts(next_)) continue;
@@ -64,7 +64,7 @@ class PlaceSweep {
   void leave(Time time) {
     while (!stack_.empty() && e_.end[stack_.back().row] <= time) stack_.pop_back();
   }
-  /// Walks the ranges inside one stretch without moving on for the next, which may overlap.
+  /// Walks the ranges inside one stretch. Restores the stack, because the next stretch may overlap this one.
   void place(const Open& stretch) {
     kept_.assign(stack_.begin(), stack_.end());
     Time now = stretch.span.begin;
@@ -100,7 +100,7 @@ class PlaceSweep {
   std::vector<Range> stack_, kept_;
 };
 
-/// Threads that launched, most launches first.
+/// Threads that launched work, by descending number of launches.
 std::vector<TrackId> launchers(const Rank& rank) {
   const EventTable& e = rank.events;
   std::vector<std::int64_t> launches(rank.tracks.size());

@@ -6,8 +6,8 @@ namespace {
 using test::Cells;
 using test::cells;
 
-// Two steps of 100 µs. In each a load of 20, an op of 30 behind it, a Python frame of 10 around nothing, then
-// the launch of a kernel of 20 µs at 70, inside an op from 65.
+// Two steps of 100 µs. Each has a load of 20, then an op of 30, then an empty Python frame of 10, then a
+// launch at 70 inside an op that starts at 65. The kernel runs for 20 µs.
 constexpr const char* kTwoSteps = R"J(
   {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 5, "tid": 5, "ts": 0, "dur": 100},
   {"ph": "X", "cat": "user_annotation", "name": "enumerate(DataLoader)#x.__next__", "pid": 5, "tid": 5, "ts": 5, "dur": 20},
@@ -24,8 +24,8 @@ constexpr const char* kTwoSteps = R"J(
   {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 5, "tid": 5, "ts": 170, "dur": 2, "args": {"correlation": 2}},
   {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 175, "dur": 25, "args": {"device": 0, "stream": 7, "correlation": 2}})J";
 
-// Of the first gap [0, 75) and the second [95, 175): 5 and 10 µs before the load, 20 and 20 of it, twice 30
-// of the op, 10 of the frame and 5 of the op that launches; the last 5 are pending.
+// In the first gap [0, 75) and the second [95, 175): 5 and 10 µs before the load, 20 of the load in each, 30
+// of the op in each, 10 of the frame and 5 of the launching op. The last 5 µs of each are pending.
 TEST(IdlePlace, WhatWasOpenAndWhere) {
   const report::Report report = test::answer("idle", test::open_events(kTwoSteps));
   const report::Table& table = report.tables[3];

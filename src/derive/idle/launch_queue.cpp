@@ -20,7 +20,7 @@ constexpr std::int64_t kLongCopyCall = 50'000;  // ns
 constexpr std::int64_t kLongLaunchFactor = 10;
 constexpr std::int32_t kNearlyFull = 900;
 
-/// What calls of a name do, asked once per name.
+/// The class of a call, looked up once per name.
 class Calls {
  public:
   enum CallClass : std::uint8_t { kUnknown, kPlain, kBlocking, kGraph };

@@ -5,7 +5,7 @@
 namespace stepscope::derive {
 namespace {
 
-// Thread 5 launches a and b before a has started, then c after all is done; g is a graph of two kernels.
+// Thread 5 launches a and b before a has started, and c after both are done; g is a graph of two kernels.
 //   call      [100,104) a   [110,114) b   [300,304) c   [400,440) g
 //   stream 7  a [120,150)   b [150,200)   c [306,310)   g1 [410,420) g2 [420,430)
 TEST(LaunchQueue, DelayAndDepth) {
@@ -29,8 +29,8 @@ TEST(LaunchQueue, DelayAndDepth) {
   EXPECT_EQ(queue.blocked, (std::vector<std::int64_t>{0, 0, 0, 0, 0}));
 }
 
-// A copy call of 100 µs that returns 1 µs after its copy waited; one that returns before its copy ends did
-// not.
+// The first copy call (100 µs) returns 1 µs after its copy ends: it waited. The second returns before its
+// copy ends: it did not.
 TEST(LaunchQueue, CopiesThatBlock) {
   const trace::Trace trace = test::open_events(R"J(
     {"ph": "X", "cat": "cuda_runtime", "name": "cudaMemcpyAsync", "pid": 5, "tid": 5, "ts": 100, "dur": 100, "args": {"correlation": 1}},

@@ -1,4 +1,4 @@
-// The ledger: every nanosecond of a window has exactly one owner, device by device.
+// The ledger: every nanosecond of a window has exactly one owner per device.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@
 
 namespace stepscope::derive {
 
-/// In order of precedence: an instant belongs to the first that holds.
+/// In order of precedence: the owner of an instant is the first that applies.
 enum class Owner : std::uint8_t {
   compute,        ///< a compute kernel runs
-  communication,  ///< a collective runs and no compute
+  communication,  ///< a collective runs and no compute kernel
   copy,           ///< a copy or fill runs alone
   idle,           ///< nothing runs
 };
@@ -27,12 +27,12 @@ std::string_view name_of(Owner owner);
 struct Atom {
   timeline::Interval span;
   Owner owner = Owner::idle;
-  IdleCause cause = IdleCause::untraced;  ///< of idle atoms
-  trace::Row ender = trace::kNoRow;       ///< of idle atoms: the device event that ended the gap
+  IdleCause cause = IdleCause::untraced;  ///< only for idle atoms
+  trace::Row ender = trace::kNoRow;       ///< only for idle atoms: the device event that ended the gap
 };
 
-/// Atoms of each of `devices` in time order. The lengths of one device's atoms add up to the window's.
-/// `pieces`: their idle pieces in it.
+/// Atoms of each device in time order. The lengths of one device's atoms add up to the window. `pieces` are
+/// the idle pieces of `devices` in the window.
 std::vector<Column<Atom>> ledger(const std::vector<DeviceBusy>& devices, const Column<IdlePiece>& pieces,
                                  timeline::Interval window);
 

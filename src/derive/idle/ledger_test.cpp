@@ -47,7 +47,7 @@ TEST(Ledger, EveryNanosecondHasOneOwner) {
   const trace::Rank& rank = trace.ranks[0];
   const auto atoms = ledger_of(trace, rank, window_of(rank));
   ASSERT_EQ(atoms.size(), 1u);
-  // The last gap has no event that ends it: in the sync until 170, refill after it.
+  // No event ends the last gap: it is sync until 170 and refill from there.
   EXPECT_EQ(as_text(atoms[0]),
             "idle 50 input, idle 10 untraced, idle 6 pending, compute 34, communication 30, idle 10 pending, "
             "copy 10, idle 20 sync, idle 30 refill");
@@ -68,7 +68,7 @@ void expect_exact(const trace::Trace& trace, const std::string& where) {
   }
 }
 
-// Events anywhere, on any of three threads and four streams of two devices, launched or not.
+// Random events on three host threads and four streams of two devices, some launched and some not.
 std::string random_events(std::mt19937& random) {
   const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
   constexpr const char* kHost[] = {"cudaLaunchKernel", "cudaStreamSynchronize", "cudaMalloc", "cudaMemcpy",

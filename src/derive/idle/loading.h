@@ -1,4 +1,4 @@
-// When the program waited for data: the one definition of it.
+// Defines when the program waited for data, for all analyses.
 #pragma once
 
 #include <vector>
@@ -8,11 +8,12 @@
 
 namespace stepscope::derive {
 
-/// The outermost ranges that load data, in row order: ranges that a loader marks
-/// ("enumerate(DataLoader)#….__next__"); in a rank without marks, Python frames of a loader's `__next__`.
+/// The outermost ranges that load data, in row order: ranges marked by a loader
+/// ("enumerate(DataLoader)#….__next__"). In a rank without such marks: Python frames of a loader's
+/// `__next__`.
 std::vector<trace::Row> loading_rows(const trace::Trace& trace, const trace::Rank& rank);
 
-/// The time that they cover, on any thread.
+/// The time covered by `loading_rows`, on any thread.
 timeline::IntervalSet loading_time(const trace::Trace& trace, const trace::Rank& rank);
 
 }  // namespace stepscope::derive

@@ -34,8 +34,8 @@ TEST(Loading, MarksOrElseFramesTheOutermostOnes) {
   EXPECT_TRUE(loading_time(none, none.ranks[0]).empty());
 }
 
-// A kernel, a wait for it until 8, loading by frames from 10 to 50, the next kernel at 60: all who speak of
-// loading mean the same 40 µs.
+// A kernel, a wait for it until 8, loading by frames from 10 to 50, the next kernel at 60. All analyses
+// report the same 40 µs of loading.
 TEST(Loading, IsTheSameForEveryAnalysis) {
   const trace::Trace trace =
       opened(event("cuda_runtime", "cudaLaunchKernel", 1, 0, 1, R"("correlation":1)") +

@@ -18,7 +18,7 @@ std::vector<Waiting> waiting_calls(const trace::Trace& trace, const trace::Rank&
       waits[queue.launch[i]] = e.kind[queue.event[i]] == Kind::memcpy ? Waiting::work : Waiting::queue;
   trace::AskedOnce blocks(trace.strings, is_blocking_call);
   std::vector<bool> inside(e.size());
-  for (const Row row : rank.host_rows()) {  // a parent comes before what it holds
+  for (const Row row : rank.host_rows()) {  // parents precede their children
     if (e.kind[row] != Kind::runtime) continue;
     if (blocks(e.name[row])) waits[row] = Waiting::work;
     const Row parent = e.parent[row];

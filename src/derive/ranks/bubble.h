@@ -1,4 +1,4 @@
-// What a stage of a pipeline loses of its steps.
+// Time that a pipeline stage loses in each step.
 #pragma once
 
 #include <vector>
@@ -9,14 +9,14 @@
 
 namespace stepscope::derive {
 
-/// What of a step is neither compute, nor a copy, nor a collective that is no send or receive.
+/// Time of a step without compute, copies and collectives. Sends and receives do not count as collectives.
 struct Bubble {
   timeline::Time messages = 0;  ///< ns in which only sends and receives run, and mostly wait
   timeline::Time idle = 0;      ///< ns in which nothing runs
   timeline::Time length() const { return messages + idle; }
 };
 
-/// Of each of `steps` on one device; empty when no send or receive runs there.
+/// The bubble of each of `steps` on one device; empty if no send or receive runs on the device.
 std::vector<Bubble> bubbles(const trace::Trace& trace, const trace::Rank& rank, const DeviceBusy& device,
                             const std::vector<timeline::Interval>& steps);
 

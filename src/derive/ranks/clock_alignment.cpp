@@ -15,11 +15,11 @@ constexpr double kAligned = 20e3, kCoarse = 200e3, kRough = 5e6;  // ns
 constexpr std::uint32_t kMinCollectives = 3;
 constexpr double kMaxResidual = 1e6;  // ns, median
 constexpr double kMaxRejected = 0.3;  // of a clock's ends
-constexpr Time kCausalSlack = 2'000;  // ns: what time stamps may be off within one collective
-constexpr int kFits = 2;              // of leaving out what contradicts the fit
+constexpr Time kCausalSlack = 2'000;  // ns: error that time stamps may have within one collective
+constexpr int kFits = 2;              // the second fit excludes collectives that contradict the first
 
-/// Ends of a kind scatter alike: by exchange, size of the group (powers of 2) and of the message (powers of
-/// 4).
+/// Ends of one kind have the same scatter. A kind is an exchange, a group size (powers of 2) and a message
+/// size (powers of 4).
 class Kinds {
  public:
   std::uint32_t of(const CollectiveRow& row, std::size_t ranks) {
@@ -71,7 +71,7 @@ class Aligner {
     }
   }
 
-  /// Visits each usable collective's ends.
+  /// Calls use(from, to) for the ends of each usable collective.
   template <class Use>
   void for_each(Use use) const {
     for (std::size_t from = 0; from < ends_.size();) {
@@ -81,7 +81,8 @@ class Aligner {
       from = to;
     }
   }
-  /// The two extremes of one collective and who has them, so that each can be asked for all others.
+  /// The last start and the first end of one collective with their clocks. The runners-up allow a comparison
+  /// of each clock with all others.
   struct Extremes {
     Time last_start = std::numeric_limits<Time>::min(), second_start = last_start;
     Time first_end = std::numeric_limits<Time>::max(), second_end = first_end;
@@ -104,7 +105,7 @@ class Aligner {
     return x;
   }
 
-  /// True when something was left out.
+  /// True if any collective was excluded.
   bool leave_out_contradictions() {
     bool any = false;
     for_each([&](std::size_t from, std::size_t to) {

@@ -10,33 +10,33 @@
 
 namespace stepscope::derive {
 
-/// How far a clock can be trusted, by the 95 % bound of its error at the worse edge of the recording.
+/// Accuracy of a clock: the 95 % bound of its error at the worse edge of the recording.
 enum class ClockState : std::uint8_t {
   aligned,  ///< within 20 µs
-  coarse,   ///< within 200 µs: orders events that are further apart
+  coarse,   ///< within 200 µs: orders events further apart than this
   rough,    ///< within 5 ms: good for a time line only
-  apart,    ///< not aligned; `why` says why
+  apart,    ///< not aligned; see `why`
 };
 std::string_view name_of(ClockState state);
 
 struct RankClock {
   ClockFit fit;
   ClockState state = ClockState::apart;
-  std::string why;  ///< a clause, of clocks that are apart
-  /// ns by which the clock could still be shifted alone: no rank ends a collective before the last one has
-  /// come. A low end above the high one contradicts the fit; both are kNoTime without collectives.
+  std::string why;  ///< a clause; only for clocks that are not aligned
+  /// ns: range by which this clock alone could be shifted such that no rank ends a collective before the last
+  /// rank has started it. `low` above `high` contradicts the fit. Both are kNoTime without collectives.
   timeline::Time low = trace::kNoTime, high = trace::kNoTime;
-  std::uint32_t collectives = 0;  ///< that it shares with another rank
+  std::uint32_t collectives = 0;  ///< collectives shared with another rank
 };
 
 struct Alignment : Collectives {
-  std::vector<RankClock> clocks;  ///< of each rank
+  std::vector<RankClock> clocks;  ///< by rank
   std::vector<std::uint32_t>
-      contradicting;  ///< instances that end before they begin: matched wrongly, left out
+      contradicting;  ///< instances that end before they begin: wrong matches, excluded
 };
 
-/// Matches the collectives of all ranks, fits their clocks, and checks the fit against what needs no
-/// statistics.
+/// Matches the collectives of all ranks, fits their clocks, and checks the fit by causality: no rank can end
+/// a collective before the last rank has started it.
 Alignment align_clocks(Collectives collectives);
 
 }  // namespace stepscope::derive

@@ -1,5 +1,5 @@
 // Clocks of known offset and drift, read at the ends of simulated collectives, are recovered within the
-// bounds that are stated.
+// reported bounds.
 #include "derive/ranks/clock_ends.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ struct Case {
   std::uint32_t clocks = 64;
   std::vector<std::vector<std::uint32_t>> groups;
   int per_group = 200;
-  double jitter_low = 1e3, jitter_high = 20e3;  ///< ns by which an end is seen late
+  double jitter_low = 1e3, jitter_high = 20e3;  ///< ns by which an end is read late
   double foreign = 0;                           ///< share of ends that belong to another collective
   std::uint64_t seed = 1;
 };
@@ -45,7 +45,7 @@ struct Truth {
   static constexpr Time kEpoch = 1'700'000'000'000'000'000;
 };
 
-/// 10 s of collectives; clocks up to 1 s and 50 ppm off.
+/// 10 s of collectives. Clocks are off by up to 1 s and 50 ppm.
 Truth simulate(const Case& c) {
   std::mt19937_64 random(c.seed);
   const auto uniform = [&](double low, double high) {
@@ -72,7 +72,7 @@ struct Errors {
   int covered = 0, clocks = 0;
 };
 
-/// Of the maps at the middle of the recording, beside what all clocks have in common.
+/// Errors of the maps at the middle of the recording, minus the mean error of all clocks.
 Errors errors_of(const Truth& truth, const std::vector<ClockFit>& fits) {
   constexpr double kMiddle = 5e9;
   std::vector<double> errors;

@@ -25,10 +25,10 @@ namespace {
 
 constexpr int kReweightings = 12;
 constexpr int kMaxIterations = 300;
-constexpr double kSettled = 50;        // ns: a round that moves no end further is the last
-constexpr double kMinEndSpread = 300;  // ns: no kind of end is believed to scatter less
+constexpr double kSettled = 50;        // ns: the rounds end when no clock moves further
+constexpr double kMinEndSpread = 300;  // ns: min scatter of any kind
 constexpr double kTukey = 4.685;       // 95 % efficiency for normal residuals
-constexpr std::size_t kSamples = 64;   // of noise, for the uncertainty: known to a tenth
+constexpr std::size_t kSamples = 64;   // noise samples for the uncertainty, which is then known to a tenth
 constexpr std::uint32_t kMinOfKind = 10;
 
 /// One number pair per clock: offset, and drift over half the clock's window.
@@ -50,7 +50,7 @@ void add(Unknowns& to, double factor, const Unknowns& x) {
   }
 }
 
-/// Robust least squares on the ends, as start-mapped times; the times of collectives are eliminated.
+/// Robust least squares on the ends, mapped by the first guess. The times of collectives are eliminated.
 class Solver {
  public:
   Solver(const std::vector<ClockEnd>& ends, std::vector<ClockFit>& fits) : ends_(ends), fits_(fits) {
@@ -97,7 +97,7 @@ class Solver {
     while (next < ends_.size() && ends_[next].instance == ends_[i].instance) ++next;
     return next;
   }
-  /// Start-mapped ends of one collective, relative to its first.
+  /// Maps the ends of one collective by the first guess, relative to its first end.
   void place(std::size_t from, std::size_t to) {
     const auto mapped = [&](std::size_t i) {
       const ClockMap& map = fits_[ends_[i].clock].map;
@@ -137,7 +137,8 @@ class Solver {
     pin(out);
     return out;
   }
-  /// Mean offset and drift of a component stay where they are: without it all clocks fall onto one instant.
+  /// Keeps the mean offset and drift of each component fixed; else all clocks would collapse onto one
+  /// instant.
   void pin(Unknowns& p) const {
     std::vector<double> offset(members_.size()), drift(members_.size());
     for (std::size_t q = 0; q < fits_.size(); ++q) {
@@ -149,7 +150,7 @@ class Solver {
       p.drift[q] -= drift[fits_[q].component] / members_[fits_[q].component];
     }
   }
-  /// The unknowns that explain `v` best. Conjugate gradients; one product costs a pass over the ends.
+  /// The unknowns that best explain `v`, by conjugate gradients. One product costs a pass over the ends.
   Unknowns solved(std::vector<double> v) {
     center(v);
     Unknowns p(fits_.size()), rest = gathered(v), direction = rest;
@@ -174,7 +175,7 @@ class Solver {
     return p;
   }
 
-  /// Residuals of few ends are small because the unknowns follow them; of many they are the noise.
+  /// With few ends, residuals are small because the unknowns follow them. With many, residuals are the noise.
   void count_freedom() {
     double known = 0;  // differences between ends
     for_each_instance([&](std::size_t from, std::size_t to) { known += static_cast<double>(to - from - 1); });
@@ -186,7 +187,7 @@ class Solver {
     freedom_ = clocks > 0 ? std::max(1.0, free / clocks) : 1;
   }
 
-  /// Residuals, the spread of each kind, and from both the weights.
+  /// Computes residuals, the spread of each kind, and the weights from both.
   void weigh() {
     residual_ = y_;
     center_by_median(residual_);
@@ -194,7 +195,7 @@ class Solver {
     for_each_instance([&](std::size_t from, std::size_t to) {
       if (to - from < 2) return;
       const auto n = static_cast<double>(to - from);
-      const double unbiased = std::sqrt(n / (n - 1));  // the middle was taken from the same ends
+      const double unbiased = std::sqrt(n / (n - 1));  // the middle was computed from the same ends
       for (std::size_t i = from; i < to; ++i)
         of_kind[ends_[i].kind].push_back(unbiased * std::abs(residual_[i]));
     });
@@ -205,7 +206,7 @@ class Solver {
     for_each_instance([&](std::size_t from, std::size_t to) {
       off.clear();
       for (std::size_t i = from; i < to; ++i) off.push_back(std::abs(residual_[i]) / spread_[ends_[i].kind]);
-      // A collective whose ends scatter as a whole counts less as a whole.
+      // If the ends of a collective scatter as a whole, all of them count less.
       const double noisy = std::max(1.0, median_of(off) * kOfNormal / 2);
       for (std::size_t i = from; i < to; ++i) {
         const double sigma = spread_[ends_[i].kind] * noisy, r = residual_[i] / (kTukey * sigma);
@@ -243,8 +244,8 @@ class Solver {
     }
   }
 
-  /// Uncertainty: the scatter of solutions for noise as large as the residuals, and at least the spread of
-  /// one quiet kind, which averaging cannot go below: ranks differ in how late they see an end.
+  /// Uncertainty: the scatter of solutions for noise as large as the residuals. It is at least the spread of
+  /// a quiet kind, which averaging cannot reduce: ranks differ in how late they see an end.
   void bound() {
     const double t = student(freedom_);
     std::vector<double> middle(fits_.size()), begin(fits_.size()), end(fits_.size());
@@ -271,7 +272,7 @@ class Solver {
       fits_[q].uncertainty_edge = seen ? of(std::max(begin[q], end[q])) : kUnknown;
     }
   }
-  /// By clock: the spread of the quietest kind with enough of its ends, else of its most frequent one.
+  /// By clock: the smallest spread among its most frequent kind and the kinds with at least kMinOfKind ends.
   std::vector<double> quietest() const {
     std::vector<std::vector<std::uint32_t>> counts(fits_.size(), std::vector<std::uint32_t>(kinds_));
     for (const ClockEnd& end : ends_) ++counts[end.clock][end.kind];
@@ -285,8 +286,8 @@ class Solver {
     }
     return floor;
   }
-  /// Quantile 97.5 % of Student's t by the Cornish-Fisher expansion (Abramowitz and Stegun 26.7.5); below
-  /// three degrees of freedom the exact ones of 1 and 2.
+  /// The 97.5 % quantile of Student's t by the Cornish-Fisher expansion (Abramowitz and Stegun 26.7.5). Below
+  /// three degrees of freedom: the exact values for 1 and 2.
   static double student(double degrees) {
     if (degrees < 2) return 12.71;
     if (degrees < 3) return 4.30;
@@ -297,17 +298,17 @@ class Solver {
 
   const std::vector<ClockEnd>& ends_;
   std::vector<ClockFit>& fits_;
-  std::vector<std::size_t> bounds_;                        // of collectives in the ends
+  std::vector<std::size_t> bounds_;                        // index of each collective's first end
   std::vector<double> y_, u_, weight_, residual_, noise_;  // by end
   std::vector<double> members_;                            // by component
   std::vector<double> spread_;                             // by kind, ns
   std::uint32_t kinds_ = 0;
   double followed_ = 1;  // noise / residuals
-  double freedom_ = 1;   // differences per clock beyond what its two unknowns take
+  double freedom_ = 1;   // differences per clock minus its two unknowns
 };
 
-/// The median clock of each component, which has no offset at the middle of the recording and no drift, is
-/// what the others are shown against.
+/// Makes the median clock of each component the reference: its offset at the middle of the recording and its
+/// drift are 0.
 void refer_to_median(std::vector<ClockFit>& fits) {
   std::uint32_t components = 0;
   for (const ClockFit& fit : fits) components = std::max(components, fit.component + 1);

@@ -13,9 +13,9 @@ namespace {
 
 using timeline::Time;
 
-constexpr std::size_t kPairs = 100;  // of which a tenth is good when two thirds of the ends are wrong
-constexpr double kMaxDrift = 1e-3;   // ten times what a poor quartz does
-constexpr double kMinSpan = 5e8;     // ns: within less, drift and noise cannot be told apart
+constexpr std::size_t kPairs = 100;  // random pairs; 1/10 are good when 2/3 of the ends are wrong
+constexpr double kMaxDrift = 1e-3;   // ten times the drift of a poor quartz
+constexpr double kMinSpan = 5e8;     // ns: over less time, drift and noise cannot be separated
 constexpr std::size_t kMinForDrift = 3;
 constexpr double kOutlier = 4 * kOfNormal;  // times the median distance
 
@@ -26,13 +26,13 @@ double upper_median(std::vector<double> values) {
   return *middle;
 }
 
-/// Common collectives of two clocks: both ends of each.
+/// Two clocks and the number of their common collectives.
 struct Pair {
   std::uint32_t parent, child;
   std::uint32_t common = 0;
 };
 
-/// Edges that connect all who take part in a collective: each with the first of them.
+/// Edges from the first clock of each collective to all its other clocks, most common collectives first.
 std::vector<Pair> edges_of(const std::vector<ClockEnd>& ends) {
   std::unordered_map<std::uint64_t, std::uint32_t> common;
   for (std::size_t i = 0; i < ends.size();) {
@@ -91,9 +91,9 @@ Line least_squares(const std::vector<double>& x, const std::vector<double>& y, c
   return {(sy - slope * sx) / n, slope};
 }
 
-/// The line with the least median distance among those through random pairs a fifth of the span apart
-/// (Rousseeuw's least median of squares: half of the points may be wrong), then least squares on the points
-/// near it.
+/// The line with the least median distance among lines through random pairs of points at least a fifth of the
+/// span apart (Rousseeuw's least median of squares: half of the points may be wrong). Then least squares on
+/// the points near this line.
 Line robust_line(const std::vector<double>& x, const std::vector<double>& y) {
   std::vector<double> rest(x.size());
   const auto fitted = [&](double slope) {
@@ -147,12 +147,11 @@ Relation relate(const EndsOfClocks& ends, const Pair& edge) {
   return relation;
 }
 
-/// The child's map, such that it reads the parent's true time at the middle of their common ends and passes
-/// at the same pace.
+/// The child's map: from its reading to the parent's by `r`, then to true time by the parent's map.
 ClockMap through(const ClockMap& parent, const Relation& r, Time origin) {
   // At the child's reading c the parent reads p = c - shift - offset - drift (p - origin).
   const double pace = r.drift / (1 + r.drift);
-  const Time at = r.origin + r.shift;  // child's reading where p is about its origin
+  const Time at = r.origin + r.shift;  // the child's reading when p ≈ r.origin
   const double behind = r.offset / (1 + r.drift);
   // p(c) = c - shift - behind - pace (c - at);  T(p) = p - parent.shift - parent.offset - parent.drift (p -
   // parent.origin)

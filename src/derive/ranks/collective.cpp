@@ -7,8 +7,8 @@
 namespace stepscope::derive {
 namespace {
 
-constexpr std::int64_t kMaxNumber = std::int64_t{1} << 40;  // of a rank, of a part's elements
-constexpr std::size_t kMaxNumbers = 1 << 20;                // in a list
+constexpr std::int64_t kMaxNumber = std::int64_t{1} << 40;  // max rank number, and max elements of a part
+constexpr std::size_t kMaxNumbers = 1 << 20;                // numbers in a list
 
 /// Lower case, without '_': "All_Reduce" and "allreduce" are one.
 std::string plain(std::string_view name) {
@@ -105,7 +105,7 @@ Exchange exchange_of(std::string_view name) {
   return Exchange::other;
 }
 
-/// What the ranges around a launch say that is sent and received.
+/// The exchange that the ranges around a launch name, else `otherwise`.
 Exchange CollectiveArgs::around(trace::Row row, Exchange otherwise) const {
   constexpr int kMaxRanges = 8;
   for (int i = 0; row != trace::kNoRow && i < kMaxRanges; ++i, row = rank_.events.parent[row])
@@ -129,8 +129,8 @@ CollectiveArgs::CollectiveArgs(const trace::Trace& trace, const trace::Rank& ran
 
 namespace {
 
-/// Of the bytes that a rank gives or takes in an uneven all-to-all, those that are not its own part; where
-/// the parts' sizes are not recorded all count alike.
+/// The bytes that a rank sends or receives in an uneven all-to-all, without its own part. If the sizes of the
+/// parts are not recorded, they count as equal.
 std::int64_t with_others(std::int64_t bytes, std::string_view parts, const Collective& of) {
   const std::vector<std::int64_t> sizes = numbers_in(parts);
   const std::int64_t all = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
@@ -144,7 +144,7 @@ std::int64_t with_others(std::int64_t bytes, std::string_view parts, const Colle
 
 }  // namespace
 
-/// Who says which collective it is: kNoRow if neither does.
+/// The row that names the collective: the kernel or its op; kNoRow if neither does.
 trace::Row CollectiveArgs::named(trace::Row kernel) const {
   const trace::Row op = rank_.events.op[kernel];
   return name_.has(kernel) ? kernel : op != trace::kNoRow && name_.has(op) ? op : trace::kNoRow;
@@ -153,7 +153,7 @@ trace::Row CollectiveArgs::named(trace::Row kernel) const {
 Collective CollectiveArgs::of(trace::Row kernel) const {
   Collective c;
   const trace::Row said = named(kernel);
-  // Several sends and receives in one kernel are "coalesced".
+  // A kernel with several sends and receives is named "coalesced".
   const bool says = said != trace::kNoRow && name_.text(said) != "coalesced";
   c.exchange = exchange_of(says ? name_.text(said) : trace_.name(rank_, kernel));
   if (said == trace::kNoRow) {

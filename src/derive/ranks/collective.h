@@ -1,4 +1,4 @@
-// One collective on a device: what it does, with how many, how much.
+// One collective on a device: its kind, its number of ranks, its size.
 #pragma once
 
 #include <cstdint>
@@ -15,44 +15,46 @@ enum class Exchange : std::uint8_t {
   all_gather,
   reduce_scatter,
   all_to_all,
-  all_to_all_v,  ///< of uneven parts
+  all_to_all_v,  ///< with parts of unequal size
   broadcast,
   reduce,
   gather,
   scatter,
   barrier,
-  point_to_point,  ///< send, receive; and collectives made of them whose name says no more
+  point_to_point,  ///< send, receive; also collectives built from these, if no name reveals which
   other,
 };
 std::string_view name_of(Exchange exchange);
-/// One rank gives to all others, or takes from them: not all have to wait for all.
+/// One rank sends to all others or receives from all, so not every rank waits for every other.
 bool has_root(Exchange exchange);
 
-/// By the recorder's "Collective name", the name of a range around it ("nccl:all_reduce") or of its kernel.
+/// Parses the recorded "Collective name", the name of a range around a kernel ("nccl:all_reduce") or a
+/// kernel's name.
 Exchange exchange_of(std::string_view name);
-/// Of "[0, 1, 2]", with or without brackets; none when the list is cut or holds something else.
+/// The numbers in "[0, 1, 2]", with or without brackets; empty if the list is truncated or holds anything
+/// else.
 std::vector<std::int64_t> numbers_in(std::string_view list);
 /// True for host ranges that only communicate: "c10d::allreduce_", "nccl:all_reduce".
 bool is_communication_range(std::string_view name);
 
 struct ElementType {
-  std::string_view name;   ///< of the program's own storage
+  std::string_view name;   ///< in static storage
   std::int64_t bytes = 0;  ///< of one element
 };
-/// Of a recorded "dtype" ("BFloat16"); {"", 0} when it is not known.
+/// The type of a recorded "dtype" ("BFloat16"); {"", 0} if it is not known.
 ElementType element_type(std::string_view dtype);
 
 struct Collective {
   Exchange exchange = Exchange::other;
   trace::StringId dtype = trace::kEmptyString;
-  std::int64_t group = 0;  ///< ranks that take part, 0: not recorded
-  /// That this rank gives or gets, whichever is more; of an uneven all-to-all without what it gives itself.
-  /// 0: not recorded.
+  std::int64_t group = 0;  ///< participating ranks, 0: not recorded
+  /// The larger of the bytes that this rank sends and receives; its own part of an uneven all-to-all is
+  /// excluded. 0: not recorded.
   std::int64_t bytes = 0;
-  std::int64_t place = -1;  ///< in the group: of the root, else of this rank; -1: not recorded
+  std::int64_t place = -1;  ///< index in the group of the root, else of this rank; -1: not recorded
 };
 
-/// Reads what the args of a kernel, or else of the op that it serves, say of its collective.
+/// Reads a kernel's collective from the args of the kernel, else from those of its op.
 class CollectiveArgs {
  public:
   CollectiveArgs(const trace::Trace& trace, const trace::Rank& rank);
@@ -67,11 +69,11 @@ class CollectiveArgs {
   trace::ArgReader name_, dtype_, group_, in_, out_, in_parts_, out_parts_, place_;
 };
 
-/// What one link of a ring carries / bytes, among n ranks: 2(n-1)/n of an all-reduce, (n-1)/n of gathers,
-/// scatters and even all-to-alls, else 1. Nothing where nothing is carried: barriers, and groups of one rank
-/// or unknown size.
+/// Bytes on one link of a ring / message bytes, among n ranks: 2(n-1)/n for all-reduces; (n-1)/n for gathers,
+/// scatters, reduce-scatters and even all-to-alls; else 1. Empty for barriers and for groups of one rank or
+/// of unknown size.
 std::optional<double> bus_factor(Exchange exchange, std::int64_t ranks);
-/// bytes × bus_factor / time, bytes per second; nothing also when the bytes are not recorded.
+/// bytes × bus_factor / time, bytes per second; also empty if the bytes are not recorded.
 std::optional<double> bus_rate(const Collective& collective, std::int64_t time);
 
 }  // namespace stepscope::derive

@@ -10,7 +10,7 @@ namespace {
 
 using Rows = std::vector<std::vector<CollectiveRow>>;
 
-constexpr std::size_t kBand = 64;  // how far ranks may be apart in a common subsequence
+constexpr std::size_t kBand = 64;  // max difference of row indices in a common subsequence
 constexpr std::size_t kMinRun = 3;
 
 /// One rank's rows of one group and, for matching by order, one step.
@@ -23,7 +23,7 @@ class Matcher {
  public:
   Matcher(const Rows& rows, Matches& out) : rows_(rows), out_(out) {}
 
-  /// `known`: whether the files say which group these rows are of. Else ranks may well do different things.
+  /// `known`: the files record the group of these rows. If not, different ranks may do different things.
   void match(const std::vector<Part>& parts, bool known) {
     if (parts.size() < 2) return;
     known_ = known;
@@ -37,7 +37,7 @@ class Matcher {
       by_step(parts, false);
   }
 
-  /// The messages from one rank to another, as each of the two has them.
+  /// The messages from one rank to another, as recorded by both.
   void match_messages(const std::vector<Part>& ends) {
     known_ = true;
     if (ends.size() == 2) by_step(ends, true);
@@ -47,7 +47,7 @@ class Matcher {
   const CollectiveRow& at(Member m) const { return rows_[m.rank][m.row]; }
 
   void by_sequence(const std::vector<Part>& parts) {
-    // A sequence number may have several rows, as uneven gathers issue several broadcasts: then their order.
+    // A sequence number may have several rows, e.g. the broadcasts of an uneven gather; these match by order.
     std::map<std::pair<std::int64_t, std::uint32_t>, std::vector<Member>> instances;
     for (const Part& part : parts) {
       std::map<std::int64_t, std::uint32_t> seen;
@@ -63,7 +63,8 @@ class Matcher {
     }
   }
 
-  /// First and last sequence number of each part: what lies outside is at the edge of that rank's recording.
+  /// First and last sequence number of each part. Numbers outside are beyond the edge of that rank's
+  /// recording.
   std::vector<std::pair<std::int64_t, std::int64_t>> edges_of(const std::vector<Part>& parts) const {
     std::vector<std::pair<std::int64_t, std::int64_t>> edges;
     for (const Part& part : parts) {
@@ -76,7 +77,7 @@ class Matcher {
     return edges;
   }
 
-  /// Ranks that should be there and are not.
+  /// Reports ranks that lack this collective within their recorded range.
   void report_missing(const std::vector<Part>& parts,
                       const std::vector<std::pair<std::int64_t, std::int64_t>>& edges,
                       const std::vector<Member>& members, std::int64_t sequence) {
@@ -119,7 +120,7 @@ class Matcher {
     }
   }
 
-  /// Of equally many rows.
+  /// True if two parts of equal size have the same rows.
   bool alike(const Part& a, const Part& b) const {
     for (std::size_t k = 0; k < a.rows.size(); ++k)
       if (!same({a.rank, a.rows[k]}, {b.rank, b.rows[k]})) return false;
@@ -149,7 +150,7 @@ class Matcher {
       if (found.size() > 1) add(found, Match::partial, -1);
   }
 
-  /// Pairs of the longest common subsequence, of which runs of kMinRun are kept. Banded: O(rows ×
+  /// Index pairs of the longest common subsequence; runs shorter than kMinRun are dropped. Banded: O(rows ×
   /// kBand).
   std::vector<std::pair<std::size_t, std::size_t>> common(const Part& a, const Part& b) const {
     const std::size_t n = a.rows.size(), m = b.rows.size(), width = 2 * kBand + 1;
@@ -220,8 +221,7 @@ std::string_view name_of(Match match) {
 
 namespace {
 
-/// The messages of each group by the numbers of the ranks that send and receive them; the sender's part comes
-/// first.
+/// Messages by group, sender and receiver; the sender's part comes first.
 std::map<std::tuple<std::uint32_t, std::int64_t, std::int64_t>, std::vector<Part>> messages_of(
     const Rows& rows, std::span<const std::int64_t> numbers) {
   std::map<std::tuple<std::uint32_t, std::int64_t, std::int64_t>, std::vector<Part>> messages;

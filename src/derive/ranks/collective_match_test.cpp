@@ -67,8 +67,8 @@ TEST(CollectiveMatch, SomeAreOfUnequalSizes) {
   }
 }
 
-// Without numbers: the k-th of a step where both have equally many (step 1). Where one lost a row (step 2),
-// what is in the same order on both, if it is a run of three.
+// Without numbers: rows match by order in step 1, where both ranks have equally many. In step 2 one rank lost
+// a row: rows in the same order on both match if they are a run of three.
 TEST(CollectiveMatch, ByOrderAndBySimilarity) {
   const Rows rows = {{row(0, -1, 1, 8), row(0, -1, 1, 8), row(0, -1, 2, 1), row(0, -1, 2, 2),
                       row(0, -1, 2, 3), row(0, -1, 2, 4), row(0, -1, 2, 5)},
@@ -80,7 +80,8 @@ TEST(CollectiveMatch, ByOrderAndBySimilarity) {
   EXPECT_EQ(matches.instances[2].match, Match::partial);
 }
 
-// One row more than are compared, and one rank has another: nothing is matched, and that is why.
+// One row more than the max, and one row fewer on the other rank: nothing is matched, and the ranks are
+// listed.
 TEST(CollectiveMatch, StepsOfTooManyRowsAreNamed) {
   Rows rows(2, std::vector<CollectiveRow>(kMaxRows + 1, row(0, -1, 1, 8)));
   rows[1].pop_back();
@@ -110,14 +111,14 @@ CollectiveRow message(std::int64_t peer, bool sends, std::int64_t bytes) {
   return out;
 }
 
-// As many at both ends, but the second of rank 0 was not recorded, nor the last of rank 1: what is in the
-// same order at both ends.
+// Equally many at both ends, but rank 0's second message and rank 1's last were not recorded: messages in the
+// same order at both ends match.
 TEST(CollectiveMatch, MessagesOfOtherSizesAreFoundAgain) {
   const Rows rows = {
       {message(7, true, 1), message(7, true, 3), message(7, true, 4), message(7, true, 5)},
       {message(6, false, 1), message(6, false, 2), message(6, false, 3), message(6, false, 4)}};
   const std::vector<std::int64_t> numbers = {6, 7};
-  EXPECT_TRUE(match_collectives(rows, one_group(), numbers).instances.empty());  // 3 and 4 are no run of 3
+  EXPECT_TRUE(match_collectives(rows, one_group(), numbers).instances.empty());  // 3 and 4: run of only 2
   const Rows more = {
       {message(7, true, 1), message(7, true, 3), message(7, true, 4), message(7, true, 5)},
       {message(6, false, 2), message(6, false, 3), message(6, false, 4), message(6, false, 5)}};

@@ -20,7 +20,7 @@ using trace::Row;
 
 constexpr std::int64_t kMaxMembers = 1 << 16;
 
-/// As collectives of devices call it.
+/// The type's name in the args of device collectives.
 std::string_view dtype_name(DType type) {
   static constexpr std::pair<DType, std::string_view> kNames[] = {
       {DType::float32, "Float"}, {DType::float64, "Double"},    {DType::float16, "Half"},
@@ -31,7 +31,7 @@ std::string_view dtype_name(DType type) {
   return found == std::end(kNames) ? "" : found->second;
 }
 
-/// -1: the file does not say.
+/// The number of process groups; -1: not recorded.
 std::int64_t process_groups(const trace::Rank& rank) {
   constexpr std::string_view kCount = R"("pg_count":)";
   for (const auto& [key, json] : rank.metadata) {
@@ -46,8 +46,8 @@ std::int64_t process_groups(const trace::Rank& rank) {
   return -1;
 }
 
-/// The members of the only process group that the rank had when its recording began, "0, 1"; empty: it had
-/// several, or the file does not say.
+/// The members of the rank's only process group when its recording began, "0, 1"; empty if it had several
+/// groups or the number is not recorded.
 std::string only_group(const trace::Rank& rank) {
   if (process_groups(rank) != 1 || rank.world_size < 1 || rank.world_size > kMaxMembers) return "";
   std::string members = "0";
@@ -55,8 +55,8 @@ std::string only_group(const trace::Rank& rank) {
   return members;
 }
 
-/// What the range of a collective on the CPU ("gloo:all_reduce") says of it: the tensors that it was given,
-/// where shapes were recorded.
+/// Size and type of a collective on the CPU ("gloo:all_reduce"), from the input tensors of its range, if
+/// shapes were recorded.
 class HostCollectives {
  public:
   struct Message {
@@ -66,7 +66,7 @@ class HostCollectives {
   HostCollectives(const trace::Trace& trace, const trace::Rank& rank)
       : dims_(trace, rank, "Input Dims"), types_(trace, rank, "Input type") {}
 
-  /// Of a range, of a collective among `ranks` (0: not known).
+  /// The message of a range; its collective has `ranks` ranks (0: not known).
   Message of(trace::Row row, Exchange exchange, std::int64_t ranks) const {
     const OpArgs args = parse_op_args(dims_.text(row), types_.text(row), "", "");
     Amount given = 0;
@@ -91,7 +91,7 @@ class HostCollectives {
         message.bytes = (given * ranks).value();
         break;
       default:
-        break;  // which of the tensors are given and which taken is not said
+        break;  // the recording does not separate inputs from outputs
     }
     return message;
   }
@@ -100,7 +100,7 @@ class HostCollectives {
   trace::ArgReader dims_, types_;
 };
 
-/// Reads what a kernel, or else the op it serves, says of its collective.
+/// Reads collectives from the args of a kernel, else of its op; and from host ranges.
 class Reader {
  public:
   Reader(const trace::Trace& trace, const trace::Rank& rank, GroupNames& groups)
@@ -167,7 +167,7 @@ class Reader {
     out.row = row;
   }
 
-  /// "[0, 1, ..., 63]" is a list cut by the writer: the first rank, the stride and the size say the same.
+  /// "[0, 1, ..., 63]" was truncated by the writer; first rank, stride and size give the whole list.
   std::string members_of(Row row, std::int64_t size) {
     std::string_view text = members_.text(row);
     if (text.starts_with('[')) text.remove_prefix(1);

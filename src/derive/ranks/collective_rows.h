@@ -12,14 +12,14 @@
 
 namespace stepscope::derive {
 
-/// Process groups of all ranks, numbered in the order in which they are met. A group is its members and its
-/// name: names alone are counters, and two communicators may have the same members.
+/// Process groups of all ranks, numbered in order of appearance. Members and name identify a group: names
+/// alone are counters, and two communicators may have the same members.
 class GroupNames {
  public:
-  /// `description`: what the program says of the group; of one group the first that is not empty is kept.
+  /// `description`: the program's text about the group. The first non-empty description of a group is kept.
   std::uint32_t id(std::string members, std::string name, std::string_view description = {});
   std::size_t size() const { return names_.size(); }
-  /// e.g. "0, 1, 2, 3"; empty when the files do not say.
+  /// e.g. "0, 1, 2, 3"; empty if not recorded.
   const std::string& members(std::uint32_t id) const { return names_[id].first; }
   const std::string& name(std::uint32_t id) const { return names_[id].second; }
   const std::string& description(std::uint32_t id) const { return descriptions_[id]; }
@@ -37,24 +37,24 @@ struct CollectiveRow {
   Exchange exchange;
   std::int64_t sequence;        ///< counted by the process group, -1: not recorded
   std::int64_t bytes;           ///< see Collective
-  std::int64_t ranks;           ///< that take part, 0: not recorded
+  std::int64_t ranks;           ///< participating ranks, 0: not recorded
   std::int64_t step;            ///< number of the profiler step, -1 outside
   timeline::Time start, end;    ///< on the device (host backends: on the host), Unix ns on the rank's clock
   trace::Row row;               ///< its first kernel or range
   std::int64_t peer = -1;       ///< rank at the other end of a message; -1: not recorded, or no message
-  bool sends = false;           ///< the message, to the peer
-  std::string_view dtype = {};  ///< of the program's own storage; "": not recorded
-  std::int64_t root = -1;  ///< rank number that gives to or takes from all others, -1: none, or not recorded
+  bool sends = false;           ///< this rank sends the message to `peer`
+  std::string_view dtype = {};  ///< in static storage; "": not recorded
+  std::int64_t root = -1;       ///< rank number of the root, -1: none, or not recorded
 };
 
-/// By start. Several kernels of one op are one row, from the first start to the last end. Ranks without
-/// device collectives give the ranges of their host backend ("gloo:…").
+/// A rank's collective rows by start. Several kernels of one op are one row, from the first start to the last
+/// end. Without device collectives, the rows are the ranges of the host backend ("gloo:…").
 std::vector<CollectiveRow> collective_rows(const trace::Trace& trace, const trace::Rank& rank,
                                            GroupNames& groups);
 
-/// Ranks leave such a collective together: none can end before the last one came.
+/// True if ranks leave the collective together: no rank can end it before the last rank has started it.
 bool synchronizes(Exchange exchange);
-/// Every rank of the group gives and takes equally much.
+/// True if every rank of the group sends and receives the same amount.
 bool is_even(Exchange exchange);
 
 }  // namespace stepscope::derive

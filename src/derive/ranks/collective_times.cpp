@@ -70,7 +70,7 @@ class Timer {
     return {first, last};
   }
 
-  /// Of the difference between the two least certain clocks.
+  /// 95 % bound of the difference between the two least certain clocks.
   Time error(Members members) const {
     double most = 0, second = 0;
     for (const Member& m : members) {
@@ -81,7 +81,7 @@ class Timer {
     return std::llround(std::hypot(most, second));
   }
 
-  /// The transfer; kNoTime when the root is not recorded.
+  /// Fills the waits and returns the transfer; kNoTime if the root is not recorded.
   Time around_root(const Instance& instance, Members members) {
     const Member* root = nullptr;
     for (const Member& m : members)

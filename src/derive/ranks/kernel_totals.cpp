@@ -51,7 +51,7 @@ KernelDifference kernel_difference(const KernelTotals& own, const KernelTotals& 
     others.emplace(kernel.kernel, &kernel);
     out.others_calls += static_cast<double>(kernel.count);
   }
-  std::vector<std::pair<double, double>> same;  // ns per step here and there
+  std::vector<std::pair<double, double>> same;  // ns per step on this rank and on the other
   double all = 0, here = 0, there = 0, even = 0;
   const auto own_steps = static_cast<double>(own.steps), other_steps = static_cast<double>(other.steps);
   for (const KernelTotals::Equal& kernel : own.kernels) {

@@ -1,4 +1,4 @@
-// The compute kernels of a rank's steps, for comparing ranks: how many of each there are, and how long.
+// Count and time of each compute kernel in a rank's steps, for comparing ranks.
 #pragma once
 
 #include <cstdint>
@@ -9,26 +9,27 @@
 namespace stepscope::derive {
 
 struct KernelTotals {
-  /// Kernels of one name, grid and block; ranks of one process know them by the same number.
+  /// Kernels with the same name, grid and block. `kernel` is their hash, equal for all ranks in one process.
   struct Equal {
     std::uint64_t kernel;
     std::int64_t count = 0;
     double time = 0;  ///< ns
   };
   std::int64_t steps = 0;
-  std::vector<Equal> kernels;  ///< in the order in which each ran first
+  std::vector<Equal> kernels;  ///< in order of first run
 };
 
-/// `chosen`: by index of the rank's steps.
+/// `chosen`: by index of the rank's steps, true to include the step.
 KernelTotals kernel_totals(const trace::Trace& trace, const trace::Rank& rank,
                            const std::vector<bool>& chosen);
 
-/// What a rank's kernels are beside another's. Equal ones that both run as often are the same work.
+/// A rank's kernels compared with another rank's. Equal kernels that both run equally often are the same
+/// work.
 struct KernelDifference {
   double calls = 0, others_calls = 0;  ///< per step
-  double same = 0;  ///< of the rank's kernel time: in kernels that the other runs as often per step
-  double pace = 0;  ///< time of these ÷ what they take on the other; 0 without any
-  double even = 0;  ///< of the time of these: in kernels whose own ratio is within 10 % of that
+  double same = 0;                     ///< same work: share of the rank's kernel time
+  double pace = 0;  ///< time of the same work ÷ its time on the other rank; 0 if there is none
+  double even = 0;  ///< share of the same work's time in kernels whose own ratio is within 10 % of `pace`
 };
 KernelDifference kernel_difference(const KernelTotals& own, const KernelTotals& other);
 

@@ -1,4 +1,4 @@
-// Whether one rank is slower than another or has more to do.
+// Whether one rank is slower than another or has more work.
 #include "derive/ranks/kernel_totals.h"
 
 #include <fmt/format.h>
@@ -8,7 +8,7 @@
 namespace stepscope::derive {
 namespace {
 
-/// Two steps of 100 µs; in each `count` kernels gemm of that grid and `length` µs, and an add of `add` µs.
+/// Two steps of 100 µs. Each has `count` gemm kernels with that grid and `length` µs, and an add of `add` µs.
 std::string rank_of(int count, const char* grid, int length, int add) {
   std::string events;
   int id = 0;
@@ -38,7 +38,7 @@ KernelDifference between(const std::string& own, const std::string& other) {
 
 const char *kGrid = "[8, 1, 1]", *kLarger = "[16, 1, 1]";
 
-// 3 × 10 + 2 against 3 × 5 + 1 µs per step: all of it twice as long.
+// 3 × 10 + 2 against 3 × 5 + 1 µs per step: every kernel takes twice as long.
 TEST(KernelTotals, ASlowDevice) {
   const KernelDifference d = between(rank_of(3, kGrid, 10, 2), rank_of(3, kGrid, 5, 1));
   EXPECT_EQ(d.calls, 4);
@@ -48,7 +48,7 @@ TEST(KernelTotals, ASlowDevice) {
   EXPECT_EQ(d.even, 1);
 }
 
-// Only the add of 1 of 31 µs is the same work: the others are more, or of another grid.
+// Only the add (1 of 31 µs) is the same work: the gemms differ in number or in grid.
 TEST(KernelTotals, MoreWork) {
   const KernelDifference more = between(rank_of(3, kGrid, 10, 1), rank_of(2, kGrid, 10, 1));
   EXPECT_EQ(more.calls, 4);
@@ -58,7 +58,7 @@ TEST(KernelTotals, MoreWork) {
   EXPECT_DOUBLE_EQ(between(rank_of(3, kLarger, 10, 1), rank_of(3, kGrid, 5, 1)).same, 1.0 / 31);
 }
 
-// 20 + 1 against 10 + 1 µs: 21/11 on the whole, which the add of 1 of 21 µs is far from.
+// 20 + 1 against 10 + 1 µs: the ratio is 21/11 in total, and far from that for the add (1 of 21 µs).
 TEST(KernelTotals, SomeAreLonger) {
   const KernelDifference d = between(rank_of(2, kGrid, 10, 1), rank_of(2, kGrid, 5, 1));
   EXPECT_EQ(d.same, 1);

@@ -11,7 +11,7 @@ namespace {
 using Step = std::int64_t;
 using Number = std::int64_t;  // of a rank
 
-/// One rank's messages of one step, the first to end first.
+/// One rank's messages by step, in order of their ends.
 std::map<Step, std::vector<const CollectiveRow*>> messages_of(const std::vector<CollectiveRow>& rows) {
   std::map<Step, std::vector<const CollectiveRow*>> steps;
   for (const CollectiveRow& row : rows)
@@ -22,7 +22,8 @@ std::map<Step, std::vector<const CollectiveRow*>> messages_of(const std::vector<
   return steps;
 }
 
-/// How many of the largest go the given way; all, when those are not an equal part of them.
+/// Counts the largest messages in the given direction; all messages, if their number is not a multiple of
+/// that.
 std::int64_t count(std::span<const CollectiveRow* const> messages, Number peer, bool sends) {
   std::int64_t all = 0, largest = 0, bytes = -1;
   for (const CollectiveRow* m : messages) {
@@ -81,7 +82,7 @@ class StageFinder {
       before_[ends.second].push_back(ends.first);
     }
   }
-  /// Where chains may begin: with who receives nothing forward, and where all do, with who sends first.
+  /// Possible starts of chains: ranks that receive nothing forward; and in rings, ranks that send first.
   std::vector<Number> heads() const {
     std::vector<Number> heads;
     for (const auto& [number, next] : next_)
@@ -90,7 +91,7 @@ class StageFinder {
       if (votes > 0 && next_.contains(number) && before_.contains(number)) heads.push_back(number);
     return heads;
   }
-  /// Empty where it branches, or is a ring in which several send first.
+  /// Empty if the chain branches, or is a ring in which several ranks send first.
   std::vector<Number> chain_from(Number head, bool& closed) const {
     std::vector<Number> chain = {head};
     for (auto next = next_.find(head); next != next_.end(); next = next_.find(chain.back())) {
@@ -106,7 +107,7 @@ class StageFinder {
   }
 
   void count_passes(const std::vector<Number>& chain, bool closed, std::int32_t pipeline) {
-    std::map<Step, std::int64_t> wrapped;  // from the last stage to the first, as either has them
+    std::map<Step, std::int64_t> wrapped;  // messages from the last stage to the first, as recorded by either
     for (std::size_t r = 0; closed && r < stages_.size(); ++r) {
       const bool first = numbers_[r] == chain.front(), last = numbers_[r] == chain.back();
       if (!first && !last) continue;
@@ -128,8 +129,8 @@ class StageFinder {
   const std::vector<Number>& numbers_;
   std::vector<Stage> stages_;
   std::vector<std::map<Step, std::vector<const CollectiveRow*>>> messages_;  // by rank
-  std::map<std::pair<Number, Number>, std::int64_t> forward_;  // steps in which the first message went so
-  std::map<Number, std::int64_t> first_sent_;                  // steps that began so, minus others
+  std::map<std::pair<Number, Number>, std::int64_t> forward_;  // steps whose first message went this way
+  std::map<Number, std::int64_t> first_sent_;  // steps that began with a send, minus the others
   std::map<Number, std::vector<Number>> next_, before_;
 };
 

@@ -1,4 +1,4 @@
-// Which ranks are the stages of a pipeline, and how many micro-batches pass through it.
+// Finds the ranks that are stages of a pipeline, and the micro-batches that pass through it.
 #pragma once
 
 #include <cstdint>
@@ -9,32 +9,32 @@
 
 namespace stepscope::derive {
 
-/// What passes through a stage in one step.
+/// The micro-batches that pass through one stage in one step.
 struct Passes {
   std::int64_t micro_batches = 0;
-  std::int64_t chunks = 1;  ///< of the model that each stage holds: the times a micro-batch comes by
+  std::int64_t chunks = 1;  ///< model chunks per stage: how often a micro-batch passes through it
 };
 
 /// A rank's place in a pipeline.
 struct Stage {
-  std::int32_t pipeline = -1;             ///< -1: it is in none
-  std::int32_t number = -1;               ///< from 0
-  std::int64_t stages = 0;                ///< of the pipeline, of which not all need be recorded
+  std::int32_t pipeline = -1;             ///< -1: not in a pipeline
+  std::int32_t number = -1;               ///< stage number from 0; -1: none
+  std::int64_t stages = 0;                ///< stages of the pipeline, recorded or not
   std::map<std::int64_t, Passes> passes;  ///< by number of the profiler step
 };
 
-/// Of each rank.
+/// The stage of each rank.
 ///
-/// Of two ranks that exchange messages the first one to end in a step goes forward: gradients come back only
-/// after activations went out. Ranks that form a chain by these are a pipeline. A chain may end where it
-/// begins, if one rank alone sends before it receives: its stages then hold several chunks of the model. With
-/// p stages, m micro-batches and v chunks, m·v messages go forward from a stage to the next and m·(v-1) from
-/// the last to the first. Where tensors of several sizes go along, the largest are counted. Only what lies in
-/// profiler steps is looked at.
+/// If two ranks exchange messages, the direction of the first message to end in a step is forward: gradients
+/// come back only after activations went out. Ranks that form a chain in this direction are a pipeline. A
+/// chain may close to a ring if only one rank sends before it receives: its stages then hold several chunks
+/// of the model. With p stages, m micro-batches and v chunks, m·v messages go forward from each stage to the
+/// next and m·(v-1) from the last stage to the first. If messages have several sizes, only the largest are
+/// counted. Only messages in profiler steps count.
 std::vector<Stage> stages_of(const Collectives& collectives);
 
-/// Share of a step that filling and draining takes when nothing else is lost: (p-1)/(v·m+p-1). Narayanan et
-/// al. 2021, "Efficient Large-Scale Language Model Training on GPU Clusters".
+/// Share of a step lost to filling and draining if nothing else is lost: (p-1)/(v·m+p-1). Narayanan et al.
+/// 2021, "Efficient Large-Scale Language Model Training on GPU Clusters".
 double ideal_bubble(std::int64_t stages, const Passes& passes);
 
 }  // namespace stepscope::derive

@@ -1,4 +1,4 @@
-// Which ranks are stages, by who sends to whom first; how many micro-batches and chunks pass.
+// Finds stages by who sends to whom first, and counts micro-batches and chunks.
 #include "derive/ranks/pipeline.h"
 
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 namespace stepscope::derive {
 namespace {
 
-/// Messages of step 1 as all ranks have them, one after the other.
+/// The messages of step 1, one after another, as recorded by both ranks.
 class Job {
  public:
   explicit Job(std::int64_t ranks) : rows_(static_cast<std::size_t>(ranks)) {
@@ -40,7 +40,7 @@ std::vector<std::int32_t> numbers(const std::vector<Stage>& stages) {
 }
 using Numbers = std::vector<std::int32_t>;
 
-/// `micro_batches` forward, then back.
+/// Sends `micro_batches` forward along `chain`, then back.
 void pass(Job& job, const std::vector<std::int64_t>& chain, int micro_batches) {
   for (int i = 0; i < micro_batches; ++i)
     for (std::size_t s = 0; s + 1 < chain.size(); ++s) job.send(chain[s], chain[s + 1]);
@@ -72,7 +72,7 @@ TEST(Pipeline, TwoPipelinesAndARankOfNone) {
   EXPECT_EQ(stages[4].pipeline, -1);
 }
 
-// Two chunks on each of three stages: the last sends each micro-batch forward to the first once.
+// Two chunks on each of three stages: the last stage sends each micro-batch to the first stage once.
 TEST(Pipeline, InterleavedChunks) {
   Job job(3);
   for (int i = 0; i < 4; ++i)
@@ -88,7 +88,7 @@ TEST(Pipeline, InterleavedChunks) {
   EXPECT_DOUBLE_EQ(ideal_bubble(3, stages[0].passes.at(1)), 2.0 / 10);
 }
 
-// A mask goes along with each micro-batch; of the last of four stages there is no file.
+// A mask accompanies each micro-batch. The last of four stages has no file.
 TEST(Pipeline, LargestMessagesCountAndStagesMayBeMissing) {
   Job job(3);
   for (int i = 0; i < 6; ++i)
@@ -102,7 +102,7 @@ TEST(Pipeline, LargestMessagesCountAndStagesMayBeMissing) {
   EXPECT_EQ(stages[1].passes.at(1).micro_batches, 6);
 }
 
-// Even ranks send first, odd ones receive first: nobody is first.
+// Even ranks send first and odd ranks receive first, so there is no first stage.
 TEST(Pipeline, ARingIsNone) {
   Job job(4);
   for (int i = 0; i < 3; ++i)
@@ -117,7 +117,7 @@ TEST(Pipeline, AStarIsNone) {
   EXPECT_EQ(numbers(job.stages()), (Numbers{-1, -1, -1}));
 }
 
-// Equal Seq says nothing: the k-th from a rank to another is the k-th that arrives.
+// All Seq are equal and do not help: the k-th message from one rank to another is the k-th that arrives.
 TEST(Pipeline, MessagesAreMatchedByTheirEnds) {
   Job job(3);
   pass(job, {0, 1, 2}, 2);

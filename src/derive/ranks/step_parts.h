@@ -1,4 +1,4 @@
-// What each step of a rank is made of, for comparing ranks.
+// The parts of each step of a rank, for comparing ranks.
 #pragma once
 
 #include <vector>
@@ -12,16 +12,17 @@ namespace stepscope::derive {
 
 struct StepParts {
   std::vector<PartsOfStep> steps;
-  timeline::IntervalSet communication;  ///< when it runs and no compute does, over all the steps
+  timeline::IntervalSet communication;  ///< while no compute runs, over all steps
 };
 
-/// Parts of each of `steps`, which lie side by side, on one device; all communication is transfer. `pieces`:
-/// its idle pieces in them. Each step's parts add up to its length. O(parts of the sets).
+/// Parts of each of `steps` on one device; the steps are adjacent. All communication counts as transfer.
+/// `pieces` are the device's idle pieces in the steps. Each step's parts add up to its length. O(parts of the
+/// sets).
 StepParts step_parts(const DeviceBusy& device, const Column<IdlePiece>& pieces,
                      const std::vector<timeline::Interval>& steps);
 
-/// What of `communication` lies in `waits`, when collectives waited for other ranks, turns from transfer to
-/// wait.
+/// Moves time from transfer to wait: the part of `communication` inside `waits`, in which collectives waited
+/// for other ranks.
 void tell_waits(std::vector<PartsOfStep>& parts, const timeline::IntervalSet& communication,
                 const timeline::IntervalSet& waits, const std::vector<timeline::Interval>& steps);
 

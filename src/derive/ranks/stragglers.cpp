@@ -63,7 +63,7 @@ class StragglerFinder {
   }
 
  private:
-  /// One step's parts and own work beyond the median rank's.
+  /// Computes one step's excess of parts and own work above the median rank's.
   void compare(std::size_t k) {
     std::vector<Time> values(ranks_);
     for (std::size_t p = 0; p < kStepParts; ++p) {
@@ -96,7 +96,7 @@ class StragglerFinder {
     const bool also = static_cast<double>(beyond[second]) >= kSecond * static_cast<double>(beyond[first]);
     s.second = static_cast<StepPart>(also ? second : first);
   }
-  /// How much shorter the longest own work of step k is with rank r at the median.
+  /// How much shorter the longest own work of step k would be with rank r at the median.
   Time cost(std::size_t r, std::size_t k) const {
     Time longest = 0, without = 0;
     for (std::size_t other = 0; other < ranks_; ++other) {
@@ -162,8 +162,8 @@ class StragglerFinder {
   const std::vector<std::vector<PartsOfStep>>& parts_;
   const std::size_t ranks_, steps_;
   double step_ = 1;                               // ns, the median step
-  std::vector<std::vector<PartsOfStep>> beyond_;  // [rank][step], beyond the median rank's
-  std::vector<std::vector<Time>> excess_;         // [rank][step], of own work
+  std::vector<std::vector<PartsOfStep>> beyond_;  // [rank][step], above the median rank's
+  std::vector<std::vector<Time>> excess_;         // [rank][step], excess of own work
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Planted slow ranks are named with their part; equal ranks give no name.
+// Simulated slow ranks are found with their part; equal ranks give no straggler.
 #include "derive/ranks/stragglers.h"
 
 #include <gtest/gtest.h>
@@ -16,12 +16,12 @@ using Parts = std::vector<std::vector<PartsOfStep>>;
 
 Time& at(PartsOfStep& step, StepPart part) { return step[static_cast<std::size_t>(part)]; }
 
-/// Steps of about 100 ms: compute 70 (rank to rank 0.5 %, step to step 0.6 %), host 12 (6 %), input 3 (30 %),
-/// copy 2, pending 1. Ranks wait for the slowest, so that all steps of a number are equally long.
+/// Steps of about 100 ms: compute 70 (0.5 % between ranks, 0.6 % between steps), host 12 (6 %), input 3
+/// (30 %), copy 2, pending 1. Ranks wait for the slowest, so all ranks take equally long for a step.
 struct SlowJob {
   std::size_t ranks = 64, steps = 10;
   std::uint64_t seed = 1;
-  std::size_t slow = SIZE_MAX;  ///< rank
+  std::size_t slow = SIZE_MAX;  ///< rank; SIZE_MAX: none
   StepPart part = StepPart::input;
   Time more = 0;  ///< ns in every step, or in `only`
   std::size_t only = SIZE_MAX;
@@ -57,7 +57,7 @@ Parts simulate_slow(const SlowJob& job) {
 }
 
 TEST(Stragglers, EveryPartOfFiftySeeds) {
-  std::size_t others = 0;  // ranks that chance made 2 % slower
+  std::size_t others = 0;  // ranks that became 2 % slower by chance
   for (std::uint64_t seed = 1; seed <= 50; ++seed)
     for (const StepPart part : {StepPart::compute, StepPart::copy, StepPart::input, StepPart::alloc,
                                 StepPart::sync, StepPart::host, StepPart::python}) {
@@ -89,8 +89,8 @@ TEST(Stragglers, OneStep) {
   EXPECT_EQ(answer.stragglers[0].part, StepPart::python);
 }
 
-// Own work per step 100 ms, rank 2 has 20 more and rank 3 has 50: mending rank 3 leaves rank 2's 20, 30 ms
-// are gained.
+// Own work is 100 ms per step; rank 2 has 20 more and rank 3 has 50 more. Without rank 3's excess, rank 2's
+// 20 remain, so 30 ms are gained.
 TEST(Stragglers, CostEndsAtTheNextSlowest) {
   Parts parts(8, std::vector<PartsOfStep>(5));
   for (std::size_t r = 0; r < 8; ++r)
@@ -114,9 +114,8 @@ TEST(Stragglers, TwoRanksOrRaggedStepsGiveNoAnswer) {
   EXPECT_TRUE(find_stragglers({}).beyond_median.empty());
 }
 
-// Steps [0, 100) and [100, 160). Compute 0 to 30 and 90 to 110; a collective 20 to 60, of which it waits
-// until 40; a copy 60 to 70; idle 70 to 90 for data, 110 to 130 in a blocking call, 130 to 160 launched and
-// not started.
+// Steps [0, 100) and [100, 160). Compute 0 to 30 and 90 to 110; a collective 20 to 60 that waits until 40; a
+// copy 60 to 70. Idle 70 to 90 for data, 110 to 130 in a blocking call, 130 to 160 pending.
 TEST(StepParts, AddUpToTheStep) {
   DeviceBusy device;
   device.compute = timeline::IntervalSet::of({{0, 30}, {90, 110}});

@@ -15,9 +15,10 @@ using trace::Row;
 using trace::TrackId;
 
 constexpr Time kQuiet = 20'000;      // ns
-constexpr Time kAsleep = 1'000'000;  // ns; a side thread that is quiet for so long was not working
+constexpr Time kAsleep = 1'000'000;  // ns; a side thread that is quiet for this long was not working
 
-/// When nothing began or ended on a thread, in time order, from before its first range to behind its last.
+/// Times in which no range begins or ends on a thread, in order, from before its first range to after its
+/// last.
 class QuietTimes {
  public:
   QuietTimes(const EventTable& e, const std::vector<Waiting>& waits) : e_(e), waits_(waits) {}
@@ -58,7 +59,7 @@ class QuietTimes {
   Time last_ = 0;
 };
 
-/// The quiet time that `time` lies in, its end included.
+/// The quiet time that contains `time` or ends at it.
 const Interval* quiet_at(const Column<Interval>& quiet, Time time) {
   const auto found =
       std::lower_bound(quiet.begin(), quiet.end(), time, [](const Interval& i, Time t) { return i.end < t; });

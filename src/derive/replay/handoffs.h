@@ -1,5 +1,4 @@
-// Which thread waited for which: autograd's thread starts where the main thread stopped, and the other way
-// round.
+// Which thread waited for which: autograd's thread starts when the main thread stops, and vice versa.
 #pragma once
 
 #include <vector>
@@ -10,17 +9,17 @@
 
 namespace stepscope::derive {
 
-/// `thread` had done nothing recorded since `quiet` and went on at `resumed`, because `from` had stopped at
+/// `thread` had recorded nothing since `quiet` and resumed at `resumed`, because `from` stopped at
 /// `released`.
 struct Handoff {
   trace::TrackId thread, from;
   timeline::Time quiet, released, resumed;
 };
 
-/// Of `threads`, by time. A thread is quiet when no range begins or ends on it for 20 µs, time in calls that
-/// wait for the device excepted. It was released by the thread that became quiet last, after the first had,
-/// and still is. Without such a thread, `main` released a side thread that was quiet for 1 ms if it works
-/// then. O(n).
+/// Handoffs among `threads`, by time. A thread is quiet if no range begins or ends on it for 20 µs; calls
+/// that wait for the device do not count as quiet. It was released by the thread that became quiet last, if
+/// that happened after it became quiet itself and still holds when it resumes. Without such a thread, a side
+/// thread that was quiet for 1 ms was released by `main`, if `main` works then. O(n).
 std::vector<Handoff> handoffs(const trace::Rank& rank, const std::vector<trace::TrackId>& threads,
                               trace::TrackId main, const std::vector<Waiting>& waits);
 

@@ -22,7 +22,7 @@ Time saved_in(Time length, double factor) { return length - scaled(length, facto
 
 }  // namespace
 
-/// Cuts at every begin and end; between two cuts the smallest factor that is open holds.
+/// Cuts at every begin and end; between two cuts the smallest open factor applies.
 void HostScale::flatten(Thread& thread) {
   struct Cut {
     Time time;

@@ -55,7 +55,7 @@ class JointWalk {
       ready_.push_back(rank);
     }
   }
-  /// True when ranks waited in a circle: the first meeting of those awaited is given up.
+  /// If ranks wait in a circle, gives up the first meeting that they wait for and returns true.
   bool break_circle() {
     std::uint32_t first = std::numeric_limits<std::uint32_t>::max();
     for (std::uint32_t r = 0; r < walks_.size(); ++r)
@@ -70,8 +70,8 @@ class JointWalk {
   const Meetings& meetings_;
   Gathering gathering_;
   std::vector<std::unique_ptr<ReplayWalk>> walks_;
-  std::vector<bool> stopped_;         // by rank: waits for a meeting
-  std::vector<std::uint32_t> ready_;  // ranks that can go on
+  std::vector<bool> stopped_;         // by rank: it waits for a meeting
+  std::vector<std::uint32_t> ready_;  // ranks that can continue
 };
 
 }  // namespace

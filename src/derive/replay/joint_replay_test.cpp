@@ -1,4 +1,4 @@
-// Ranks that wait for each other: each collective begins with its last rank, whatever else is changed.
+// Ranks wait for each other: each collective begins with its last rank, whatever else changes.
 #include "derive/replay/joint_replay.h"
 
 #include <fmt/format.h>
@@ -12,14 +12,14 @@ namespace {
 
 using timeline::Time;
 
-/// Device work on one stream, µs; of a collective its group's members.
+/// Device work on one stream, µs. For a collective, `members` lists its group.
 struct Work {
   const char* name;
   int start, end;
   const char* members = "";
 };
 
-/// All launched by 30 µs, in this order.
+/// A rank that launches all work by 30 µs, in this order.
 std::string rank_of(const std::vector<Work>& works) {
   std::string text;
   for (std::size_t i = 0; i < works.size(); ++i) {
@@ -79,7 +79,7 @@ class Job {
 };
 using Ends = std::vector<std::vector<Time>>;
 
-// The all-reduce takes 60 µs once rank 1 has come; rank 0 waits 100 µs for it.
+// The all-reduce takes 60 µs once rank 1 has arrived; rank 0 waits 100 µs for it.
 const std::vector<std::vector<Work>> kOneLate = {{{"x", 30, 50}, {"A", 50, 210, "0, 1"}},
                                                  {{"x", 30, 150}, {"A", 150, 210, "0, 1"}}};
 
@@ -92,14 +92,14 @@ TEST(JointReplay, TheLastRankDecides) {
   EXPECT_EQ(job.ends(), (Ends{{50, 210}, {150, 210}}));
   job.scale(0, 0, 0.5);  // it only waits longer
   EXPECT_EQ(job.ends(), (Ends{{40, 210}, {150, 210}}));
-  job.scale(0, 0, 7);  // 140: it comes 20 behind the other
+  job.scale(0, 0, 7);  // 140: it arrives 20 after the other
   EXPECT_EQ(job.ends(), (Ends{{170, 230}, {150, 230}}));
   job.scale(0, 0, 1);
-  job.scale(1, 0, 0.25);  // 30: both are there at 60
+  job.scale(1, 0, 0.25);  // 30: both have arrived at 60
   EXPECT_EQ(job.ends(), (Ends{{50, 120}, {60, 120}}));
 }
 
-// Its factor is that of the transfer, the largest of its ranks'; waits follow from when they come.
+// A factor scales the transfer; the largest factor of the ranks applies. Waits follow from the arrivals.
 TEST(JointReplay, AFactorOnACollectiveIsOneOnItsTransfer) {
   Job job(kOneLate);
   job.scale(0, 1, 0.5);
@@ -117,7 +117,7 @@ TEST(JointReplay, WithoutTheLateRankNobodyWaits) {
   EXPECT_EQ(job.ends(), (Ends{{50, 110}, {}}));
 }
 
-// Rank 1 is in both groups: A takes 20 and rank 0 waits 40 in it; B takes 10 and rank 1 waits 50 in it.
+// Rank 1 is in both groups. A takes 20 and rank 0 waits 40 in it; B takes 10 and rank 1 waits 50 in it.
 const std::vector<std::vector<Work>> kTwoGroups = {
     {{"x", 30, 50}, {"A", 50, 110, "0, 1"}},
     {{"x", 30, 90}, {"A", 90, 110, "0, 1"}, {"y", 110, 130}, {"B", 130, 190, "1, 2"}},
@@ -133,8 +133,8 @@ TEST(JointReplay, LatenessIsInheritedThroughGroups) {
   EXPECT_EQ(job.ends(), (Ends{{150, 170}, {90, 170, 190, 200}, {180, 200}}));
 }
 
-// Three ranks come 0, 30 and 100 µs after the first; at the median's pace the collective begins with the
-// second, and the third, which is later, takes its own transfer.
+// Three ranks arrive 0, 30 and 100 µs after the first. At the median's pace the collective begins with the
+// second rank; the third arrives later and takes only its own transfer.
 TEST(JointReplay, AtTheMediansPace) {
   Job job({{{"x", 30, 50}, {"A", 50, 160, "0, 1, 2"}},
            {{"x", 30, 80}, {"A", 80, 160, "0, 1, 2"}},
@@ -143,7 +143,7 @@ TEST(JointReplay, AtTheMediansPace) {
   EXPECT_EQ(job.ends(), (Ends{{50, 90}, {80, 90}, {150, 160}}));
 }
 
-// Rank 0 comes to B behind A, rank 1 to A behind B.
+// Rank 0 runs A before B, rank 1 runs B before A.
 TEST(JointReplay, ACircleIsGivenUp) {
   Job job({{{"A", 30, 50, "0, 1"}, {"B", 50, 70, "1, 0"}}, {{"B", 30, 50, "1, 0"}, {"A", 50, 70, "0, 1"}}});
   ASSERT_EQ(job.meetings.meetings.size(), 2u);
@@ -151,8 +151,8 @@ TEST(JointReplay, ACircleIsGivenUp) {
   EXPECT_EQ(job.given_up, 1);
 }
 
-// Rank 0: x until 50, y until 120; beside y collective A, in which it waits for rank 1, until 200, then B,
-// which sends what y made. Without rank 1 A ends at 70, and B begins when y has ended.
+// Rank 0 runs x until 50 and y until 120. Beside y, collective A waits for rank 1 and ends at 200; then B
+// sends what y made. Without rank 1, A ends at 70, and B begins when y has ended.
 TEST(JointReplay, ACollectiveFollowsTheKernelThatMadeItsInput) {
   const auto file = [](int late) {
     std::string text;
@@ -185,8 +185,8 @@ TEST(JointReplay, ACollectiveFollowsTheKernelThatMadeItsInput) {
   EXPECT_EQ(alone.ranks[0].end, (Column<Time>{50'000, 120'000, 70'000, 140'000}));
 }
 
-// Rank 0 computes x until 50 and sends it, which takes 40 once rank 1 has come at 150; rank 1 works on it.
-// Both ends wait for each other, at any pace.
+// Rank 0 computes x until 50 and sends it, which takes 40 once rank 1 has arrived at 150; rank 1 then works
+// on it. Both ends wait for each other, at any pace.
 TEST(JointReplay, AMessageJoinsItsTwoEnds) {
   const auto file = [](bool sends, int start) {
     std::string text;
@@ -216,7 +216,7 @@ TEST(JointReplay, AMessageJoinsItsTwoEnds) {
   EXPECT_EQ(meetings.meetings[0].transfer, 40'000);
   JointChanges changes;
   changes.ranks.resize(2);
-  changes.ranks[1].device = {0.5, 1, 1};  // it comes at 90
+  changes.ranks[1].device = {0.5, 1, 1};  // rank 1 arrives at 90
   const auto ends = [&](std::size_t rank) {
     return joint_replay(trace, of_ranks, meetings, changes).ranks[rank].end;
   };
@@ -226,7 +226,7 @@ TEST(JointReplay, AMessageJoinsItsTwoEnds) {
   EXPECT_EQ(ends(0), (Column<Time>{50'000, 130'000, 140'000}));
 }
 
-// Nothing that is shortened on any rank makes any rank later.
+// Shortening anything on any rank makes no rank later.
 TEST(JointReplay, FasterIsNeverLater) {
   Job job(kTwoGroups);
   const Ends before = job.ends();

@@ -11,7 +11,7 @@ namespace {
 
 using timeline::Time;
 
-/// By rank, then collective row: the device event that is all of it.
+/// By rank, then collective row: the device event that covers the whole row, or kNone.
 std::vector<std::vector<std::int32_t>> events_of(const trace::Trace& trace, const Collectives& collectives,
                                                  std::span<const ReplayPlan* const> plans) {
   std::vector<std::vector<std::int32_t>> events(collectives.rows.size());
@@ -30,8 +30,8 @@ std::vector<std::vector<std::int32_t>> events_of(const trace::Trace& trace, cons
   return events;
 }
 
-/// By event of the plan: the compute kernel launched last before it by its thread, if it had ended when the
-/// event began.
+/// By event of the plan: the compute kernel that its thread launched last before it, if that kernel had ended
+/// when the event began.
 std::vector<std::int32_t> inputs_of(const trace::Rank& rank, const ReplayPlan& plan) {
   const trace::EventTable& e = rank.events;
   std::vector<std::int32_t> kernel_of(plan.calls.size(), Meetings::kNone), newest(plan.calls.size());
@@ -55,7 +55,8 @@ std::vector<std::int32_t> inputs_of(const trace::Rank& rank, const ReplayPlan& p
   return inputs;
 }
 
-/// None leaves before the last has come. A large message waits for its receiver; a small one is sent ahead.
+/// True if no rank leaves before the last has arrived. A large message waits for its receiver; a small one is
+/// sent ahead.
 bool together(const Collectives& collectives, const Instance& instance) {
   constexpr std::int64_t kLargeMessage = 1 << 20;  // bytes
   if (instance.exchange != Exchange::point_to_point) return synchronizes(instance.exchange);

@@ -18,10 +18,11 @@ using trace::Row;
 using trace::TrackId;
 using Thing = ReplayPlan::Thing;
 
-constexpr std::size_t kMaxThreads = 16;                // that hand work to each other
+constexpr std::size_t kMaxThreads = 16;                // max threads that hand work to each other
 constexpr Time kMaxRecording = 1'000'000'000'000'000;  // ns, 11 days
 
-/// Calls that launched something or waited, and events with the call and the event before them.
+/// Fills the calls that launched something or waited, and the events with their call and their previous
+/// event.
 class Planner {
  public:
   Planner(const trace::Trace& trace, const Rank& rank, ReplayPlan& plan)
@@ -81,7 +82,7 @@ class Planner {
     return found == roles.end() ? 0 : static_cast<TrackId>(found - roles.begin());
   }
 
-  /// The lists are nearly in order by themselves: sorted one by one and merged.
+  /// The lists are nearly sorted: each is sorted separately, then merged.
   void add_things() {
     Column<Thing> returns, events, rest;
     for (std::size_t i = 0; i < plan_.calls.size(); ++i)
@@ -115,7 +116,8 @@ class Planner {
     for (ReplayPlan::Event& event : plan_.events)
       if (event.call != ReplayPlan::kNone) event.stretch = of_call[static_cast<std::size_t>(event.call)];
   }
-  /// By call: the stretch that it launches in; of one that waits for room, that behind it.
+  /// By call: the stretch in which it launches. A call that waits for room launches in the stretch after its
+  /// wait.
   std::vector<std::uint32_t> stretches_of_calls() const {
     std::vector<std::vector<std::pair<Time, std::uint32_t>>> begins(rank_.tracks.size());
     const auto add = [&](Time time, std::uint32_t stretch) {
@@ -127,7 +129,7 @@ class Planner {
       else if (thing.kind == Thing::Kind::handoff)
         add(thing.time, plan_.first_of_handoffs + thing.index);
     std::vector<std::uint32_t> of_call;
-    std::vector<std::size_t> begun(rank_.tracks.size());  // by thread, whose calls come in order
+    std::vector<std::size_t> begun(rank_.tracks.size());  // by thread, whose calls are in order
     for (const ReplayPlan::Call& call : plan_.calls) {
       const TrackId thread = e_.track[call.row];
       std::size_t& n = begun[thread];
@@ -157,7 +159,7 @@ class Planner {
   Column<std::int32_t> call_of_;  // by row
 };
 
-/// Whether the recording is as long as one can be.
+/// True if the recording has events and is not impossibly long.
 bool plausible(const EventTable& e) {
   Time first = 0, last = 0;
   bool any = false;

@@ -31,7 +31,7 @@ class Streams {
       std::stable_sort(list.begin(), list.end(),
                        [&](std::int32_t a, std::int32_t b) { return launched(a) < launched(b); });
   }
-  /// The last event on the stream that was launched before `time`, kNone if there is none.
+  /// The last event launched on the stream before `time`, kNone if there is none.
   std::int32_t last_before(std::int64_t device, std::int64_t stream, Time time) const {
     const auto found = events_.find({device, stream});
     if (found == events_.end()) return ReplayPlan::kNone;

@@ -1,4 +1,4 @@
-// Replay: a rank re-timed, with host work and device events made shorter or longer.
+// Replay: a rank re-timed with shorter or longer host work and device events.
 #pragma once
 
 #include <vector>
@@ -7,16 +7,16 @@
 
 namespace stepscope::derive {
 
-/// What is different from the recording. A factor of 0 removes, 1 keeps.
+/// Differences from the recording. A factor of 0 removes, 1 keeps.
 struct Changes {
   struct Host {
-    trace::Row row;  ///< a host range: all the host time in it, on its thread, is scaled
+    trace::Row row;  ///< a host range: all host time in it on its thread is scaled
     double factor;
   };
-  std::vector<Host> host;      ///< where several hold, the smallest factor does
+  std::vector<Host> host;      ///< if several overlap, the smallest factor applies
   std::vector<double> device;  ///< by event of the plan; empty: all 1
-  std::vector<double> starts;  ///< likewise, of what an event takes to start: fewer events start less often
-  double waits = 1;            ///< of the time in calls that wait for device work
+  std::vector<double> starts;  ///< by event: factor on latency (fewer events start less often); empty: all 1
+  double waits = 1;            ///< factor on the time in calls that wait for device work
 };
 
 struct Replayed {
@@ -25,16 +25,16 @@ struct Replayed {
 };
 
 /// One pass over the plan's things, in whole ns. A thread's work takes its recorded time × its factor. An
-/// event starts when all it depends on is done, plus its latency. A call that waits returns when its event
-/// has ended, plus its epilogue; inside host time that is removed it does not wait. A thread that another one
-/// released goes on as long after the other stopped as it was recorded.
+/// event starts when all its dependencies are done, plus its latency. A waiting call returns when its event
+/// has ended, plus its epilogue; in host time that is removed, it does not wait. A thread released by another
+/// thread resumes as long after the other stopped as recorded.
 ///
-/// Errors: what was waited for and is neither recorded nor inferred; other ranks, whose waits lie inside the
-/// recorded length of collectives (see joint_replay.h); work whose length depends on what runs beside it.
-/// Replay without changes must give the recorded times: the difference tells how much of the first is
-/// missing.
+/// Sources of error: waits that are neither recorded nor inferred; other ranks, whose waits are part of the
+/// recorded length of collectives (see joint_replay.h); work whose length depends on concurrent work. Replay
+/// without changes must give the recorded times: the difference measures the first source.
 ///
-/// `pace`: of all host time, besides the changes. Below 1 it takes off what recording cost the host.
+/// `pace`: factor on all host time, besides the changes. Below 1 it subtracts the recorder's cost to the
+/// host.
 Replayed replay(const trace::Rank& rank, const ReplayPlan& plan, const Changes& changes, double pace = 1);
 
 }  // namespace stepscope::derive

@@ -16,8 +16,8 @@ ReplayPlan plan_of(const trace::Trace& trace) {
   return replay_plan(trace, rank, waiting_calls(trace, rank, launch_queue(trace, rank)), {});
 }
 
-// b was asked for at 14 µs and starts at 105, 5 µs after a of another stream has ended: it waited for a. c is
-// in a's last 2 %, so it waited for a too; d was launched before a and cannot have waited for it.
+// b was requested at 14 µs and starts at 105, 5 µs after a ended on another stream: b waited for a. c starts
+// in a's last 2 %, so it waited for a too. d was launched before a and cannot have waited for a.
 TEST(Replay, WaitsOnOtherStreamsAreInferred) {
   const trace::Trace trace = test::open_events(R"J(
     {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 5, "tid": 5, "ts": 0, "dur": 4, "args": {"correlation": 9}},
@@ -43,8 +43,8 @@ TEST(Replay, WaitsOnOtherStreamsAreInferred) {
   EXPECT_EQ(faster.start, (Column<std::int64_t>{10'000, 54'000, 60'000, 24'000}));  // a ends at 55
 }
 
-// Asked for at 104 of the host's time, which begins at 0; 2 µs later it starts. At half the host's time that
-// is 52 + 2; where the operator is halved besides, 26 + 2. The device keeps its length.
+// The host requests the kernel at 104, counted from 0, and it starts 2 µs later. At half the host's time that
+// is 52 + 2; with the operator halved as well, 26 + 2. The device keeps its length.
 TEST(Replay, TheHostAtAnotherPace) {
   const trace::Trace trace = test::open_events(R"J(
     {"ph": "X", "cat": "cpu_op", "name": "op", "pid": 5, "tid": 5, "ts": 0, "dur": 200},
@@ -61,7 +61,7 @@ TEST(Replay, TheHostAtAnotherPace) {
   EXPECT_EQ(replay(trace.ranks[0], plan, changes, 0.5).start, (Column<std::int64_t>{28'000}));
 }
 
-// The stream says what it waits for: 75 µs lie between a and b, more than is ever inferred.
+// The recording contains the stream's wait: 75 µs lie between a and b, more than is ever inferred.
 TEST(Replay, WaitsOnOtherStreamsAsRecorded) {
   const trace::Trace trace = test::open_events(R"J(
     {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 5, "tid": 5, "ts": 0, "dur": 4, "args": {"correlation": 1}},
@@ -77,11 +77,11 @@ TEST(Replay, WaitsOnOtherStreamsAsRecorded) {
   EXPECT_EQ(event_name(trace, plan, plan.waits[0].event), "b");
   EXPECT_EQ(event_name(trace, plan, plan.waits[0].on), "a");
   const Replayed same = replay(trace.ranks[0], plan, {});
-  EXPECT_EQ(same.start, (Column<std::int64_t>{10'000, 120'000}));  // of the 75 µs 20 are believed
+  EXPECT_EQ(same.start, (Column<std::int64_t>{10'000, 120'000}));  // of the 75 µs, 20 count as latency
 }
 
-// A synchronisation that ends at 210 waited for what its own thread launched last (until 200), not for the
-// event of another stream that ended closer to its return but was launched after it began.
+// A synchronisation that ends at 210 waited for its own thread's last launch (until 200), not for the event
+// of another stream that ended closer to its return but was launched after it began.
 TEST(Replay, WhatACallWaitedFor) {
   const trace::Trace trace = test::open_events(R"J(
     {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 5, "tid": 5, "ts": 0, "dur": 4, "args": {"correlation": 1}},
@@ -96,7 +96,8 @@ TEST(Replay, WhatACallWaitedFor) {
   EXPECT_EQ(plan.calls[1].epilogue, 10'000);
 }
 
-// Work whose launch is not in the file follows its stream with the gap it had; the first stays where it is.
+// Work whose launch is not in the file follows its stream with the recorded gap. The first event stays in
+// place.
 TEST(Replay, EventsWithoutLaunchFollowTheirStream) {
   const trace::Trace trace = test::open_events(R"J(
     {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 5, "tid": 5, "ts": 0, "dur": 4, "args": {"correlation": 3}},
@@ -111,9 +112,9 @@ TEST(Replay, EventsWithoutLaunchFollowTheirStream) {
   EXPECT_EQ(faster.start, (Column<std::int64_t>{10'000, 70'000, 83'000}));
 }
 
-// b and d were asked for while their stream worked and start 1 µs behind it; c found the stream idle and came
-// 6 µs after its launch. Once the 40 µs of host work before it are gone, c waits for b and follows it by 1 µs
-// as well.
+// b and d were requested while their stream worked and start 1 µs after it. c found the stream idle and
+// started 6 µs after its launch. Without the 40 µs of host work before its launch, c waits for b and also
+// starts 1 µs after it.
 TEST(Replay, AQueueHidesTheWayOfALaunch) {
   const trace::Trace trace = test::open_events(R"J(
     {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 5, "tid": 5, "ts": 0, "dur": 4, "args": {"correlation": 1}},
@@ -136,9 +137,9 @@ TEST(Replay, AQueueHidesTheWayOfALaunch) {
   EXPECT_EQ(replay(rank, plan, changes).start, (Column<std::int64_t>{10'000, 21'000, 32'000, 43'000}));
 }
 
-// The launch of d waits from 30 until a place in the queue is free: until c has begun at 130, which followed
-// b of another stream. With b as short as 20 µs c begins at 50, and d's launch returns 2 µs after that; by
-// the end of a, the last of c's stream before, it would have stayed until 130.
+// d's launch waits from 30 until the queue has room, when c starts at 130 after b of another stream. With b
+// shortened to 20 µs, c starts at 50 and d's launch returns 2 µs later. If the end of a (before c on its
+// stream) decided, the launch would stay until 130.
 TEST(Replay, ALaunchWaitsUntilTheQueueHasRoom) {
   const trace::Trace trace = test::open_events(R"J(
     {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 5, "tid": 5, "ts": 0, "dur": 4, "args": {"correlation": 1}},

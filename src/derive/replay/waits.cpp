@@ -15,16 +15,16 @@ using trace::kNoRow;
 using trace::Rank;
 using trace::Row;
 
-// All in ns. A launch that finds the device free starts within 2 to 20 µs; a stream that waited for another
-// one goes on 5 to 50 µs after what it waited for; a kernel that fills the device has a tail of up to 2 % of
-// its length in which blocks of the next one find room. Seen on the recorded traces.
+// All in ns, as seen on the recorded traces. A launch that finds the device free starts within 2 to 20 µs. A
+// stream that waited for another continues 5 to 50 µs after the end that it waited for. A kernel that fills
+// the device has a tail of up to 2 % of its length in which blocks of the next kernel find room.
 constexpr Time kMaxLatency = 20'000;
 constexpr Time kShortlyBefore = 50'000;
 constexpr Time kMaxTail = 100'000;
-constexpr Time kTailShare = 50;      // one in …
-constexpr Time kEpilogue = 50'000;   // a call that waits returns within that of what it waited for
+constexpr Time kTailShare = 50;     // 1/50 of the length
+constexpr Time kEpilogue = 50'000;  // a waiting call returns within this time of the event that it waited for
 constexpr Time kClockError = 5'000;  // between host and device
-constexpr int kMaxLooked = 64;       // events that ended in between and were launched later
+constexpr int kMaxLooked = 64;       // max events looked at in one search
 
 class Waits {
  public:
@@ -70,13 +70,13 @@ class Waits {
   Row row(std::int32_t event) const { return plan_.events[static_cast<std::size_t>(event)].row; }
   Time start(std::int32_t event) const { return e_.start[row(event)]; }
   Time end(std::int32_t event) const { return e_.end[row(event)]; }
-  /// When its launch began; before everything for events whose launch is not in the file.
+  /// Start of its launch; before all times if the launch is not in the file.
   Time launched(std::int32_t event) const {
     const Row launch = e_.launch[row(event)];
     return launch == kNoRow ? std::numeric_limits<Time>::min() : e_.start[launch];
   }
 
-  /// When the event was asked for, what else it waited for and how long it took to start after that.
+  /// Fills when the event was requested, what else it waited for, and its latency after that.
   void settle(std::int32_t index, ReplayPlan::Event& event) {
     const Time start = e_.start[event.row];
     const bool linked = event.call != ReplayPlan::kNone;
@@ -91,7 +91,7 @@ class Waits {
       event.asked = waiting ? e_.start[call.row] : std::clamp(start, e_.start[call.row], e_.end[call.row]);
       ready = std::max(ready, event.asked);
     } else if (ready == std::numeric_limits<Time>::min()) {
-      event.asked = ready = start;  // nothing it could have waited for is known: it stays where it is
+      event.asked = ready = start;  // no dependency is known, so it stays at its recorded start
     } else {
       event.asked = std::numeric_limits<Time>::min();
     }
@@ -118,8 +118,8 @@ class Waits {
     plan_.gap = *middle;
   }
 
-  /// The event of another stream, launched earlier, that ended last before `time`, or was about to end: a
-  /// kernel that fills the device lets the next one start in its tail.
+  /// The event of another stream, launched earlier, that was about to end at `time`, else the one that ended
+  /// last before it. A kernel that fills the device lets the next kernel start in its tail.
   std::int32_t ended_before(std::int32_t index, Time time) const {
     for (auto at = ended_until(time); at != by_end_.end() && end(*at) - time <= kMaxTail; ++at)
       if (could_hold(*at, index) && end(*at) - time <= e_.duration(row(*at)) / kTailShare) return *at;
@@ -166,8 +166,8 @@ class Waits {
     return last;
   }
 
-  /// The event that let the call return: stated, its own, the newest of its thread if that explains the
-  /// return, else the one that ended last.
+  /// The event that let the call return: the recorded one; else its own; else the newest of its thread, if
+  /// that explains the return; else the one that ended last.
   std::int32_t awaited(const ReplayPlan::Call& call, std::int32_t stated, std::int32_t own,
                        std::int32_t newest) const {
     if (stated != ReplayPlan::kNone) return stated;
@@ -181,8 +181,8 @@ class Waits {
     return released(call, own);
   }
 
-  /// The event that ended last before the call's return, among those launched before it; for a launch that
-  /// waited for room, on the stream of its event.
+  /// The event that ended last before the call's return, among those launched before the call. For a launch
+  /// that waited for room, only events on its own stream count.
   std::int32_t released(const ReplayPlan::Call& call, std::int32_t own) const {
     auto at = ended_until(e_.end[call.row] + kClockError);
     for (int looked = 0; at != by_end_.begin() && looked < kMaxLooked; ++looked) {

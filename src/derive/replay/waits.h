@@ -1,4 +1,4 @@
-// What device events and waiting calls of a plan waited for.
+// What the device events and waiting calls of a plan waited for.
 #pragma once
 
 #include "derive/replay/plan.h"

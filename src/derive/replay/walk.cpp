@@ -62,7 +62,7 @@ void ReplayWalk::act(const Thing& thing) {
   }
 }
 
-/// Whether the ends of all that the thing waits for are known; the same whatever is changed.
+/// True if the ends of everything that the thing waits for are known. Does not depend on the changes.
 bool ReplayWalk::can_do(const Thing& thing) {
   if (thing.kind == Thing::Kind::returns) {
     const ReplayPlan::Call& call = plan_.calls[thing.index];
@@ -85,7 +85,7 @@ bool ReplayWalk::has_end(std::int32_t event) {
   return true;
 }
 
-/// The end of an event of a meeting that is over.
+/// Fills the end of an event whose meeting is over.
 void ReplayWalk::end(std::size_t index) {
   const Time start = out_.start[index];
   out_.end[index] = start + gathering_->length(static_cast<std::uint32_t>(member_of(index)),
@@ -97,7 +97,7 @@ std::size_t ReplayWalk::waits_end(std::size_t event) const {
                                          : plan_.waits.size();
 }
 
-/// When the thread is where it was at `time`.
+/// The replayed time at which the thread reaches the point of its work that was recorded at `time`.
 Time ReplayWalk::clock(TrackId thread, Time time) {
   return time - scale_.saved_before(thread, time) + shift_[thread];
 }
@@ -106,7 +106,7 @@ void ReplayWalk::set_clock(TrackId thread, Time recorded, Time now) {
       std::clamp(now - (recorded - scale_.saved_before(thread, recorded)), -kFarthest, kFarthest);
 }
 
-/// The new end of `on`, or as much earlier as the event was recorded to start before it.
+/// The new end of `on`, minus the recorded overlap if the event started before `on` ended.
 Time ReplayWalk::after(std::int32_t on, Time recorded_start) const {
   const auto i = static_cast<std::size_t>(on);
   return out_.end[i] + std::min<Time>(0, recorded_start - plan_.end[i]);
@@ -129,7 +129,7 @@ void ReplayWalk::start(std::size_t index) {
   for (auto w = static_cast<std::size_t>(event.wait); w < waits_end(index); ++w)
     follows = std::max(follows, after(plan_.waits[w].on, recorded));
   Time start = std::max(ready, follows) + latency;
-  // The way of a launch passes beside queued work; between that and the event lies the usual gap.
+  // A launch's latency passes while queued work runs. Between that work and the event is the usual gap.
   if (event.on_idle && follows > ready)
     start = std::max(ready + latency, follows + std::min(latency, scaled(plan_.gap, starts)));
   out_.start[index] = std::clamp(start, recorded - kFarthest, recorded + kFarthest);

@@ -1,4 +1,4 @@
-// One rank's replay, which can stop where it depends on other ranks: the inside of replay and joint_replay.
+// One rank's replay, which can stop where it depends on other ranks. Used by replay and joint_replay.
 #pragma once
 
 #include <utility>
@@ -12,17 +12,17 @@ namespace stepscope::derive {
 
 class ReplayWalk {
  public:
-  /// `gathering`: null when the rank is replayed alone; `index`: of the rank in the trace.
+  /// `gathering`: null if the rank is replayed alone; `index`: of the rank in the trace.
   ReplayWalk(const trace::Rank& rank, const ReplayPlan& plan, const Changes& changes, double pace = 1,
              Gathering* gathering = nullptr, std::uint32_t index = 0);
 
-  /// Goes on to the end (true) or to the first thing that needs the end of a meeting that is not over.
+  /// Continues to the end (true), or to the first thing that needs the end of a meeting that is not over.
   bool run();
-  /// The meeting that stopped it.
+  /// The meeting at which it stopped.
   std::uint32_t awaited() const { return awaited_; }
-  /// Meetings that were over with this rank's coming, since they were asked for last.
+  /// Meetings that ended with this rank's arrival since the last call.
   std::vector<std::uint32_t> closed() { return std::exchange(closed_, {}); }
-  /// Every meeting must be over.
+  /// Requires that every meeting is over.
   Replayed take();
 
  private:
@@ -48,10 +48,10 @@ class ReplayWalk {
   Gathering* const gathering_;
   const std::uint32_t index_;
   HostScale scale_;
-  std::vector<timeline::Time> shift_;     // by track: what its waits gained or lost, besides scaled work
-  Column<timeline::Time> stretch_shift_;  // by stretch: its thread's shift in it
+  std::vector<timeline::Time> shift_;     // by track: time that its waits gained or lost, besides scaled work
+  Column<timeline::Time> stretch_shift_;  // by stretch: its thread's shift during the stretch
   Replayed out_;
-  std::size_t next_ = 0;  // thing
+  std::size_t next_ = 0;  // index of the next thing
   std::uint32_t awaited_ = 0;
   std::vector<std::uint32_t> closed_;
 };

@@ -14,7 +14,7 @@ bool has_any(std::string_view name, std::span<const std::string_view> parts) {
   return std::ranges::any_of(parts, [&](std::string_view part) { return has(name, part); });
 }
 
-// `second` somewhere behind `first`.
+// True if `second` occurs after `first`.
 bool has_in_order(std::string_view name, std::string_view first, std::string_view second) {
   const std::size_t at = name.find(first);
   return at != std::string_view::npos && name.find(second, at + first.size()) != std::string_view::npos;
@@ -35,7 +35,7 @@ bool has_then_digit(std::string_view name, std::string_view part) {
   return false;
 }
 
-// Tensile's matrix instruction "_MI16x16x1"; "_MI0…" says that there is none.
+// True for Tensile's matrix instruction "_MI16x16x1"; "_MI0…" means that there is none.
 bool has_matrix_instruction(std::string_view name) {
   constexpr std::string_view kMark = "_MI";
   for (std::size_t at = name.find(kMark); at != std::string_view::npos; at = name.find(kMark, at + 1)) {
@@ -49,7 +49,7 @@ bool has_matrix_instruction(std::string_view name) {
   return false;
 }
 
-// The first lines are the rule as published; the last names are further ones seen in real traces.
+// The first names are the rule as published; the last were seen in real traces.
 constexpr std::string_view kNoArithmeticOnTiles[] = {"at::native",
                                                      "cub::",
                                                      "rocprim",

@@ -19,7 +19,7 @@ struct MatrixCoreUse {
   int rule = 0;  ///< number of the rule that decided, 1 to 14
 };
 
-/// What is known about where a kernel ran; every field may be left out.
+/// Known facts about where a kernel ran; every field may be left out.
 struct KernelSetting {
   Vendor vendor = Vendor::unknown;
   DType dtype = DType::unknown;  ///< of the op's operands
@@ -27,20 +27,20 @@ struct KernelSetting {
   int compute_minor = 0;
 };
 
-/// First matching rule. Names are searched case-sensitively, and only their first 4096 characters.
+/// By the first matching rule. Matching is case-sensitive and reads only a name's first 4096 characters.
 MatrixCoreUse matrix_cores_of(std::string_view kernel_name, const KernelSetting& setting = {});
 
-/// Whether that recognised a product or convolution on plain cores.
+/// True if a rule recognised a product or convolution on plain cores, without matrix units.
 bool is_plain_matrix_work(const MatrixCoreUse& use);
-/// Whether a kernel computes in double precision: by the first type it is made for, as scalars come behind
-/// it.
+/// True if a kernel computes in double precision. Only the first type in its name counts; types of scalars
+/// follow later.
 bool is_double_precision(std::string_view kernel_name);
-/// What a device says of the kernels that ran on it.
+/// The setting of kernels that ran on a device.
 KernelSetting setting_of(const trace::Device& device);
 
-/// Whether the op can use matrix units with operands of that type on that device. Without arguments the
-/// shapes are taken as suitable; with them, products with one row or column and depthwise convolutions are
-/// not eligible.
+/// True if the op can use matrix units with operands of that type on that device. Without arguments, shapes
+/// are assumed suitable. With them, products with one row or column and depthwise convolutions are not
+/// eligible.
 bool matrix_eligible(std::string_view op_name, const KernelSetting& setting, const OpArgs* args = nullptr);
 
 }  // namespace stepscope::derive

@@ -1,4 +1,4 @@
-// Which ops could run on matrix units, and the TensorBoard plugin's lists.
+// Which ops could run on matrix units.
 #include <algorithm>
 
 #include "derive/roof/matrix_cores.h"
@@ -25,8 +25,8 @@ Family family_of(std::string_view op_name) {
   return work == &rnn_work ? Family::recurrent : Family::none;
 }
 
-/// From which compute capability × 10 on an element type has matrix units. AMD's 9.x are data-centre parts,
-/// 11 and later are RDNA with WMMA.
+/// The lowest compute capability × 10 at which an element type has matrix units. AMD's 9.x are data-centre
+/// parts; 11 and later are RDNA with WMMA.
 struct HasUnits {
   DType type;
   int nvidia, amd_9, amd_later;

@@ -7,7 +7,7 @@
 namespace stepscope::derive {
 namespace {
 
-constexpr std::int64_t kRegisters = 65'536, kThreads = 2'048;  // of a multiprocessor
+constexpr std::int64_t kRegisters = 65'536, kThreads = 2'048;  // per multiprocessor
 constexpr std::int64_t kMaxThreads = 1'024, kMaxRegisters = 255;
 
 struct SharedMemory {

@@ -21,7 +21,7 @@ using trace::StringId;
 
 struct ArgKey {
   StringId name, dims, types, strides, concrete;
-  StringId hint = trace::kEmptyString;  ///< sizes of another op that were needed
+  StringId hint = trace::kEmptyString;  ///< sizes that came from another op
   friend bool operator==(const ArgKey&, const ArgKey&) = default;
 };
 struct ArgKeyHash {
@@ -30,7 +30,7 @@ struct ArgKeyHash {
   }
 };
 
-/// Work by distinct arguments: parsed and computed once each.
+/// Work by distinct arguments, each parsed and computed once.
 class WorkCache {
  public:
   WorkCache(const trace::Trace& trace, const Rank& rank, Convention convention, std::vector<Work>& works)
@@ -95,7 +95,7 @@ class Roles {
 
 bool usable(const Work& work) { return work.flops_known || work.bytes_known; }
 
-/// Blocks of a grid arg such as "[320, 1, 1]", asked once per text.
+/// Blocks of a grid arg such as "[320, 1, 1]", computed once per text.
 class Grids {
  public:
   Grids(const trace::Trace& trace, const Rank& rank) : trace_(trace), grid_(trace, rank, "grid") {}
@@ -144,7 +144,7 @@ void add_claim(OpWork& out, Row row, std::uint32_t work) {
   out.claims.push_back(claim);
 }
 
-/// Rows are in pre-order per track, so a parent is always settled before its children.
+/// Rows are in pre-order per track, so parents are decided before their children.
 void claim_canonical(Roles& roles, WorkCache& works, const EventTable& e, OpWork& out) {
   for (Row row = 0; row < e.size(); ++row) {
     if (!is_host_range(e.kind[row])) continue;
@@ -173,7 +173,7 @@ void claim_composite(Roles& roles, WorkCache& works, const EventTable& e,
   }
 }
 
-/// Rows with device work below; every op when no device is recorded at all.
+/// Rows with device work below them; all rows if the recording has no device work.
 std::vector<bool> rows_that_launch(const EventTable& e) {
   bool any = false;
   std::vector<bool> launches(e.size());

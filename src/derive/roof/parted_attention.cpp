@@ -14,7 +14,7 @@ using trace::kNoRow;
 using trace::Row;
 
 constexpr int kMaxBetween = 8;
-constexpr Row kMaxRows = 400;  // looked at for the second product; no attention calls more between
+constexpr Row kMaxRows = 400;  // searched for the second product; no attention has more calls in between
 
 bool is_product(std::string_view op) {
   return op == "aten::matmul" || op == "aten::bmm" || op == "aten::baddbmm" || op == "aten::einsum";
@@ -57,7 +57,7 @@ class Finder {
     Row at = row;
     for (int i = 0; i < kMaxBetween; ++i) {
       if (at == 0) return kNoRow;
-      Row previous = at - 1;  // inside the sibling before, or the parent
+      Row previous = at - 1;  // inside the previous sibling, or the parent
       while (previous != kNoRow && previous != e_.parent[row] && e_.parent[previous] != e_.parent[row])
         previous = e_.parent[previous];
       if (previous == kNoRow || previous == e_.parent[row] || e_.track[previous] != e_.track[row])
@@ -68,7 +68,7 @@ class Finder {
     return kNoRow;
   }
 
-  /// Behind the last row of the nearest product among the siblings that follow.
+  /// The row after the nearest product and its children, among the siblings after `row`.
   Row behind(Row row) {
     int siblings = 0;
     bool product = false;

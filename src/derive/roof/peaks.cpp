@@ -15,7 +15,7 @@ constexpr std::size_t kMaxDeviceName = 256;
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 bool is_word(char c) { return (c >= '0' && c <= '9') || (lower(c) >= 'a' && lower(c) <= 'z'); }
 
-// Position behind the first occurrence of `part` at or after `from`; npos when there is none.
+// Position after the first occurrence of `part` at or after `from`; npos if there is none.
 std::size_t find_past(std::string_view name, std::string_view part, std::size_t from, bool whole_word) {
   for (std::size_t at = from; at + part.size() <= name.size(); ++at) {
     const bool equal = std::equal(part.begin(), part.end(), name.begin() + static_cast<std::ptrdiff_t>(at),
@@ -33,7 +33,7 @@ bool contains(std::string_view name, std::string_view part, bool whole_word = fa
   return find_past(name, part, 0, whole_word) != std::string_view::npos;
 }
 
-// All parts of `match`, in their order.
+// True if all parts of `match` occur in their order.
 bool matches(std::string_view name, std::string_view match) {
   std::size_t from = 0;
   bool first = true;
@@ -47,7 +47,7 @@ bool matches(std::string_view name, std::string_view match) {
   }
 }
 
-// Words behind a model's number that make it another device.
+// Words after a model's number that make it another device.
 bool is_other_model(std::string_view name) {
   static constexpr std::string_view kSuffixes[] = {"Ti", "SUPER", "D", "Laptop", "Max-Q"};
   return std::ranges::any_of(kSuffixes, [&](std::string_view word) { return contains(name, word, true); });
@@ -74,7 +74,7 @@ bool same_rates(const PeakRow& a, const PeakRow& b) {
          a.fp8 == b.fp8 && a.int8 == b.int8 && a.gb_per_s == b.gb_per_s;
 }
 
-// Rows of equal rates are one device here ("MI210 or MI250"); rows of different rates are no match.
+// Rows with equal rates count as one device ("MI210 or MI250"); rows with different rates are no match.
 const PeakRow* by_properties(Vendor vendor, int major, int minor, int multiprocessors, double memory) {
   const PeakRow* found = nullptr;
   if (vendor == Vendor::unknown || major < 1 || multiprocessors < 1 || memory < 1) return found;
@@ -111,7 +111,7 @@ DevicePeaks peaks_from(const PeakRow& row) {
   return peaks;
 }
 
-// Scales a part of a chip: MIG instances, compute partitions.
+// Scales to a part of a chip: MIG instances, compute partitions.
 void scale(DevicePeaks& peaks, int multiprocessors, double memory) {
   const double share = static_cast<double>(multiprocessors) / peaks.multiprocessors;
   for (double* rate : {&peaks.fp64, &peaks.fp64_matrix, &peaks.fp32, &peaks.mat32, &peaks.xf32, &peaks.fp16,
@@ -150,7 +150,7 @@ std::optional<DevicePeaks> peaks_of(std::string_view device_name, int compute_ma
   if (multiprocessors >= 1 && multiprocessors < peaks.multiprocessors) {
     scale(peaks, multiprocessors, total_global_mem);
   } else if (is_mig && multiprocessors < 1) {
-    return std::nullopt;  // how much of the chip it is was not recorded
+    return std::nullopt;  // its share of the chip was not recorded
   }
   return peaks;
 }

@@ -1,4 +1,4 @@
-// What a device can do at best, by its name in `deviceProperties` or, for generic names, by its properties.
+// Peak rates of a device, by its name in `deviceProperties` or, for generic names, by its properties.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace stepscope::derive {
 
 enum class Vendor : std::uint8_t { unknown, nvidia, amd, intel, other };
 
-/// How sure a row of the table is.
+/// Reliability of a row of the table.
 enum class Certainty : std::uint8_t {
   confirmed,  ///< a vendor's figure found in two or more public sources
   vendor,     ///< a vendor's figure from one source
@@ -18,9 +18,9 @@ enum class Certainty : std::uint8_t {
 };
 
 /// One row of the table. Dense rates at boost clock in TFLOP/s (int8: TOP/s), decimal; 0 = no such unit, or
-/// not known; of a range the lower end. A device is what a trace calls one: for boards of two dies, one die.
+/// not known. Of a range, the lower end. A row is one device of a trace: on boards with two dies, one die.
 struct PeakRow {
-  /// Parts between '*' all occur in the name, case-insensitive; the first stands alone as a word.
+  /// All parts between '*' occur in the name in this order, case-insensitive; the first is a whole word.
   std::string_view match;
   Vendor vendor;
   int compute_major, compute_minor;
@@ -56,14 +56,14 @@ struct DevicePeaks {
   Certainty certainty = Certainty::derived;
 };
 
-/// Numbers below 1 mean "not recorded". Nothing when neither the name nor the properties fit a row.
-/// Longest matching name first; a generic name by vendor, compute capability, multiprocessors and memory ± 5
-/// %. Fewer multiprocessors than the full chip scale compute, less memory scales bandwidth; `source` says so.
+/// Numbers below 1 mean "not recorded". Empty if neither the name nor the properties match a row. The longest
+/// matching name wins; a generic name matches by vendor, compute capability, multiprocessors and memory
+/// ± 5 %. With fewer multiprocessors than the full chip, compute is scaled; with less memory, bandwidth is.
 std::optional<DevicePeaks> peaks_of(std::string_view device_name, int compute_major = 0,
                                     int compute_minor = 0, int multiprocessors = 0,
                                     double total_global_mem = 0);
 
-/// By the words of the name; unknown for a name without any.
+/// By the words in the name; unknown if no word is known.
 Vendor vendor_of(std::string_view device_name);
 
 }  // namespace stepscope::derive

@@ -37,7 +37,7 @@ TEST(Peaks, LongestNameFirst) {
   EXPECT_EQ(peaks_of("NVIDIA GH200 144G HBM3e")->bandwidth, 4900e9);
   EXPECT_EQ(bf16("AMD Instinct MI250X"), 191.5);
   EXPECT_EQ(bf16("AMD Instinct MI250"), 181);
-  EXPECT_EQ(bf16("AMD Instinct MI250X/MI250", 104), 181);  // both match, the multiprocessors decide
+  EXPECT_EQ(bf16("AMD Instinct MI250X/MI250", 104), 181);  // both match; the multiprocessors decide
   EXPECT_EQ(peaks_of("NVIDIA A100-SXM4-40GB")->bandwidth, 1555e9);
   EXPECT_EQ(peaks_of("NVIDIA A100-SXM4-80GB")->bandwidth, 2039e9);
   EXPECT_EQ(peaks_of("NVIDIA A100 80GB PCIe")->bandwidth, 1935e9);
@@ -89,7 +89,7 @@ TEST(Peaks, PartitionsScale) {
   ASSERT_TRUE(mig);
   EXPECT_NEAR(mig->bf16, 312e12 * 42 / 108, 1e6);
   EXPECT_NEAR(mig->bandwidth, 2039e9 * 42.4e9 / (80 * 1073741824.0), 1e3);
-  EXPECT_FALSE(peaks_of("NVIDIA A100-SXM4-80GB MIG 3g.40gb"));  // of unknown size
+  EXPECT_FALSE(peaks_of("NVIDIA A100-SXM4-80GB MIG 3g.40gb"));  // size not recorded
   const auto cpx = peaks_of("AMD Instinct MI300X", 9, 4, 38, 25.7e9);
   EXPECT_NEAR(cpx->fp8 / 1e12, 2614.9 / 8, 0.1);
   EXPECT_NEAR(cpx->bandwidth / 1e9, 5325.0 / 8, 5);

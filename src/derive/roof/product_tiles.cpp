@@ -12,7 +12,7 @@ constexpr std::int64_t kMinSide = 16, kMaxSide = 512;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// The number that begins at `at`, and where it ends; 0 when none does.
+/// The number that begins at `at`, which then moves to its end; 0 if there is no number.
 std::int64_t number_at(std::string_view text, std::size_t& at) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), number);
@@ -23,7 +23,7 @@ std::int64_t number_at(std::string_view text, std::size_t& at) {
 
 bool is_side(std::int64_t number) { return number >= kMinSide && number <= kMaxSide; }
 
-/// Elements of "[132, 1, 1]"; 0 when it is no such list.
+/// Product of the sizes in "[132, 1, 1]"; 0 if the text is not such a list.
 double volume_of(std::string_view text) {
   const auto sizes = integer_array(text);
   double volume = 1;

@@ -1,4 +1,4 @@
-// How the output of a matrix product is cut into tiles, and how many rounds of them the device makes.
+// How a matrix product's output is divided into tiles, and how many rounds (waves) the device needs for them.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +7,12 @@
 
 namespace stepscope::derive {
 
-/// What one block computes, in elements.
+/// Output of one block, in elements.
 struct Tile {
   std::int64_t one = 0, other = 0;
 };
 
-/// By the first "128x64" of the name with both sides from 16 to 512; nothing when there is none.
+/// The first "128x64" in the name with both sides from 16 to 512; empty if there is none.
 std::optional<Tile> tile_of(std::string_view kernel_name);
 
 struct ProductOnDevice {
@@ -22,10 +22,10 @@ struct ProductOnDevice {
   std::int64_t multiprocessors = 0;
 };
 
-/// Tiles / multiprocessors: 2.1 is two full rounds and a tenth of a third one. 0 where the name tells no
-/// tile, the device's multiprocessors are not known, or the grid does not have one block per tile, as with
-/// split-k, stream-k and persistent kernels (some recorders give the grid in threads). Which side of the tile
-/// lies along m the grid decides; without a grid it is known only where both give the same number.
+/// Tiles / multiprocessors: 2.1 is two full rounds and a tenth of a third. 0 if the name has no tile, if the
+/// device's multiprocessors are not known, or if the grid does not have one block per tile, as with split-k,
+/// stream-k and persistent kernels. Some recorders give the grid in threads. The grid decides which side of
+/// the tile is along m; without a grid, the result is known only if both ways give the same number.
 double waves_of(const ProductOnDevice& product);
 
 }  // namespace stepscope::derive

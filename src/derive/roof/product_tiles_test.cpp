@@ -24,11 +24,11 @@ ProductOnDevice product(const char* kernel, const char* grid, const char* block 
   return {1, 1000, 3000, kernel, grid, block, 100};
 }
 
-// 1000 × 3000 in tiles of 128 × 64: 8 × 47 = 376, or with the long side along n 24 × 16 = 384.
+// 1000 × 3000 in tiles of 128 × 64: 8 × 47 = 376; with the long side along n: 24 × 16 = 384.
 TEST(ProductTiles, Waves) {
   EXPECT_DOUBLE_EQ(waves_of(product("gemm_128x64", "[8, 47, 1]")), 3.76);
   EXPECT_DOUBLE_EQ(waves_of(product("gemm_128x64", "[24, 16, 1]")), 3.84);
-  EXPECT_DOUBLE_EQ(waves_of(product("gemm_128x64", "[98304, 1, 1]")), 3.84);  // in threads
+  EXPECT_DOUBLE_EQ(waves_of(product("gemm_128x64", "[98304, 1, 1]")), 3.84);  // grid in threads
   EXPECT_EQ(waves_of(product("gemm_128x64", "[100, 1, 1]")), 0);              // persistent
   EXPECT_EQ(waves_of(product("gemm_128x64", "")), 0);
   EXPECT_DOUBLE_EQ(waves_of(product("gemm_128x128", "")), 1.92);

@@ -15,7 +15,7 @@ using trace::Rank;
 using trace::Row;
 using trace::Trace;
 
-/// Marks every host row below (and with) the rows that `starts` names. Parents stand before their children.
+/// Marks the host rows for which starts(row, parent is marked) holds. Parents precede their children.
 template <class Starts>
 bool mark_below(const EventTable& e, std::vector<bool>& rows, Starts starts) {
   bool any = false;

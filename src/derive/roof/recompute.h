@@ -1,5 +1,4 @@
-// Which rows are recomputation: forward work that activation checkpointing does a second time during
-// backward.
+// Which rows are recomputation: forward work that activation checkpointing repeats during backward.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +10,10 @@
 namespace stepscope::derive {
 
 struct Recomputation {
-  /// How the rows were told apart. The Python stack is believed when it shows a checkpoint at all.
+  /// How recomputation was recognised. Python stacks take precedence if they contain a checkpoint.
   enum class Evidence : std::uint8_t { none, python_stack, sequence_numbers, checkpoint_node };
 
-  std::vector<bool> rows;  ///< host rows; a device row is recomputation when its launch is
+  std::vector<bool> rows;  ///< true for recomputed host rows; a device row is recomputed if its launch is
   Evidence evidence = Evidence::none;
 
   bool any() const { return evidence != Evidence::none; }
@@ -27,10 +26,10 @@ struct Recomputation {
 /// "Python stacks"; "" for none.
 std::string_view name_of(Recomputation::Evidence evidence);
 
-/// By Python stacks: everything below `recompute_fn` of torch/utils/checkpoint.py. Without them: below
-/// `autograd::engine::evaluate_function: X` of sequence number s, everything under an op other than X that
-/// has another sequence number and Fwd thread id 0, as only a forward op has. Without those: below the node
-/// of torch.utils.checkpoint's autograd function, but for the nodes that it runs in turn. O(rows).
+/// By Python stacks: everything below `recompute_fn` of torch/utils/checkpoint.py. If there is none: below
+/// `autograd::engine::evaluate_function: X` with sequence number s, everything under an op other than X that
+/// has another sequence number and Fwd thread id 0, as only forward ops have. If there is none: everything
+/// below the node of torch.utils.checkpoint's autograd function, except the nodes that it runs. O(rows).
 Recomputation recomputed_rows(const trace::Trace& trace, const trace::Rank& rank);
 
 }  // namespace stepscope::derive

@@ -1,6 +1,6 @@
-// The roofline of one op: which peak applies to it, the least time the device needs for its work, and what
-// bounds it. Sources: the roofline model (Williams, Waterman, Patterson 2009) with a second compute roof for
-// vector work.
+// The roofline of one op: the peak that applies, the least time that the device needs for the op's work, and
+// what bounds it. Source: the roofline model (Williams, Waterman, Patterson 2009), with a second compute roof
+// for vector work.
 #pragma once
 
 #include <cstdint>
@@ -29,11 +29,11 @@ enum class Precision : std::uint8_t {
 
 std::string_view name_of(Precision precision);
 
-/// From the operands' type, corrected by the kernel that did the work: TF32 and xf32 show only there.
+/// From the operands' type, corrected by the kernel's name: TF32 and xf32 are visible only there.
 Precision precision_of(DType compute, std::string_view kernel_name, const KernelSetting& setting);
 
-/// The rate in FLOP/s at which matrix_flops of that precision can run; 0 when the device has none or it is
-/// unknown.
+/// The FLOP/s at which matrix_flops of that precision can run; 0 if the device has no such unit or its rate
+/// is not known.
 double matrix_peak(const DevicePeaks& peaks, Precision precision);
 
 enum class Bound : std::uint8_t {
@@ -55,9 +55,9 @@ struct Roof {
   double intensity = 0;  ///< FLOPs per byte; 0 when there are no bytes
 };
 
-/// `kernels`: device events of the op; `largest_grid`: blocks of its largest kernel, 0 when not recorded.
-/// 2:4 sparse work is held against twice the dense peak. Unknown work, an absent peak that the work needs, or
-/// no kernel give Bound::unknown.
+/// `kernels`: number of the op's device events. `largest_grid`: blocks of its largest kernel, 0 when not
+/// recorded. 2:4-sparse work is compared with twice the dense peak. Bound::unknown if the work or a peak that
+/// it needs is unknown, or if there is no kernel.
 Roof roof_of(const Work& work, Precision precision, const DevicePeaks& peaks, std::int64_t kernels,
              std::int64_t largest_grid);
 

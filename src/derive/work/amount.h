@@ -1,5 +1,5 @@
-// Amount: a count of FLOPs, elements or bytes that is unknown once any part of it was unknown, negative where
-// a size was asked for, or too large for 63 bits. It never wraps.
+// Amount: a count of FLOPs, elements or bytes. It is unknown if any part of it is unknown or a negative size,
+// or if it is too large for 63 bits. It never wraps.
 #pragma once
 
 #include <cstdint>

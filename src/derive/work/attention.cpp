@@ -1,4 +1,4 @@
-// Fused attention: two contractions forward, five backward (one of them the recomputed scores), over the
+// Fused attention: two contractions forward, five backward (one of them recomputes the scores), over the
 // visible (query, key) pairs only.
 #include <algorithm>
 #include <optional>
@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::int64_t kMax = std::int64_t{1} << 40;
 
-// Pairs (i, j) with j <= i + reach, i below `queries`, j below `keys`: the sum over i of
-// clamp(i + reach + 1, 0, keys), which is 0, then rises by one per query, then stays at `keys`.
+// Number of pairs (i, j) with j <= i + reach, i < queries, j < keys: the sum over i of clamp(i + reach + 1,
+// 0, keys). The terms are 0 at first, then rise by one per query, then stay at `keys`.
 Amount pairs_up_to(std::int64_t queries, std::int64_t keys, std::int64_t reach) {
   const std::int64_t rise_begin = std::clamp<std::int64_t>(-reach, 0, queries);
   const std::int64_t rise_end = std::clamp<std::int64_t>(keys - reach - 1, rise_begin, queries);
@@ -26,7 +26,7 @@ Amount visible_pairs(std::int64_t queries, std::int64_t keys, Alignment alignmen
                      std::int64_t right) {
   if (queries < 0 || keys < 0 || queries > kMax || keys > kMax) return Amount::unknown();
   const std::int64_t offset = alignment == Alignment::bottom_right ? keys - queries : 0;
-  // No window reaches further than every key from every query.
+  // Within this reach every query sees every key.
   const std::int64_t open = 2 * kMax;
   const std::int64_t after = right < 0 ? open : std::min(right, open);
   const std::int64_t before = left < 0 ? open : std::min(left, open);
@@ -38,7 +38,7 @@ namespace {
 enum class Order { heads_first, sequence_first };  // [B, H, S, D], or [B, S, H, D] and packed [T, H, D]
 enum class CausalArg { flag, mask_type };          // a bool, or 0 none, 1 top-left, 2 bottom-right
 
-// Argument positions; -1 where the op has no such argument. Keys and values follow the query.
+// Argument positions; -1 if the op has no such argument. Keys and values follow the query.
 struct AttentionLayout {
   int query;
   Order order;
@@ -81,7 +81,7 @@ constexpr AttentionLayout kAttentionLayouts[] = {
     {0, kFirst, 5, kFlag, kTop, 3, -1, -1, -1, false},       // kSdpComposite
 };
 
-// AttentionSizes of one product. Packed sequences have batch 1 and the sum of the lengths as length.
+// Sizes of one attention op. Packed sequences have batch 1 and the sum of the lengths as length.
 struct AttentionSizes {
   std::int64_t batch, heads, key_heads, queries, keys, depth, value_depth;
 };
@@ -126,7 +126,7 @@ std::optional<VisibleMask> mask_of(const Call& call, const AttentionLayout& at) 
     is_causal = *flag;
   }
   if (call.detail == kEfficientForward) {
-    // One window size, counted from the diagonal backwards and its own position included.
+    // One window size, counted backwards from the diagonal, including the query's own position.
     const std::int64_t window = integer_of(call.at(at.window)).value_or(0);
     if (window > 0) mask.left = window - 1;
   } else if (at.window >= 0) {
@@ -137,7 +137,7 @@ std::optional<VisibleMask> mask_of(const Call& call, const AttentionLayout& at) 
   return mask;
 }
 
-// Visible pairs of one (query length, key length); all of them in torch's convention.
+// Visible pairs of one query length and one key length; in torch's convention, all pairs.
 Amount pairs(const Call& call, const VisibleMask& mask, std::int64_t queries, std::int64_t keys) {
   if (call.convention == Convention::torch) return Amount(queries) * keys;
   return visible_pairs(queries, keys, mask.alignment, mask.left, mask.right);
@@ -148,7 +148,7 @@ struct PairCount {
   bool exact = true;
 };
 
-// `count` sequences as equal as whole lengths allow.
+// The pairs of `count` sequences, as equal as whole lengths allow.
 Amount equal_sequences(const Call& call, const VisibleMask& mask, std::int64_t count, std::int64_t queries,
                        std::int64_t keys) {
   if (count <= 0) return 0;
@@ -164,7 +164,7 @@ Amount equal_sequences(const Call& call, const VisibleMask& mask, std::int64_t c
          Amount(count - both - one) * pairs(call, mask, q, k);
 }
 
-// Packed sequences: their lengths lie on the device. Only their number, sum and longest are recorded.
+// Packed sequences: their lengths are only on the device. Recorded are their number, sum and longest.
 std::optional<PairCount> packed_pairs(const Call& call, const AttentionLayout& at, const VisibleMask& mask,
                                       const AttentionSizes& s) {
   const Arg& offsets = call.at(at.lengths);

@@ -116,7 +116,7 @@ TEST(AttentionWork, PositionsOfTheOtherForwardOps) {
 }
 
 TEST(AttentionWork, AlignmentOfUnequalLengths) {
-  // one query over 5 keys: bottom-right sees all of them, top-left one
+  // one query over 5 keys: bottom-right sees all 5 keys, top-left sees one
   const std::string rest = "[],[],[],[],[]]";
   const OpArgs package = op("[[2,1,4,8],[2,5,4,8],[2,5,4,8]," + rest, "bf;bf;bf;S;S;S;S;S",
                             {"", "", "", "0.", "0.1", "True", "-1", "-1"});
@@ -125,7 +125,7 @@ TEST(AttentionWork, AlignmentOfUnequalLengths) {
                               {"", "", "", "", "True", "0.", "True"});
   EXPECT_EQ(work_of("aten::_scaled_dot_product_efficient_attention", efficient).matrix_flops,
             2 * 2 * 4 * 1 * 16);
-  // a window of 1 to the left: 1 + 2 + 2 of 3 queries
+  // a window of 1 to the left: the 3 queries see 1 + 2 + 2 keys
   const OpArgs window = op("[[2,3,4,8],[2,3,4,8],[2,3,4,8]," + rest, "bf;bf;bf;S;S;S;S;S",
                            {"", "", "", "0.", "0.1", "True", "1", "0"});
   EXPECT_EQ(work_of("flash_attn::_flash_attn_forward", window).matrix_flops, 2 * 2 * 4 * 5 * 16);
@@ -173,7 +173,7 @@ TEST(AttentionWork, PackedSequencesAreAnEstimate) {
   const Work full = work_of("flash_attn::_flash_attn_varlen_forward", varlen("6", "False"));
   ASSERT_TRUE(full.flops_known) << full.unknown_reason;
   EXPECT_TRUE(full.estimated);
-  EXPECT_EQ(full.matrix_flops, per_pair * (36 + 4 + 4));  // 6, the others 2 + 2
+  EXPECT_EQ(full.matrix_flops, per_pair * (36 + 4 + 4));  // lengths 6, 2 and 2
   const Work causal = work_of("flash_attn::_flash_attn_varlen_forward", varlen("6", "True"));
   EXPECT_EQ(causal.matrix_flops, per_pair * (21 + 3 + 3));
 }

@@ -8,7 +8,7 @@
 namespace stepscope::derive {
 namespace {
 
-// Argument positions; -1 where the op has no such argument.
+// Argument positions; -1 if the op has no such argument.
 struct ConvLayout {
   int bias, stride, padding, dilation, transposed, output_padding;
   bool is_transposed;  // for ops without a `transposed` argument
@@ -30,7 +30,7 @@ constexpr ConvLayout kConvLayouts[] = {
 
 using Sizes = std::vector<std::int64_t>;
 
-// Input, weight and whether the input has a batch dimension: rank of weight = spatial + 2.
+// Input, weight, and whether the input has a batch dimension. The weight's rank is spatial + 2.
 struct Operands {
   const Arg& input;
   const Arg& weight;
@@ -64,8 +64,7 @@ std::optional<bool> transposed(const Call& call, const ConvLayout& at) {
   return boolean_of(call.at(at.transposed));
 }
 
-// Output sizes from stride, padding and dilation; nothing when one of them was not recorded or makes no
-// sense.
+// Output sizes from stride, padding and dilation; empty if one of them was not recorded or is invalid.
 std::optional<Sizes> output_from_arguments(const Call& call, const ConvLayout& at, const Operands& ops,
                                            bool is_transposed) {
   const auto stride = integers_of(call.at(at.stride));
@@ -97,7 +96,7 @@ std::optional<Sizes> output_from_arguments(const Call& call, const ConvLayout& a
   return out;
 }
 
-// A hint is believed when it has the right rank and does not grow, as only a transposed convolution would.
+// A hint is used if it has the right rank and its sizes and the input's are positive.
 std::optional<Sizes> output_from_hint(const Call& call, const Operands& ops) {
   const auto hint = call.hints.output_spatial;
   if (hint.size() != ops.spatial) return std::nullopt;
@@ -113,10 +112,10 @@ std::optional<std::int64_t> groups_of(const Operands& ops, bool is_transposed) {
   return ops.channels() / per_group;
 }
 
-// Output channels: the weight's first size, or for a transposed one its second × groups.
+// Output channels: the weight's first size; for a transposed convolution, the second size × groups.
 Amount output_channels(const Call& call, const ConvLayout& at, const Operands& ops, bool is_transposed) {
   if (!is_transposed) return ops.weight.shape.dims[0];
-  // groups stand right after output_padding, or after the dilation for the leaves.
+  // groups come right after output_padding, or after the dilation for the leaves.
   const int index = call.detail == kConvGeneral           ? 8
                     : call.detail == kConvTransFunctional ? 6
                                                           : at.dilation + 1;
@@ -161,7 +160,7 @@ Work conv_work(const Call& call) {
 
 namespace {
 
-// Which gradients were asked for. Without a record of it all but the bias are assumed and the work is
+// Which gradients were requested. If that was not recorded, all but the bias are assumed and the work is
 // estimated.
 struct GradientMask {
   bool input = true, weight = true, bias = false, recorded = false;
@@ -219,7 +218,7 @@ Work conv_old_backward_work(const Call& call) {
   const Arg& grad = call.at(1);
   if (!call.at(0).is_tensor() || !grad.is_tensor() || !call.at(2).is_tensor()) return unknown_work(kNoShapes);
   const GradientMask mask = call.args.size() == 0 ? GradientMask{} : mask_of(call.args.args.back());
-  if (!mask.recorded) return unknown_work(kNoConcrete);  // its leaves show which gradients there are
+  if (!mask.recorded) return unknown_work(kNoConcrete);  // its leaves show which gradients were computed
   const auto ops = operands(call.at(0), call.at(2));
   if (!ops || grad.shape.dims.size() != ops->input.shape.dims.size()) return unknown_work(kMalformed);
   return gradients(call, grad, *ops, mask, false);

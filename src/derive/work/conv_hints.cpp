@@ -15,9 +15,9 @@ using trace::kNoRow;
 using trace::Row;
 using trace::StringId;
 
-/// How far ahead the consumer of a convolution is looked for: a counter or a view may stand between.
+/// Max ops searched for the consumer of a convolution: a counter or a view may come between.
 constexpr int kMaxOpsAhead = 16;
-/// Threads whose numbers may collide.
+/// Max nodes kept per sequence number, because numbers of different threads may collide.
 constexpr std::size_t kMaxNodes = 16;
 
 /// Ops whose first argument is the tensor that they normalize or activate.
@@ -108,7 +108,7 @@ ConvHint ConvHints::from_backward(Row row, const Sizes& input, const Sizes& weig
   for (const Row node : nodes->second) {
     ConvHint hint = fitting(dims(node), input, weight);
     if (hint.source == trace::kEmptyString) continue;
-    // Numbers count per thread: two nodes that disagree prove nothing.
+    // Numbers count per thread, so two nodes that disagree prove nothing.
     if (found.source != trace::kEmptyString && found.output_spatial != hint.output_spatial) return {};
     found = std::move(hint);
   }

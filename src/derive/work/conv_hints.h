@@ -1,4 +1,4 @@
-// Sizes of a convolution that older recorders left out, from the ops around it.
+// Sizes of convolutions that older recorders left out, taken from the ops around them.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace stepscope::derive {
 
-/// What was found, and the text of the sizes it was read from (kEmptyString: nothing).
+/// The sizes found, and the text that they were read from (kEmptyString: nothing found).
 struct ConvHint {
   std::vector<std::int64_t> output_spatial;
   std::vector<std::int64_t> weight, input;
@@ -20,11 +20,12 @@ class ConvHints {
  public:
   ConvHints(const trace::Trace& trace, const trace::Rank& rank);
 
-  /// A forward convolution: the spatial sizes of its output, which are those of the gradient that its
-  /// autograd node gets (same sequence number, a forward thread recorded), or of the input of the next
-  /// normalization or activation on its thread. Believed only when rank, batch and channels fit; nothing for
-  /// transposed convolutions. The gradient of a weight: the weight's sizes, from the op around it or the
-  /// gradient of the input beside it.
+  /// A forward convolution: the spatial sizes of its output. They come from the gradient that its autograd
+  /// node receives (same sequence number, a forward thread recorded), else from the input of the next
+  /// normalization or activation on its thread. They must fit in rank, batch and channels; transposed
+  /// convolutions get no hint. The gradient of a weight: the weight's sizes, from the op around it or from
+  /// the neighbouring gradient of the input. The gradient of an input: the input's sizes, from the op around
+  /// it.
   ConvHint of(trace::Row row);
 
  private:

@@ -7,8 +7,8 @@ constexpr std::int64_t kMaxSize = std::int64_t{1} << 31;
 
 bool in_range(std::int64_t value, std::int64_t least) { return value >= least && value <= kMaxSize; }
 
-// Positions of the window's left edge between the first and the last possible one; negative when it does not
-// fit.
+// Distance between the first and the last possible position of the window's left edge; empty if the window
+// does not fit or a size is out of range.
 std::optional<std::int64_t> travel(const Window& w) {
   if (!in_range(w.input, 0) || !in_range(w.kernel, 1) || !in_range(w.stride, 1) || !in_range(w.padding, 0) ||
       !in_range(w.dilation, 1))

@@ -7,7 +7,7 @@
 namespace stepscope::derive {
 namespace {
 
-// Positions of the window, tried one by one.
+// Counts the window's positions one by one.
 std::int64_t counted_outputs(const Window& w) {
   std::int64_t count = 0;
   for (std::int64_t left = -w.padding; left + w.dilation * (w.kernel - 1) < w.input + w.padding;
@@ -31,7 +31,8 @@ TEST(ConvShape, OutputAgreesWithTryingEveryPosition) {
   EXPECT_GT(fitting, 400);
 }
 
-// The transposed convolution is the one whose gradient is the convolution: it must invert the output formula.
+// The convolution is the gradient of the transposed convolution, so the latter must invert the output
+// formula.
 TEST(ConvShape, TransposedInvertsTheConvolution) {
   for (std::int64_t input = 1; input <= 9; ++input)
     for (std::int64_t kernel = 1; kernel <= 4; ++kernel)
@@ -46,7 +47,7 @@ TEST(ConvShape, TransposedInvertsTheConvolution) {
 }
 
 TEST(ConvShape, CeilModeDropsAWindowInThePadding) {
-  EXPECT_EQ(window_output_ceil({6, 3, 2, 0, 1}), 3);  // floor gives 2, the last window reaches one over
+  EXPECT_EQ(window_output_ceil({6, 3, 2, 0, 1}), 3);  // floor gives 2; the last window reaches one too far
   EXPECT_EQ(window_output({6, 3, 2, 0, 1}), 2);
   EXPECT_EQ(window_output_ceil({4, 2, 3, 1, 1}), 2);  // a third window would start at 5, in the right padding
 }
@@ -218,7 +219,7 @@ TEST(ConvWork, LeavesOfTheOldBackward) {
       work_of("aten::cudnn_convolution_backward_weight", weight, Convention::exact, {.weight_dims = sizes});
   EXPECT_EQ(hinted.matrix_flops, 2 * 192 * 36);
   EXPECT_EQ(hinted.bytes(), (192 + 512 + 216) * 4);
-  // without its mask the parent leaves the counting to them
+  // without its mask, the parent leaves counting to its leaves
   const OpArgs parent =
       op("[[2,4,8,8],[2,6,4,4],[6,4,3,3],[],[]]", "float;float;float;GenericList;GenericList");
   EXPECT_FALSE(work_of("aten::cudnn_convolution_backward", parent).flops_known);

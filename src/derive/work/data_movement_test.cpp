@@ -1,4 +1,4 @@
-// Lookups, pooling, recurrent layers, optimizers: the arithmetic stands beside each.
+// Lookups, pooling, recurrent layers, optimizers. The arithmetic is beside each.
 #include <gtest/gtest.h>
 
 #include "derive/work/op_for_test.h"
@@ -69,7 +69,7 @@ TEST(PoolWork, Pooling) {
   expect("aten::max_pool2d_with_indices_backward",
          op("[[10,64,56,56],[10,64,112,112],[],[],[],[],[],[10,64,56,56]]", "bf;bf;SL;SL;SL;SL;S;long int"),
          out, out * 2 + out * 8 + out * 8);
-  // empty stride is the window: 4×4 of 8×8, no overlap
+  // an empty stride equals the window: 4×4 of 8×8, no overlap
   expect("aten::avg_pool2d",
          op("[[1,2,8,8],[],[],[],[]]", "float;SL;SL;SL;S", {"", "[2, 2]", "[]", "[0, 0]", "False"}), 128,
          128 * 4 + 32 * 4);

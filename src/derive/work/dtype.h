@@ -1,5 +1,4 @@
-// DType: the element types that tensors have in a recorded op, their sizes, and how torch combines two of
-// them.
+// DType: the element types of tensors in recorded ops, their sizes, and torch's rule for combining two types.
 #pragma once
 
 #include <cstdint>
@@ -27,11 +26,11 @@ enum class DType : std::uint8_t {
   quint4,  ///< two values in each recorded element
 };
 
-/// The type behind a name in `Input type`; the 2021 dialect's `long` is `long int`. Scalars ("Scalar", "Int",
+/// The type for a name in `Input type`; the 2021 dialect's `long` is `long int`. Scalars ("Scalar", "Int",
 /// "Bool", "Double" with a capital) and unknown names give DType::unknown.
 DType dtype_of(std::string_view recorded_name);
 
-/// The type behind a `ScalarType` code, as it stands in Concrete Inputs of `out_dtype` and `dtype` arguments.
+/// The type for a `ScalarType` code, as recorded in Concrete Inputs for `out_dtype` and `dtype` arguments.
 DType dtype_of_code(std::int64_t scalar_type);
 
 /// A short name ("bf16", "fp32", "int64"); "unknown" for DType::unknown.
@@ -48,7 +47,7 @@ bool is_complex(DType type);
 bool is_integer(DType type);  ///< bool counts as an integer
 
 /// torch's promotion of two tensor operands that both have dimensions: the category (bool < integer < float <
-/// complex) decides first, the width second. unknown beside anything is unknown.
+/// complex) decides first, the width second. If either type is unknown, so is the result.
 DType promoted(DType left, DType right);
 
 }  // namespace stepscope::derive

@@ -1,5 +1,5 @@
-// Element-wise ops, copies and fills. One FLOP per output element for arithmetic whatever the function; none
-// for copies, selections and fills.
+// Element-wise ops, copies and fills. Arithmetic is 1 FLOP per output element whatever the function (2 for
+// addcmul, addcdiv and lerp); copies, selections and fills are 0.
 #include <algorithm>
 #include <span>
 
@@ -21,7 +21,7 @@ std::optional<std::vector<std::int64_t>> broadcast(const std::vector<std::int64_
 
 namespace {
 
-// The shape and type that the operands make together, and the bytes of reading them.
+// The common shape and type of the operands, and the bytes to read them.
 struct Combined {
   std::vector<std::int64_t> dims;
   DType dtype = DType::unknown;
@@ -29,7 +29,7 @@ struct Combined {
   bool any = false, fits = true, usable = true;
 };
 
-// A number among tensors stands as a 0-dimensional tensor: it costs nothing, and promotes only across
+// A number among tensors is recorded as a 0-dimensional tensor. It costs nothing, and promotes only across
 // categories.
 Combined combine(std::span<const Arg> operands) {
   Combined out;
@@ -66,7 +66,7 @@ DType changed(DType type, int detail) {
   return type;
 }
 
-// A tensor behind the operands is the explicit output.
+// A tensor after the operands is the explicit output.
 const Arg* explicit_output(const Call& call, std::size_t operands) {
   if (call.args.size() <= operands || !call.args.args.back().is_tensor()) return nullptr;
   return &call.args.args.back();

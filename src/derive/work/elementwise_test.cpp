@@ -1,4 +1,4 @@
-// Element-wise ops, copies, reductions: the arithmetic stands beside each.
+// Element-wise ops, copies, reductions. The arithmetic is beside each.
 #include <gtest/gtest.h>
 
 #include "derive/work/families.h"
@@ -34,7 +34,7 @@ TEST(ElementwiseWork, NumbersNeitherPromoteNorCount) {
   // an integer tensor and a floating number make a float tensor
   expect("aten::mul", op("[[2,3],[]]", "int;double"), 6, 24, 24);
   expect("aten::mul", op("[[2,3],[]]", "long int;double"), 6, 48, 24);
-  // without any sizes both count: 3 · 8 bytes
+  // if neither has dimensions, both count: 3 · 8 bytes
   expect("aten::add_", op("[[],[],[]]", "long int;long int;S", {"", "", "1"}), 1, 16, 8);
 }
 

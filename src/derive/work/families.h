@@ -10,8 +10,8 @@
 
 namespace stepscope::derive {
 
-/// Sizes after broadcasting `left` with `right` from the right; nothing when two sizes differ and neither
-/// is 1.
+/// Sizes after broadcasting `left` with `right`, aligned at the last dimension; empty if two sizes differ and
+/// neither is 1.
 std::optional<std::vector<std::int64_t>> broadcast(const std::vector<std::int64_t>& left,
                                                    const std::vector<std::int64_t>& right);
 
@@ -26,15 +26,16 @@ struct OpFormula {
   int detail = 0;
 };
 
-/// Every op with a known formula or role. A name that ends in "_" and has no row of its own is its base name.
+/// Every op with a known formula or role. A name with a trailing "_" and no row of its own uses its base
+/// name's row.
 std::span<const OpFormula> op_table();
 
-/// Whether torch's FlopCounterMode has a formula for the op.
+/// True if torch's FlopCounterMode has a formula for the op.
 bool torch_counts(std::string_view op_name);
 
-// Work that is decided by what the op calls.
+// For ops whose work is that of the ops they call.
 Work decided_below(const Call& call);
-// An op that neither computes nor moves data.
+// For ops that neither compute nor move data.
 Work no_work(const Call& call);
 
 // matmul.cpp
@@ -46,7 +47,7 @@ Work linear_work(const Call& call);
 Work matmul_work(const Call& call);
 // matmul_low_precision.cpp
 Work scaled_mm_work(const Call& call);
-Work grouped_mm_work(const Call& call);        // detail: 1 when scales stand at 2 and 3
+Work grouped_mm_work(const Call& call);        // detail: 1 if the scales are arguments 2 and 3
 Work packed_weight_mm_work(const Call& call);  // detail: index of the scales
 Work sparse_mm_work(const Call& call);         // detail: a SparseForm
 
@@ -68,7 +69,7 @@ enum ConvForm : int {
 Work conv_work(const Call& call);
 Work conv_backward_work(const Call& call);        // convolution_backward
 Work conv_old_backward_work(const Call& call);    // cudnn_convolution_backward of torch before 1.11
-Work conv_backward_input_work(const Call& call);  // its leaves
+Work conv_backward_input_work(const Call& call);  // leaves of the old backward
 Work conv_backward_weight_work(const Call& call);
 
 // attention.cpp; detail: an AttentionForm, a row of its layouts
@@ -94,19 +95,19 @@ enum AttentionForm : int {
   kSdpComposite,
 };
 Work attention_work(const Call& call);
-/// Where query 0 stands among the keys when the lengths differ: at key 0, or so that the last query sees the
+/// Position of query 0 among the keys when the lengths differ: at key 0, or so that the last query is at the
 /// last key.
 enum class Alignment { top_left, bottom_right };
-/// How many (query, key) pairs a mask lets through, per batch and head. `left`, `right`: keys visible before
-/// and after the query's own position; negative = open. Causal is right = 0 with left open. Unknown for
-/// lengths above 2^40.
+/// Number of (query, key) pairs that a mask lets through, per batch and head. `left`, `right`: keys visible
+/// before and after the query's own position; negative = unlimited. Causal is right = 0 with left unlimited.
+/// Unknown for lengths above 2^40.
 Amount visible_pairs(std::int64_t queries, std::int64_t keys, Alignment alignment, std::int64_t left,
                      std::int64_t right);
 
 // norm.cpp
 Work layer_norm_work(const Call& call);
 Work layer_norm_backward_work(const Call& call);
-Work batch_norm_work(const Call& call);  // detail: 1 when the op has no `training` argument and trains
+Work batch_norm_work(const Call& call);  // detail: 1 if the op has no `training` argument and always trains
 Work batch_norm_backward_work(const Call& call);  // detail: index of x (1, or 0 for cuDNN and MIOpen)
 Work group_norm_work(const Call& call);
 Work group_norm_backward_work(const Call& call);
@@ -124,7 +125,7 @@ Work dropout_backward_work(const Call& call);
 // elementwise.cpp; detail: elementwise_detail()
 constexpr int kToBool = 256;
 constexpr int kToFloat = 512;
-/// Operands, FLOPs per output element, and what becomes of the type.
+/// Number of operands, FLOPs per output element, and change of type.
 constexpr int elementwise_detail(int operands, int flops, int type_change = 0) {
   return operands + flops * 16 + type_change;
 }

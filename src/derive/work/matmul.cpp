@@ -14,7 +14,7 @@ bool beta_is_zero(const Arg& beta) {
   return value && *value == 0.0;
 }
 
-// The added matrix of addmm and its family: read, and M·N additions, unless beta is 0.
+// The added matrix of addmm and its family: unless beta is 0, it is read and costs M·N additions.
 void count_addend(const Call& call, Tally& tally, Amount outputs) {
   if (call.detail == 0 || beta_is_zero(call.at(3))) return;
   tally.vector({outputs});

@@ -1,4 +1,4 @@
-// Matrix products whose operands, scales or storage need a formula of their own: fp8, fp4, int4/int8 weights,
+// Matrix products whose operands, scales or storage need their own formula: fp8, fp4, int4/int8 weights,
 // grouped, and 2:4 sparse.
 #include "derive/work/families.h"
 

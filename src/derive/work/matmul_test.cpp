@@ -1,4 +1,4 @@
-// One hand-made op per row of the matrix-product table; the arithmetic stands beside each.
+// One hand-made op per row of the matrix-product table. The arithmetic is beside each.
 #include <gtest/gtest.h>
 
 #include "derive/work/op_for_test.h"
@@ -36,7 +36,7 @@ TEST(MatmulWork, PlainProducts) {
   // 2·7 = 14; 14 elements, 1 written
   expect("aten::dot", op("[[7],[7]]", "float;float"), {14, 0, 56, 4});
   expect("aten::vdot", op("[[7],[7]]", "float;float"), {14, 0, 56, 4});
-  // outer: 2·3 products; addr: as many additions and self read
+  // outer: 2·3 products; addr: also 2·3 additions, and self is read
   expect("aten::outer", op("[[2],[3]]", "float;float"), {0, 6, 20, 24});
   expect("aten::addr", op("[[2,3],[2],[3]]", "float;float;float"), {0, 12, 44, 24});
 }
@@ -48,7 +48,7 @@ TEST(MatmulWork, AddedMatrices) {
   // beta 0: self is not read
   expect("aten::addmm", op("[[4],[2,3],[3,4],[],[]]", "bf;bf;bf;S;S", {"", "", "", "0", "1"}),
          {48, 0, 36, 16});
-  // an activation is another 8
+  // the activation costs another 8 FLOPs
   expect("aten::_addmm_activation",
          op("[[4],[2,3],[3,4],[],[],[]]", "bf;bf;bf;S;S;S", {"", "", "", "1", "1", "False"}),
          {48, 16, 44, 16});

@@ -183,7 +183,7 @@ Work rms_norm_backward_work(const Call& call) {
 Work sync_norm_work(const Call& call) {
   struct Form {
     int flops, large_reads, large_writes;
-    int vectors_end;  // per-channel arguments stand behind the large ones, up to here
+    int vectors_end;  // per-channel arguments come after the large ones, up to here
     int channel_writes;
   };
   static constexpr Form kForms[] = {{3, 1, 0, 1, 2}, {2, 1, 1, 5, 0}, {4, 2, 0, 5, 4}, {5, 2, 1, 7, 0}};

@@ -56,7 +56,7 @@ TEST(NormWork, BatchNormByMode) {
 }
 
 TEST(NormWork, BatchNormBackwardKnowsWhereXStands) {
-  // grad expanded from one value: x at 1 for native, at 0 for cuDNN
+  // x is argument 1 for native and 0 for cuDNN; its type differs from grad's
   const OpArgs native =
       op("[[2,3,5],[2,3,5],[3],[3],[3],[3],[3],[],[],[]]", "bf;float;bf;bf;bf;float;float;S;S;SL",
          {"", "", "", "", "", "", "", "True", "1e-5", "[True, True, True]"});

@@ -13,7 +13,7 @@ constexpr std::size_t kMaxRank = 64;
 
 using Texts = std::vector<std::string_view>;
 
-// The elements of one field; empty and `present` false when the field is absent or unreadable.
+// The elements of one field. If the field is absent or unreadable: no elements, and `present` is false.
 Texts field_elements(std::string_view text, bool& present) {
   present = false;
   if (text.empty()) return {};
@@ -25,7 +25,7 @@ Texts field_elements(std::string_view text, bool& present) {
 
 std::string_view element(const Texts& texts, std::size_t i) { return i < texts.size() ? texts[i] : ""; }
 
-// What a name in `Input type` says about the argument, before its sizes are looked at.
+// Kind and type of an argument by its name in `Input type`, before its sizes are read.
 struct TypeMeaning {
   ArgKind kind;
   DType dtype;
@@ -38,7 +38,7 @@ TypeMeaning meaning_of(const std::string& type) {
   if (type == "Scalar" || type == "ScalarList" || type == "Int" || type == "Bool" || type == "Double")
     return {ArgKind::scalar, DType::unknown};
   if (type == "TensorList") return {ArgKind::tensor_list, DType::unknown};
-  return {ArgKind::unknown, DType::unknown};  // GenericList is numbers or tensors, nobody recorded which
+  return {ArgKind::unknown, DType::unknown};  // GenericList is numbers or tensors, not recorded which
 }
 
 bool sizes_from(std::string_view text, std::vector<std::int64_t>& sizes) {
@@ -54,7 +54,7 @@ void add_strides(std::string_view text, Shape& shape) {
   if (numbers && numbers->size() == shape.dims.size()) shape.strides = std::move(*numbers);
 }
 
-// Fills `arg.list` from "[[2, 3], [4]]"; leaves it unrecorded for "[]".
+// Fills `arg.list` from "[[2, 3], [4]]"; for "[]" the sizes stay unknown.
 void read_list(std::string_view dims, std::string_view strides, Arg& arg) {
   const auto members = array_elements(dims);
   if (!members || members->empty()) return;

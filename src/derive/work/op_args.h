@@ -1,6 +1,6 @@
-// OpArgs: the arguments of one recorded op, out of the JSON text of `Input Dims`, `Input type`, `Input
-// Strides` and `Concrete Inputs`. Text that makes no sense becomes an unknown argument, never an error: a
-// trace is full of them, and the op then has unknown work.
+// OpArgs: the arguments of one recorded op, from the JSON text of `Input Dims`, `Input type`, `Input Strides`
+// and `Concrete Inputs`. Text that cannot be parsed becomes an unknown argument, never an error: traces often
+// contain such text, and the op then has unknown work.
 #pragma once
 
 #include <cstdint>
@@ -49,29 +49,29 @@ struct OpArgs {
   bool has_strides = false;
   bool has_concrete = false;
 
-  /// Argument i; an argument of kind unknown past the end and below 0.
+  /// Argument i; of kind unknown if i is past the end or below 0.
   const Arg& at(std::int64_t i) const;
   std::size_t size() const { return args.size(); }
 };
 
-/// Each view is the raw JSON array as it stands in the file, or empty when the field is absent.
+/// Each view is the raw JSON array from the file, or empty when the field is absent.
 OpArgs parse_op_args(std::string_view dims, std::string_view types, std::string_view strides,
                      std::string_view concrete);
 
 Amount numel(const Shape& shape);  ///< product of the sizes; unknown when one is negative
-/// Distinct elements: sizes along dimensions of stride 0 count once. numel() when no strides were recorded.
+/// Number of distinct elements: a dimension of stride 0 counts as size 1. numel() when no strides were
+/// recorded.
 Amount touched_elements(const Shape& shape);
-/// Touched elements × bytes per element. A tensor of unknown type or an argument that is no tensor is
-/// unknown.
+/// Touched elements × bytes per element. Unknown if the type is unknown or the argument is not a tensor.
 Amount touched_bytes(const Arg& tensor);
-/// Of `count` elements; unknown for a type that is not known.
+/// Bytes of `count` elements; unknown if the type is unknown.
 Amount bytes_of(Amount count, DType type);
 
-/// The value of a scalar argument; nothing when it was not recorded or is of another type.
+/// The value of a scalar argument; empty when it was not recorded or is of another type.
 std::optional<std::int64_t> integer_of(const Arg& arg);
 std::optional<double> number_of(const Arg& arg);
 std::optional<bool> boolean_of(const Arg& arg);
-/// "[1, 1]" and, for a scalar, "1" as a list of one. "" gives nothing, "[]" an empty list.
+/// The list in "[1, 1]"; for a scalar "1", a list of one. "" gives nullopt, "[]" an empty list.
 std::optional<std::vector<std::int64_t>> integers_of(const Arg& arg);
 std::optional<std::vector<bool>> booleans_of(const Arg& arg);   ///< "[True, False]"
 std::optional<std::vector<double>> numbers_of(const Arg& arg);  ///< "[2., 0.5]"

@@ -1,4 +1,5 @@
-// A recorded op for tests, written shortly: sizes as JSON, type names between ';', concrete values in order.
+// A recorded op for tests, in short form: sizes as JSON, type names separated by ';', concrete values in
+// order.
 #pragma once
 
 #include <initializer_list>
@@ -9,7 +10,7 @@
 
 namespace stepscope::derive {
 
-/// op("[[2,3],[3,4]]", "bf;bf") — "bf" and "half" stand for the c10 names, "S" for Scalar, "SL" for
+/// Example: op("[[2,3],[3,4]]", "bf;bf"). "bf" and "half" stand for the c10 names, "S" for Scalar, "SL" for
 /// ScalarList, "TL" for TensorList, "-" for None. Without `concrete` that field is absent, as in older files.
 inline OpArgs op(std::string_view dims, std::string_view types,
                  std::initializer_list<std::string_view> concrete = {}, std::string_view strides = "") {

@@ -1,4 +1,4 @@
-// Ops over lists of tensors: the foreach family and fused optimizers. `Input type` of a list says only
+// Ops over lists of tensors: the foreach family and fused optimizers. `Input type` of a list is only
 // "TensorList", so the bytes need a hint about the element type.
 #include "derive/work/families.h"
 
@@ -60,7 +60,7 @@ Work foreach_zero_work(const Call& call) {
 Work fused_optimizer_work(const Call& call) {
   const Arg& parameters = call.at(0);
   if (!parameters.is_list()) return unknown_work(kNoListSizes);
-  // Lists that are read; all but the gradients are written back.
+  // Number of lists that are read; all but the gradients are also written.
   std::size_t lists = call.detail == kFusedAdam ? 4 : 3;
   std::int64_t flops = call.detail == kFusedAdam ? 12 : call.detail == kFusedSgd ? 4 : 6;
   const bool extra_state = call.detail == kFusedAdam && call.at(4).is_list();  // amsgrad

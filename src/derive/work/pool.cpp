@@ -10,7 +10,7 @@ namespace {
 
 using Sizes = std::vector<std::int64_t>;
 
-// Spatial dimensions of pooling: what the op's name says, "…2d".
+// Spatial dimensions of pooling, from the op's name ("…2d").
 std::size_t spatial_dims(std::string_view name) {
   for (std::size_t dims = 1; dims <= 3; ++dims)
     if (name.find(std::to_string(dims) + "d") != std::string_view::npos) return dims;
@@ -23,7 +23,7 @@ struct Pooled {
   bool overlap = false;
 };
 
-// `ceil` and `dilation`: argument positions; dilation 0 where the op has none.
+// `ceil` and `dilation`: argument positions; dilation 0 if the op has none.
 std::optional<Pooled> pooled(const Call& call, const Arg& x, std::size_t dilation, std::size_t ceil) {
   const std::size_t spatial = spatial_dims(call.name);
   if (x.shape.dims.size() < spatial) return std::nullopt;

@@ -6,13 +6,14 @@
 namespace stepscope::derive {
 namespace {
 
-// Elements that remain after reducing over the recorded dimensions ("" and "[]" are all of them).
+// Elements that remain after reducing over the recorded dimensions ("" and "[]" mean all dimensions).
 struct Remaining {
   Amount elements = Amount::unknown();
   bool malformed = false;
 };
 
-// With nothing behind the position of the dims, the op has none: sum(x), sum(x, dtype), var(x, unbiased).
+// If no argument follows the position of the dims, the op has no dims: sum(x), sum(x, dtype), var(x,
+// unbiased).
 bool reduces_all(const Call& call, std::size_t dim_index) { return call.args.size() <= dim_index + 1; }
 
 Remaining remaining(const Call& call, std::size_t dim_index) {
@@ -37,7 +38,7 @@ Remaining remaining(const Call& call, std::size_t dim_index) {
   return {elements, false};
 }
 
-// Bytes of one output element. `sum` widens integers, and a recorded dtype code decides.
+// Bytes of `count` outputs; `in` is the recorded dtype, else the input's. A sum widens integers.
 Amount output_bytes(Amount count, DType in, int output) {
   switch (output) {
     case kSumType:
@@ -53,7 +54,7 @@ Amount output_bytes(Amount count, DType in, int output) {
   }
 }
 
-// A dtype code stands behind keepdim, or alone behind x.
+// A dtype code comes after keepdim, or directly after x if there are no dims.
 DType result_type(const Call& call, DType in, std::size_t dim_index) {
   const Arg& arg = call.at(reduces_all(call, dim_index) ? dim_index : dim_index + 2);
   const auto code = arg.kind == ArgKind::scalar ? integer_of(arg) : std::nullopt;

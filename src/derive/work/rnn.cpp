@@ -18,10 +18,10 @@ constexpr RnnLayout kRnnLayouts[] = {
     {10, 11, -1, 12, 16, true},  // kMiopenRnnBackward
 };
 
-constexpr std::int64_t kOutput = 6;  // of the backward ops; its gradient follows
+constexpr std::int64_t kOutput = 6;  // argument index in the backward ops; its gradient follows
 
 struct Layers {
-  Amount hidden, width, count, directions;  // width: of the output per direction
+  Amount hidden, width, count, directions;  // width: output size per direction
 };
 
 std::optional<Layers> layers_of(const Call& call, const RnnLayout& at) {

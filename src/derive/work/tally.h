@@ -1,5 +1,5 @@
-// Call and Tally: what a work function of one op family gets, and what it fills. A Tally adds up FLOPs and
-// bytes as Amounts, so one unknown part makes that total unknown and nothing else.
+// Call and Tally: the input and the result of an op family's work function. A Tally adds up FLOPs and bytes
+// as Amounts, so an unknown part makes only its own total unknown.
 #pragma once
 
 #include <initializer_list>
@@ -10,8 +10,8 @@
 
 namespace stepscope::derive {
 
-/// One op to be counted. `detail` is the number in the op's row of the table; each function says what it
-/// means.
+/// One op to be counted. `detail` is the number in the op's row of the table; its meaning depends on the
+/// function.
 struct Call {
   std::string_view name;
   const OpArgs& args;
@@ -38,13 +38,13 @@ class Tally {
  public:
   Tally(const Call& call, DType compute) : call_(call) { work_.compute = compute; }
 
-  /// Each adds the product of the factors.
+  /// matrix() and vector() add the product of the factors.
   void matrix(std::initializer_list<Amount> factors) { matrix_ += product(factors); }
   void vector(std::initializer_list<Amount> factors) { vector_ += product(factors); }
   void read(Amount bytes) { read_ += bytes; }
   void write(Amount bytes) { written_ += bytes; }
   void read(const Arg& tensor) { read_ += touched_bytes(tensor); }
-  /// Reads the tensor if the argument is one; None and scalars cost nothing.
+  /// Reads the argument if it is a tensor; None and scalars cost nothing.
   void read_optional(const Arg& arg) {
     if (arg.kind == ArgKind::tensor) read(arg);
   }

@@ -1,4 +1,4 @@
-// What torch's own counters know: FlopCounterMode's registry, and the profiler's with_flops.
+// FLOPs as torch's own counters count them: FlopCounterMode's registry, and the profiler's with_flops.
 #include <algorithm>
 #include <optional>
 
@@ -32,7 +32,7 @@ constexpr std::string_view kCounted[] = {
     "aten::_efficient_attention_backward",
 };
 
-// Beyond with_flops: what no op below it counts.
+// Counted in addition to with_flops: ops whose work no op below them counts.
 constexpr std::string_view kCountedToo[] = {
     "aten::conv1d",
     "aten::conv3d",

@@ -1,5 +1,5 @@
-// Our FLOPs and bytes against TraceLens's for every row of its model sheets, each difference stated; and
-// torch's.
+// Our FLOPs and bytes compared with TraceLens's for every row of its model sheets, each difference stated;
+// and with torch's.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -33,7 +33,7 @@ struct Sheet {
 
 class TraceLens : public testing::TestWithParam<Sheet> {
  protected:
-  // Calls `check` with every row of the sheet in every trace; skips where the reports are not at hand.
+  // Calls `check` for every row of the sheet in every trace; skips if the reports are absent.
   void for_each_row(const std::function<void(const Row&, const std::string&)>& check) {
     const fs::path root = fs::path(STEPSCOPE_ROOT "/../shared/golden/tracelens");
     if (!fs::exists(root)) GTEST_SKIP() << "no TraceLens reports at " << root;
@@ -54,7 +54,7 @@ class TraceLens : public testing::TestWithParam<Sheet> {
 double flops_of(const Row& row) { return std::stod(row.at("GFLOPS_first")) * 1e9; }
 double bytes_of(const Row& row) { return std::stod(row.at("Data Moved (MB)_first")) * kMiB; }
 
-// Our FLOPs and bytes over TraceLens's.
+// Our FLOPs and bytes ÷ TraceLens's.
 struct Ratios {
   double flops, bytes;
 };
@@ -77,8 +77,8 @@ void check_conv_forward(const Row& row, const Work& work, const Ratios& r) {
 double count(const Arg& arg) { return static_cast<double>(numel(arg.shape).value()); }
 double size(const Arg& arg) { return static_cast<double>(bytes_per_element(arg.dtype)); }
 
-// It counts grad_output twice, the input and the weight read and written, and both gradients whatever the
-// mask.
+// TraceLens counts grad_output twice, the input and the weight as read and written, and both gradients
+// whatever the mask.
 void check_conv_backward(const Row& row, const Work& work, const Ratios& r) {
   const OpArgs args = args_of(row);
   const Arg &out = args.at(0), &in = args.at(1), &weight = args.at(2);
@@ -109,8 +109,8 @@ void check_norm(const Row&, const Work&, const Ratios& r) {
 
 double touched(const Arg& arg) { return static_cast<double>(touched_elements(arg.shape).value()); }
 
-// It reads an expanded tensor in full, and a number among tensors as one element: of 4 bytes where it is no
-// tensor.
+// TraceLens reads an expanded tensor in full, and a number among tensors as one element (4 bytes if it is not
+// a tensor).
 void check_binary(const Row& row, const Work& work, const Ratios& r) {
   EXPECT_NEAR(r.flops, 1.0, 1e-9);
   const OpArgs args = args_of(row);
@@ -133,7 +133,7 @@ void check_unary(const Row& row, const Work& work, const Ratios& r) {
   EXPECT_NEAR(r.bytes, 1.0, 1e-9);
 }
 
-// It counts one output element, of the type of the input.
+// TraceLens counts one output element, of the input's type.
 void check_reduce(const Row& row, const Work& work, const Ratios& r) {
   const Arg x = args_of(row).at(0);
   EXPECT_NEAR(r.flops, 1.0, 1e-9);
@@ -173,7 +173,7 @@ INSTANTIATE_TEST_SUITE_P(Sheets, TraceLens,
                                          Sheet{"Reduce_fwd", 4}, Sheet{"Reduce_bwd", 1}),
                          [](const auto& sheet) { return std::string(sheet.param.name); });
 
-// What torch's FlopCounterMode counted for these calls: test/data/torch_flops.py ran them.
+// FLOPs that torch's FlopCounterMode counted for these calls, which test/data/torch_flops.py ran.
 TEST(TorchFlops, ItsConventionGivesItsNumbers) {
   const auto rows = rows_of(STEPSCOPE_ROOT "/test/data/torch_flops.csv");
   EXPECT_EQ(rows.size(), 15u);

@@ -28,7 +28,7 @@ Work counted(const OpFormula& op, std::string_view name, const OpArgs& args, Con
   return op.work(Call{name, args, convention, hints, op.detail});
 }
 
-// FlopCounterMode counts contractions only; every other op is 0 for it.
+// FlopCounterMode counts contractions only; every other op has 0 FLOPs.
 Work without_flops(Work work) {
   work.matrix_flops = work.vector_flops = 0;
   work.flops_known = true;

@@ -1,4 +1,4 @@
-// What holds for every op: roles, conventions, and that no text can break it.
+// Properties of every op: roles, conventions, and that no text can break it.
 #include "derive/work/work.h"
 
 #include <gtest/gtest.h>
