@@ -26,7 +26,7 @@ class Places {
 
  private:
   derive::CallPaths paths_;
-  std::vector<derive::PathId> path_;  // by row
+  Column<derive::PathId> path_;  // by row
   std::vector<bool> is_op_;           // by path
   analyze::ModulePaths modules_;
   std::vector<std::string> module_names_;  // by path

@@ -49,7 +49,7 @@ class CallPaths {
 
 /// Calls and times of host ranges, by path.
 struct HostPaths {
-  std::vector<PathId> path;         ///< by row: path of the range or of its nearest ancestor with a path
+  Column<PathId> path;              ///< by row: path of the range or of its nearest ancestor with a path
   std::vector<std::int64_t> calls;  ///< by path
   std::vector<std::int64_t> total;  ///< by path, ns
   std::vector<std::int64_t> self;   ///< by path, ns: total without the nearest descendants that have a path
@@ -61,8 +61,8 @@ HostPaths host_paths(const trace::Rank& rank, const CallPaths& paths, PathOf pat
   const trace::EventTable& e = rank.events;
   HostPaths out;
   out.path.assign(e.size(), kNoPath);
-  std::vector<trace::Row> counted(e.size(),
-                                  trace::kNoRow);  // the row, or its nearest ancestor with a path
+  Column<trace::Row> counted(e.size(),
+                             trace::kNoRow);  // the row, or its nearest ancestor with a path
   for (trace::Row row = 0; row < e.size(); ++row) {
     if (!is_host_range(e.kind[row])) continue;
     const trace::Row parent = e.parent[row];

@@ -50,9 +50,9 @@ std::vector<std::int64_t> host_self_times(const Rank& rank) {
 
 }  // namespace
 
-std::vector<Row> device_rows_by_start(const Rank& rank) {
+Column<Row> device_rows_by_start(const Rank& rank) {
   const EventTable& e = rank.events;
-  std::vector<Row> rows;
+  Column<Row> rows;
   for (const Row row : rank.device_rows())
     if (is_device_work(e.kind[row])) rows.push_back(row);
   sort_runs(rows, [&](Row a, Row b) { return e.start[a] < e.start[b]; });

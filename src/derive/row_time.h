@@ -20,6 +20,6 @@ struct RowTimes {
 RowTimes row_times(const trace::Rank& rank);
 
 /// Rows of device work on all devices, by start.
-std::vector<trace::Row> device_rows_by_start(const trace::Rank& rank);
+Column<trace::Row> device_rows_by_start(const trace::Rank& rank);
 
 }  // namespace stepscope::derive

@@ -119,6 +119,7 @@ IntervalSet unite(const IntervalSet& a, const IntervalSet& b) {
 
 IntervalSet intersect(const IntervalSet& a, const IntervalSet& b) {
   IntervalSet set;
+  set.parts_.reserve(std::min(a.parts_.size(), b.parts_.size()));
   for (std::size_t i = 0, j = 0; i < a.parts_.size() && j < b.parts_.size();) {
     const Interval x = a.parts_[i], y = b.parts_[j];
     set.append({std::max(x.begin, y.begin), std::min(x.end, y.end)});
@@ -132,6 +133,7 @@ IntervalSet intersect(const IntervalSet& a, const IntervalSet& b) {
 
 IntervalSet subtract(const IntervalSet& a, const IntervalSet& b) {
   IntervalSet set;
+  set.parts_.reserve(a.parts_.size());
   std::size_t j = 0;
   for (const Interval& part : a.parts_) {
     Time at = part.begin;
@@ -162,7 +164,7 @@ Column<Level> sum_levels(std::span<const Interval> intervals, std::span<const do
     double weight;
     int count;
   };
-  std::vector<Change> changes;
+  Column<Change> changes;
   changes.reserve(intervals.size() * 2);
   for (std::size_t i = 0; i < intervals.size(); ++i) {
     if (intervals[i].length() == 0) continue;
@@ -171,6 +173,7 @@ Column<Level> sum_levels(std::span<const Interval> intervals, std::span<const do
   }
   sort_runs(changes, [](const Change& a, const Change& b) { return a.time < b.time; });
   Column<Level> levels;
+  levels.reserve(changes.size());
   double sum = 0;
   int open = 0;
   for (std::size_t i = 0; i < changes.size();) {

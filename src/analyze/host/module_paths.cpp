@@ -58,9 +58,9 @@ class ForwardOps {
 };
 
 /// By host range: the nearest backward op at or above it, kNoRow if there is none.
-std::vector<Row> backward_above(const Rank& rank, ForwardOps& forward) {
+Column<Row> backward_above(const Rank& rank, ForwardOps& forward) {
   const EventTable& e = rank.events;
-  std::vector<Row> above(e.size(), kNoRow);
+  Column<Row> above(e.size(), kNoRow);
   for (const Row row : rank.host_rows()) {
     if (!is_host_range(e.kind[row])) continue;
     above[row] = forward.is_backward(row) ? row : e.parent[row] == kNoRow ? kNoRow : above[e.parent[row]];
@@ -71,7 +71,7 @@ std::vector<Row> backward_above(const Rank& rank, ForwardOps& forward) {
 /// Reads paths from Python ranges "nn.Module: Name_n". A module that runs again below a backward op
 /// (recomputation) has no parents there, so it is merged into the path that it has elsewhere.
 void read_python_modules(const trace::Trace& trace, const Rank& rank, const StepChoice& choice,
-                         const std::vector<Row>& backward, ModulePaths& out) {
+                         const Column<Row>& backward, ModulePaths& out) {
   const EventTable& e = rank.events;
   trace::AskedOnce is_module(trace.strings, [](std::string_view name) { return name.starts_with(kModule); });
   trace::AskedOnce path_name(trace.strings, [&](std::string_view name) {
@@ -136,11 +136,11 @@ void read_module_hierarchy(const trace::Trace& trace, const Rank& rank, const St
 }
 
 /// By row, for ranges at or below a backward op: the path of the forward op.
-std::vector<PathId> forward_paths(const Rank& rank, ForwardOps& forward, const std::vector<Row>& backward,
-                                  const std::vector<PathId>& path) {
+Column<PathId> forward_paths(const Rank& rank, ForwardOps& forward, const Column<Row>& backward,
+                                  const Column<PathId>& path) {
   const EventTable& e = rank.events;
   forward.index([&](Row row) { return path[row] != kNoPath; });
-  std::vector<PathId> out(e.size(), kNoPath);
+  Column<PathId> out(e.size(), kNoPath);
   for (const Row row : rank.host_rows()) {
     if (backward[row] == kNoRow || path[row] != kNoPath) continue;
     const Row above = e.parent[row];
@@ -158,7 +158,7 @@ std::vector<PathId> forward_paths(const Rank& rank, ForwardOps& forward, const s
 ModulePaths module_paths(const trace::Trace& trace, const Rank& rank, const StepChoice& choice) {
   ModulePaths out;
   ForwardOps forward(trace, rank);
-  const std::vector<Row> backward = backward_above(rank, forward);
+  const Column<Row> backward = backward_above(rank, forward);
   read_python_modules(trace, rank, choice, backward, out);
   if (out.paths.size() == 0) {
     out.counts_calls = false;

@@ -17,7 +17,7 @@ struct ModulePaths {
   bool counts_calls = false;
   /// By row. For a host range outside modules, at or below a backward op: the path of the forward op with the
   /// same `Sequence number`. Otherwise kNoPath.
-  std::vector<derive::PathId> backward;
+  Column<derive::PathId> backward;
 };
 
 ModulePaths module_paths(const trace::Trace& trace, const trace::Rank& rank, const StepChoice& choice);

@@ -20,19 +20,15 @@ using trace::Row;
 
 std::string percent(double share) { return report::format_value(share, report::Unit::share); }
 
-void add_atoms(BoundNumbers& numbers, const std::vector<Column<derive::Atom>>& atoms) {
+void add_owners(BoundNumbers& numbers, const std::vector<derive::OwnerTimes>& owners) {
   std::array<std::int64_t, derive::kIdleCauses> late{};
-  for (const auto& device : atoms) {
-    for (const derive::Atom& atom : device) {
-      if (atom.owner == Owner::communication)
-        report::add_to(numbers.exposed_communication, atom.span.length());
-      if (atom.owner != Owner::idle) continue;
-      report::add_to(numbers.idle, atom.span.length());
-      if (atom.cause != IdleCause::pending)
-        report::add_to(late[static_cast<std::size_t>(atom.cause)], atom.span.length());
-    }
+  for (const derive::OwnerTimes& of : owners) {
+    report::add_to(numbers.exposed_communication, of.owned[static_cast<std::size_t>(Owner::communication)]);
+    report::add_to(numbers.idle, of.owned[static_cast<std::size_t>(Owner::idle)]);
+    for (std::size_t cause = 0; cause < late.size(); ++cause)
+      if (static_cast<IdleCause>(cause) != IdleCause::pending) report::add_to(late[cause], of.idle[cause]);
   }
-  const auto devices = std::max<std::int64_t>(1, static_cast<std::int64_t>(atoms.size()));
+  const auto devices = std::max<std::int64_t>(1, static_cast<std::int64_t>(owners.size()));
   for (std::size_t cause = 0; cause < late.size(); ++cause) {
     report::add_to(numbers.late, late[cause]);
     if (late[cause] <= numbers.largest_time) continue;
@@ -91,7 +87,7 @@ double BoundNumbers::share(std::int64_t part) const {
 }
 
 BoundNumbers bound_numbers(const Derived& derived, const Rank& rank,
-                           const std::vector<Column<derive::Atom>>& atoms) {
+                           const std::vector<derive::OwnerTimes>& owners) {
   const StepChoice& choice = derived.choice();
   BoundNumbers numbers;
   const Interval window = window_of(rank, choice);
@@ -105,8 +101,8 @@ BoundNumbers bound_numbers(const Derived& derived, const Rank& rank,
   }
   numbers.steps = std::max<std::int64_t>(1, numbers.steps);
   numbers.step = report::quantile(lengths, 0.5);
-  add_atoms(numbers, atoms);
-  numbers.latency = latency_of(derived, rank, atoms.size());
+  add_owners(numbers, owners);
+  numbers.latency = latency_of(derived, rank, owners.size());
   const derive::LaunchQueue& queue = derived.queue(rank);
   const std::vector<derive::Waiting>& waiting = derived.waits(rank);
   const auto in_step = [&](Row row) {

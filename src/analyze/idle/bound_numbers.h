@@ -29,9 +29,9 @@ struct BoundNumbers {
   double share(std::int64_t part) const;
 };
 
-/// `atoms`: the ledger of the rank's devices over the window.
+/// `owners`: of each of the rank's devices over the window.
 BoundNumbers bound_numbers(const Derived& derived, const trace::Rank& rank,
-                           const std::vector<Column<derive::Atom>>& atoms);
+                           const std::vector<derive::OwnerTimes>& owners);
 
 /// What a step waits for.
 enum class Limit : std::uint8_t { unknown, host, communication, device, mixed };

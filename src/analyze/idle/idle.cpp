@@ -105,17 +105,16 @@ void add_rank(Idle& idle, const Derived& derived, const Rank& rank) {
                              report::ratio(time[c], window.length())});
     }
   }
-  Column<IdlePiece> longest = pieces;
+  std::vector<IdlePiece> longest(std::min(kMaxGaps, pieces.size()));
   const auto longer = [](const IdlePiece& a, const IdlePiece& b) {
     if (a.span.length() != b.span.length()) return a.span.length() > b.span.length();
     return a.span.begin != b.span.begin ? a.span.begin < b.span.begin : a.device < b.device;
   };
-  const auto cut = longest.begin() + static_cast<std::ptrdiff_t>(std::min(kMaxGaps, longest.size()));
-  std::partial_sort(longest.begin(), cut, longest.end(), longer);
+  std::partial_sort_copy(pieces.begin(), pieces.end(), longest.begin(), longest.end(), longer);
   const std::int64_t origin = origin_of(rank);
-  for (auto piece = longest.begin(); piece != cut; ++piece)
-    idle.gaps.push_back(gap_of(derived.trace(), rank, *piece,
-                               devices[static_cast<std::size_t>(piece->device)].device, origin));
+  for (const IdlePiece& piece : longest)
+    idle.gaps.push_back(
+        gap_of(derived.trace(), rank, piece, devices[static_cast<std::size_t>(piece.device)].device, origin));
   add_idle_places(idle.places, derived, rank, steps);
 }
 

@@ -97,35 +97,42 @@ struct Sum {
   Row row = kNoRow;  ///< host range of the longest part
 };
 
-using Sums = std::unordered_map<Key, Sum, KeyHash>;
+/// Sums of places by cause, name and region.
+class Sums {
+ public:
+  Sums(const Rank& rank, const Column<IdlePiece>& pieces, const std::vector<Around>& around)
+      : e_(rank.events), pieces_(pieces), around_(around) {}
 
-Sums summed(const Rank& rank, const Column<IdlePiece>& pieces, const std::vector<Around>& around,
-            const Column<derive::IdlePlace>& places) {
-  const trace::EventTable& e = rank.events;
-  const auto name = [&](Row row) { return row == kNoRow ? trace::kEmptyString : e.name[row]; };
-  Sums sums;
-  for (const derive::IdlePlace& place : places) {
-    const IdlePiece& piece = pieces[place.piece];
-    const Row launch = piece.ender == kNoRow ? kNoRow : e.launch[piece.ender];
+  void add(const derive::IdlePlace& place) {
+    const IdlePiece& piece = pieces_[place.piece];
+    const Around& around = around_[place.piece];
+    const Row launch = piece.ender == kNoRow ? kNoRow : e_.launch[piece.ender];
     // A range that is still open when the launch begins already leads to this launch.
-    const bool ends_before = place.row == kNoRow || launch == kNoRow || e.end[place.row] < e.start[launch];
-    const InLoop at =
-        around[place.piece].after_loading && ends_before ? InLoop::after_loading : around[place.piece].gap;
-    Sum& sum = sums[{piece.cause, name(place.row), name(place.outermost), at}];
+    const bool ends_before = place.row == kNoRow || launch == kNoRow || e_.end[place.row] < e_.start[launch];
+    const InLoop at = around.after_loading && ends_before ? InLoop::after_loading : around.gap;
+    Sum& sum = of_[{piece.cause, name(place.row), name(place.outermost), at}];
     ++sum.count;
     report::add_to(sum.time, place.time);
-    if (sum.count > 1 && place.time <= sum.longest) continue;
+    if (sum.count > 1 && place.time <= sum.longest) return;
     sum.longest = place.time;
     sum.row = place.row;
   }
-  return sums;
-}
+  const std::unordered_map<Key, Sum, KeyHash>& of() const { return of_; }
+
+ private:
+  trace::StringId name(Row row) const { return row == kNoRow ? trace::kEmptyString : e_.name[row]; }
+
+  const trace::EventTable& e_;
+  const Column<IdlePiece>& pieces_;
+  const std::vector<Around>& around_;
+  std::unordered_map<Key, Sum, KeyHash> of_;
+};
 
 /// `devices`: number of devices to average over.
 void add_places(std::vector<HostPlace>& places, const trace::Trace& trace, const Rank& rank, const Sums& sums,
                 std::int64_t devices, std::int64_t steps) {
   std::vector<const std::pair<const Key, Sum>*> order;
-  for (const auto& entry : sums) order.push_back(&entry);
+  for (const auto& entry : sums.of()) order.push_back(&entry);
   std::sort(order.begin(), order.end(), [&](const auto* a, const auto* b) {
     const auto texts = [&](const Key& k) {
       return std::tuple(trace.text(k.place), trace.text(k.region), k.cause, k.where);
@@ -173,8 +180,9 @@ void add_idle_places(std::vector<HostPlace>& places, const Derived& derived, con
   const std::vector<Around> around = around_pieces(
       rank, pieces, SinceLoading(derive::loading_time(trace, rank), launch_times(rank)),
       [](const IdlePiece& a, const IdlePiece& b) { return a.ender == b.ender && a.device == b.device; });
-  add_places(places, trace, rank, summed(rank, pieces, around, derive::idle_places(trace, rank, pieces)),
-             devices, steps);
+  Sums sums(rank, pieces, around);
+  derive::for_each_idle_place(trace, rank, pieces, [&](const auto& place) { sums.add(place); });
+  add_places(places, trace, rank, sums, devices, steps);
 }
 
 void add_host_places(std::vector<HostPlace>& places, const Derived& derived, const Rank& rank,
@@ -192,8 +200,9 @@ void add_host_places(std::vector<HostPlace>& places, const Derived& derived, con
                     [](const IdlePiece& a, const IdlePiece& b) {
                       return (a.cause == IdleCause::op) == (b.cause == IdleCause::op);
                     });
-  add_places(places, trace, rank, summed(rank, pieces, around, derive::places_on(trace, rank, *main, pieces)),
-             1, steps);
+  Sums sums(rank, pieces, around);
+  derive::for_each_place_on(trace, rank, *main, pieces, [&](const auto& place) { sums.add(place); });
+  add_places(places, trace, rank, sums, 1, steps);
 }
 
 }  // namespace stepscope::analyze

@@ -84,7 +84,7 @@ struct CallSum {
 void add_calls(std::vector<LaunchCalls>& calls, const trace::Trace& trace, const Rank& rank,
                const StepChoice& choice, const LaunchQueue& queue) {
   const EventTable& e = rank.events;
-  std::vector<std::uint32_t> launched(e.size());
+  Column<std::uint32_t> launched(e.size(), 0);
   for (const Row launch : queue.launch) ++launched[launch];
   std::vector<std::uint32_t> slots(trace.strings.size());  // index + 1
   trace::AskedOnce launches(trace.strings, derive::is_launch_call);

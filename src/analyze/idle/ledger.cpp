@@ -17,23 +17,17 @@ using report::Shape;
 using report::Unit;
 using trace::Rank;
 
-void add_owners(std::vector<OwnedTime>& out, const Rank& rank, const BoundNumbers& numbers,
-                std::int64_t device, const Column<derive::Atom>& atoms) {
-  std::array<std::int64_t, derive::kOwners> owned{};
-  std::array<std::int64_t, derive::kIdleCauses> idle{};
-  for (const derive::Atom& atom : atoms) {
-    owned[static_cast<std::size_t>(atom.owner)] += atom.span.length();
-    if (atom.owner == Owner::idle) idle[static_cast<std::size_t>(atom.cause)] += atom.span.length();
-  }
+void list_owners(std::vector<OwnedTime>& out, const Rank& rank, const BoundNumbers& numbers,
+                 std::int64_t device, const derive::OwnerTimes& of) {
   const auto add = [&](Owner owner, IdleCause cause, std::int64_t time) {
     if (time == 0) return;
     out.push_back(
         {rank.rank, device, owner, cause, time, report::mean(time, numbers.steps), numbers.share(time)});
   };
   for (const Owner owner : {Owner::compute, Owner::communication, Owner::copy})
-    add(owner, IdleCause{}, owned[static_cast<std::size_t>(owner)]);
-  for (std::size_t cause = 0; cause < idle.size(); ++cause)
-    add(Owner::idle, static_cast<IdleCause>(cause), idle[cause]);
+    add(owner, IdleCause{}, of.owned[static_cast<std::size_t>(owner)]);
+  for (std::size_t cause = 0; cause < of.idle.size(); ++cause)
+    add(Owner::idle, static_cast<IdleCause>(cause), of.idle[cause]);
 }
 
 const report::Sheet<OwnedTime> kOwnerSheet{
@@ -96,11 +90,13 @@ Ledger ledger_of(const Derived& derived) {
   Ledger ledger;
   for (const Rank& rank : derived.trace().ranks) {
     const auto& devices = derived.busy(rank);
-    const auto atoms = derive::ledger(devices, derived.idle(rank), window_of(rank, derived.choice()));
-    const BoundNumbers numbers = bound_numbers(derived, rank, atoms);
+    std::vector<derive::OwnerTimes> owners(devices.size());
+    derive::for_each_atom(devices, derived.idle(rank), window_of(rank, derived.choice()),
+                          [&](std::size_t d, const derive::Atom& atom) { owners[d].add(atom); });
+    const BoundNumbers numbers = bound_numbers(derived, rank, owners);
     note_whole_gaps(ledger.notes, derived, rank);
     for (std::size_t d = 0; d < devices.size(); ++d)
-      add_owners(ledger.owned, rank, numbers, devices[d].device, atoms[d]);
+      list_owners(ledger.owned, rank, numbers, devices[d].device, owners[d]);
     ledger.ranks.push_back(
         {rank.rank, !devices.empty(), numbers,
          devices.empty() ? BoundWord{Limit::unknown, "no device work is recorded"} : bound_word(numbers)});

@@ -123,7 +123,7 @@ class CopyOfCall {
  private:
   const EventTable& e_;
   const trace::ArgReader bytes_;
-  std::vector<Row> of_call_, of_op_;
+  Column<Row> of_call_, of_op_;
 };
 
 struct Group {

@@ -93,7 +93,7 @@ std::vector<Launched> ReplayedRank::launched_in(std::span<const std::string_view
   });
   std::vector<Launched> launched(parts.size());
   std::vector<std::vector<trace::Row>> outermost(parts.size());
-  std::vector<std::uint32_t> inside(rank_.first_device_row());
+  Column<std::uint32_t> inside(rank_.first_device_row(), 0);
   for (const trace::Row row : rank_.host_rows()) {
     if (!is_host_range(e.kind[row])) continue;
     const std::uint32_t below = e.parent[row] == trace::kNoRow ? 0 : inside[e.parent[row]];
@@ -126,9 +126,10 @@ std::vector<Launched> ReplayedRank::launched_in(std::span<const std::string_view
   if (usable() && unlinked() < kFewUnlinked) return launched;
   std::set<std::int32_t> devices;
   for (const derive::IdlePiece& piece : idle) devices.insert(piece.device);
-  for (const derive::IdlePlace& place : derive::idle_places(trace_, rank_, idle))
+  derive::for_each_idle_place(trace_, rank_, idle, [&](const derive::IdlePlace& place) {
     if (place.row != trace::kNoRow && idle[place.piece].cause != derive::IdleCause::input)
       for_each_bit(inside[place.row], [&](std::size_t i) { report::add_to(launched[i].idle, place.time); });
+  });
   for (Launched& part : launched) {
     part.idle /= std::max<std::int64_t>(1, std::ssize(devices));
     part.idle_asked = true;

@@ -88,7 +88,7 @@ double slower_share(const std::vector<Means::Ratio>& ratios) {
 Means own_times(const trace::Trace& trace, const Rank& rank) {
   const EventTable& e = rank.events;
   Means means(trace, rank, kMinOpCalls, [&](Row row) { return e.kind[row] == Kind::op; });
-  std::vector<std::int64_t> own(e.size());
+  Column<std::int64_t> own(e.size(), 0);
   for (Row row = 0; row < e.size(); ++row) {
     if (!is_host_range(e.kind[row])) continue;
     own[row] += e.duration(row);

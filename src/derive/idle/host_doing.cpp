@@ -34,6 +34,7 @@ class DoingSweep {
  public:
   explicit DoingSweep(const IntervalSet& where) : at_(where.parts().begin()), end_(where.parts().end()) {
     until_.fill(std::numeric_limits<Time>::min());
+    doing_.labels.reserve(where.parts().size() * 3);
   }
 
   void begin(Interval span, IdleCause cause) {

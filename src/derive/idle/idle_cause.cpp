@@ -50,12 +50,11 @@ void fill_untraced(Column<Labelled>& labels, const std::array<IntervalSet, kIdle
   sort_by_time(labels);
 }
 
-/// A gap of a device, the event that ended it, and the thread that explains it.
+/// A gap of a device and the event that ended it.
 struct Gap {
   Interval span;
   std::int32_t device;
   Row ender;
-  TrackId thread;
 };
 
 /// Device events by device and start, to find the event that ended a gap.
@@ -73,9 +72,18 @@ std::map<std::int64_t, Column<Row>> by_start(const Rank& rank) {
   return rows;
 }
 
-/// All gaps, by device and time. A gap that no known launch ended belongs to the first launching thread.
-Column<Gap> gaps_of(const Rank& rank, const std::vector<DeviceBusy>& devices, Interval window,
-                    TrackId first_launcher) {
+constexpr TrackId kNoThread = std::numeric_limits<TrackId>::max();
+
+/// The thread that explains a gap: the one that launched the work that ended it, else the first that
+/// launches.
+TrackId thread_of(const Gap& gap, const Rank& rank, const std::vector<TrackId>& launchers) {
+  const Row launch = gap.ender == kNoRow ? kNoRow : rank.events.launch[gap.ender];
+  if (launch != kNoRow) return rank.events.track[launch];
+  return launchers.empty() ? kNoThread : launchers.front();
+}
+
+/// All gaps, by device and time.
+Column<Gap> gaps_of(const Rank& rank, const std::vector<DeviceBusy>& devices, Interval window) {
   const EventTable& e = rank.events;
   const auto rows = by_start(rank);
   Column<Gap> gaps;
@@ -83,12 +91,11 @@ Column<Gap> gaps_of(const Rank& rank, const std::vector<DeviceBusy>& devices, In
     const Column<Row>& of_device = rows.at(devices[d].device);
     auto next = of_device.begin();
     const IntervalSet idle = devices[d].all.gaps(window);
+    if (gaps.empty()) gaps.reserve(idle.parts().size());
     for (const Interval& span : idle.parts()) {
       while (next != of_device.end() && e.start[*next] < span.end) ++next;
       const Row ender = next != of_device.end() && span.end < window.end ? *next : kNoRow;
-      const Row launch = ender == kNoRow ? kNoRow : e.launch[ender];
-      gaps.push_back(
-          {span, static_cast<std::int32_t>(d), ender, launch == kNoRow ? first_launcher : e.track[launch]});
+      gaps.push_back({span, static_cast<std::int32_t>(d), ender});
     }
   }
   return gaps;
@@ -97,8 +104,9 @@ Column<Gap> gaps_of(const Rank& rank, const std::vector<DeviceBusy>& devices, In
 /// Cuts gaps into pieces of one cause each.
 class GapWalk {
  public:
-  GapWalk(const Rank& rank, const std::map<TrackId, Doing>& threads, Column<IdlePiece>& out)
-      : e_(rank.events), threads_(threads), most_(most_idle_pieces(rank)), out_(out) {}
+  GapWalk(const Rank& rank, const std::vector<TrackId>& launchers, const std::map<TrackId, Doing>& threads,
+          Column<IdlePiece>& out)
+      : rank_(rank), launchers_(launchers), threads_(threads), most_(most_idle_pieces(rank)), out_(out) {}
 
   void add(const Gap& gap) {
     gap_ = gap;
@@ -106,10 +114,11 @@ class GapWalk {
       out_.push_back({gap.span, IdleCause::untraced, gap.device, gap.ender, true});
       return;
     }
-    const Row launch = gap.ender == kNoRow ? kNoRow : e_.launch[gap.ender];
+    const EventTable& e = rank_.events;
+    const Row launch = gap.ender == kNoRow ? kNoRow : e.launch[gap.ender];
     const Time asked =
-        launch == kNoRow ? gap.span.end : std::clamp(e_.start[launch], gap.span.begin, gap.span.end);
-    const auto& [labels, blocking_ends] = threads_.at(gap.thread);
+        launch == kNoRow ? gap.span.end : std::clamp(e.start[launch], gap.span.begin, gap.span.end);
+    const auto& [labels, blocking_ends] = threads_.at(thread_of(gap, rank_, launchers_));
     const Interval late{gap.span.begin, asked};
     if (const Time drained = last_blocking_end(blocking_ends, late); drained != trace::kNoTime) {
       label(labels, {late.begin, drained});
@@ -148,14 +157,13 @@ class GapWalk {
     });
   }
 
-  const EventTable& e_;
+  const Rank& rank_;
+  const std::vector<TrackId>& launchers_;
   const std::map<TrackId, Doing>& threads_;
   const std::size_t most_;
   Column<IdlePiece>& out_;
   Gap gap_{};
 };
-
-constexpr TrackId kNoThread = std::numeric_limits<TrackId>::max();
 
 std::vector<TrackId> launching_threads(const Rank& rank) {
   const EventTable& e = rank.events;
@@ -173,7 +181,11 @@ std::vector<TrackId> launching_threads(const Rank& rank) {
 std::map<TrackId, Doing> what_threads_did(const trace::Trace& trace, const Rank& rank,
                                           const std::vector<TrackId>& launchers, const Column<Gap>& gaps) {
   std::map<TrackId, Column<Interval>> spans;
-  for (const Gap& gap : gaps) spans[gap.thread].push_back(gap.span);
+  for (const Gap& gap : gaps) {
+    Column<Interval>& of_thread = spans[thread_of(gap, rank, launchers)];
+    if (spans.size() == 1 && of_thread.empty()) of_thread.reserve(gaps.size());
+    of_thread.push_back(gap.span);
+  }
   const IntervalSet input = loading_time(trace, rank);
   CauseOfName causes(trace);
   std::map<TrackId, Doing> threads;
@@ -226,11 +238,11 @@ std::size_t most_idle_pieces(const Rank& rank) {
 Column<IdlePiece> idle_pieces(const trace::Trace& trace, const Rank& rank,
                               const std::vector<DeviceBusy>& devices, Interval window) {
   const std::vector<TrackId> launchers = launching_threads(rank);
-  const Column<Gap> gaps = gaps_of(rank, devices, window, launchers.empty() ? kNoThread : launchers.front());
+  const Column<Gap> gaps = gaps_of(rank, devices, window);
   Column<IdlePiece> pieces;
-  pieces.reserve(gaps.size() * 2);  // most gaps have a late and a pending part
+  pieces.reserve(gaps.size() * 4);  // pages that stay empty cost nothing, copying to a longer column does
   const std::map<TrackId, Doing> threads = what_threads_did(trace, rank, launchers, gaps);
-  GapWalk walk(rank, threads, pieces);
+  GapWalk walk(rank, launchers, threads, pieces);
   for (const Gap& gap : gaps) walk.add(gap);
   return pieces;
 }

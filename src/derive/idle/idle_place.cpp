@@ -28,8 +28,8 @@ struct Open {
 template <class IsMark>
 class PlaceSweep {
  public:
-  PlaceSweep(const Rank& rank, IsMark& is_mark, Column<IdlePlace>& places, Column<Open>& left)
-      : rank_(rank), e_(rank.events), is_mark_(is_mark), places_(places), left_(left) {}
+  PlaceSweep(const Rank& rank, IsMark& is_mark, const UsePlace& use, Column<Open>& left)
+      : rank_(rank), e_(rank.events), is_mark_(is_mark), use_(use), left_(left) {}
 
   /// `open`: stretches by begin. Stretches of two devices may overlap.
   void run(TrackId thread, const Column<Open>& open) {
@@ -84,7 +84,7 @@ class PlaceSweep {
       if (stack_.empty())
         left_.push_back({{now, end}, piece});
       else
-        places_.push_back({piece, stack_.back().row, stack_.back().outermost, end - now});
+        use_({piece, stack_.back().row, stack_.back().outermost, end - now});
       now = end;
     }
     leave(to);
@@ -94,7 +94,7 @@ class PlaceSweep {
   const Rank& rank_;
   const EventTable& e_;
   IsMark& is_mark_;
-  Column<IdlePlace>& places_;
+  const UsePlace& use_;
   Column<Open>& left_;
   Row next_ = 0, end_ = 0;
   std::vector<Range> stack_, kept_;
@@ -123,12 +123,12 @@ void sort_by_begin(Column<Open>& open) {
 
 }  // namespace
 
-Column<IdlePlace> idle_places(const trace::Trace& trace, const Rank& rank, const Column<IdlePiece>& pieces) {
+void for_each_idle_place(const trace::Trace& trace, const Rank& rank, const Column<IdlePiece>& pieces,
+                         const UsePlace& use) {
   const EventTable& e = rank.events;
   trace::AskedOnce is_mark(trace.strings, is_step_mark);
-  Column<IdlePlace> places;
   Column<Open> left;
-  PlaceSweep sweep(rank, is_mark, places, left);
+  PlaceSweep sweep(rank, is_mark, use, left);
   std::vector<Column<Open>> own(rank.tracks.size());
   const std::vector<TrackId> threads = launchers(rank);
   for (std::uint32_t i = 0; i < pieces.size(); ++i) {
@@ -150,20 +150,17 @@ Column<IdlePlace> idle_places(const trace::Trace& trace, const Rank& rank, const
     sort_by_begin(open);
     sweep.run(thread, open);
   }
-  for (const Open& open : left) places.push_back({open.piece, kNoRow, kNoRow, open.span.length()});
-  return places;
+  for (const Open& open : left) use({open.piece, kNoRow, kNoRow, open.span.length()});
 }
 
-Column<IdlePlace> places_on(const trace::Trace& trace, const Rank& rank, TrackId thread,
-                            const Column<IdlePiece>& pieces) {
+void for_each_place_on(const trace::Trace& trace, const Rank& rank, TrackId thread,
+                       const Column<IdlePiece>& pieces, const UsePlace& use) {
   trace::AskedOnce is_mark(trace.strings, is_step_mark);
-  Column<IdlePlace> places;
   Column<Open> open, left;
   for (std::uint32_t i = 0; i < pieces.size(); ++i) open.push_back({pieces[i].span, i});
   sort_by_begin(open);
-  PlaceSweep(rank, is_mark, places, left).run(thread, open);
-  for (const Open& rest : left) places.push_back({rest.piece, kNoRow, kNoRow, rest.span.length()});
-  return places;
+  PlaceSweep(rank, is_mark, use, left).run(thread, open);
+  for (const Open& rest : left) use({rest.piece, kNoRow, kNoRow, rest.span.length()});
 }
 
 }  // namespace stepscope::derive

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <functional>
 
 #include "derive/idle/idle_cause.h"
 #include "trace/trace.h"
@@ -17,14 +17,16 @@ struct IdlePlace {
   std::int64_t time;     ///< ns
 };
 
+using UsePlace = std::function<void(const IdlePlace&)>;
+
 /// Places of all pieces except pending ones, on the thread that launched the work that ended the gap. While
 /// nothing is open there: on the other launching threads, those with the most launches first. The times of
 /// the places add up to those of the pieces. One pass over each thread's rows.
-Column<IdlePlace> idle_places(const trace::Trace& trace, const trace::Rank& rank,
-                              const Column<IdlePiece>& pieces);
+void for_each_idle_place(const trace::Trace& trace, const trace::Rank& rank, const Column<IdlePiece>& pieces,
+                         const UsePlace& use);
 
 /// The places of all pieces on one thread.
-Column<IdlePlace> places_on(const trace::Trace& trace, const trace::Rank& rank, trace::TrackId thread,
-                            const Column<IdlePiece>& pieces);
+void for_each_place_on(const trace::Trace& trace, const trace::Rank& rank, trace::TrackId thread,
+                       const Column<IdlePiece>& pieces, const UsePlace& use);
 
 }  // namespace stepscope::derive

@@ -42,8 +42,12 @@ class Calls {
 LaunchQueue launched_events(const trace::Rank& rank, Calls& calls) {
   const EventTable& e = rank.events;
   LaunchQueue queue;
+  const auto launched = [&](Row row) { return is_device_work(e.kind[row]) && e.launch[row] != kNoRow; };
+  std::size_t count = 0;
+  for (const Row row : rank.device_rows()) count += launched(row);
+  queue.event.reserve(count), queue.launch.reserve(count), queue.delay.reserve(count);
   for (const Row row : rank.device_rows())
-    if (is_device_work(e.kind[row]) && e.launch[row] != kNoRow) queue.event.push_back(row);
+    if (launched(row)) queue.event.push_back(row);
   const auto order = [&](Row row) {
     return std::tuple(e.start[e.launch[row]], e.start[row], e.end[row], e.track[row], e.launch[row]);
   };
@@ -59,8 +63,9 @@ LaunchQueue launched_events(const trace::Rank& rank, Calls& calls) {
 
 /// The depth at each launch of one stream. `entries` are indices into the queue, in its order.
 void fill_depth(const EventTable& e, LaunchQueue& queue, const std::vector<std::uint32_t>& entries) {
-  std::vector<std::int64_t> called, started;  // one per launch
-  std::vector<std::pair<Row, std::int64_t>> launches;
+  Column<std::int64_t> called, started;  // one per launch
+  Column<std::pair<Row, std::int64_t>> launches;
+  called.reserve(entries.size()), started.reserve(entries.size()), launches.reserve(entries.size());
   for (const std::uint32_t i : entries) launches.emplace_back(queue.launch[i], e.start[queue.event[i]]);
   sort_runs(launches, std::less<>());
   for (std::size_t i = 0; i < launches.size(); ++i) {

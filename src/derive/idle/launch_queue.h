@@ -10,19 +10,19 @@ namespace stepscope::derive {
 
 /// One entry per device event with a recorded launch, by launch start, then by device start.
 struct LaunchQueue {
-  std::vector<trace::Row> event;   ///< kernel, copy or fill
-  std::vector<trace::Row> launch;  ///< the runtime call
+  Column<trace::Row> event;   ///< kernel, copy or fill
+  Column<trace::Row> launch;  ///< the runtime call
   /// ns from the launch's end to the event's start, at least 0. For a graph launch, from the launch's start:
   /// its kernels run while it is still launching.
-  std::vector<std::int64_t> delay;
+  Column<std::int64_t> delay;
   /// Launches on the event's stream that had been called but had not started when this launch was called,
   /// including this one. The events of one graph launch count once.
-  std::vector<std::int32_t> depth;
+  Column<std::int32_t> depth;
   /// ns that the call itself waited for the device, 0 if it did not wait: the full duration of a blocking
   /// call, of a copy call over 50 µs that waited for its copy (stayed_for_copy), or of a launch over 10 × the
   /// median while at least 900 launches were queued (the hardware queue holds about 1,024). For a call with
   /// several events, each event has the value.
-  std::vector<std::int64_t> blocked;
+  Column<std::int64_t> blocked;
   std::size_t size() const { return event.size(); }
 };
 

@@ -13,24 +13,41 @@ std::string_view name_of(Owner owner) {
   return kNames[static_cast<std::size_t>(owner)];
 }
 
-std::vector<Column<Atom>> ledger(const std::vector<DeviceBusy>& devices, const Column<IdlePiece>& pieces,
-                                 Interval window) {
-  std::vector<Column<Atom>> atoms(devices.size());
-  for (const IdlePiece& piece : pieces)
-    atoms[static_cast<std::size_t>(piece.device)].push_back(
-        {piece.span, Owner::idle, piece.cause, piece.ender});
+void for_each_atom(const std::vector<DeviceBusy>& devices, const Column<IdlePiece>& pieces, Interval window,
+                   const UseAtom& use) {
+  auto piece = pieces.begin();
   for (std::size_t d = 0; d < devices.size(); ++d) {
+    const auto has_piece = [&] {
+      return piece != pieces.end() && static_cast<std::size_t>(piece->device) == d;
+    };
     const std::array busy = {devices[d].compute, devices[d].communication, devices[d].copy};
     const std::vector<IntervalSet> owned = timeline::partition(window, busy);
-    for (std::size_t owner = 0; owner < busy.size(); ++owner) {
-      const auto sorted = static_cast<std::ptrdiff_t>(atoms[d].size());
-      for (const Interval& part : owned[owner].parts())
-        atoms[d].push_back({part, static_cast<Owner>(owner), IdleCause::untraced, trace::kNoRow});
-      std::inplace_merge(atoms[d].begin(), atoms[d].begin() + sorted, atoms[d].end(),
-                         [](const Atom& a, const Atom& b) { return a.span.begin < b.span.begin; });
+    std::array<std::size_t, busy.size()> at{};
+    const auto begin_of = [&](std::size_t owner) {
+      const auto parts = owned[owner].parts();
+      return at[owner] < parts.size() ? parts[at[owner]].begin : timeline::Time{trace::kNoTime};
+    };
+    for (;;) {
+      std::size_t first = busy.size();
+      for (std::size_t owner = 0; owner < busy.size(); ++owner)
+        if (begin_of(owner) != trace::kNoTime && (first == busy.size() || begin_of(owner) < begin_of(first)))
+          first = owner;
+      if (has_piece() && (first == busy.size() || piece->span.begin < begin_of(first))) {
+        use(d, {piece->span, Owner::idle, piece->cause, piece->ender});
+        ++piece;
+      } else if (first != busy.size()) {
+        use(d, {owned[first].parts()[at[first]++], static_cast<Owner>(first), IdleCause::untraced,
+                trace::kNoRow});
+      } else {
+        break;
+      }
     }
   }
-  return atoms;
+}
+
+void OwnerTimes::add(const Atom& atom) {
+  owned[static_cast<std::size_t>(atom.owner)] += atom.span.length();
+  if (atom.owner == Owner::idle) idle[static_cast<std::size_t>(atom.cause)] += atom.span.length();
 }
 
 }  // namespace stepscope::derive

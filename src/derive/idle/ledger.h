@@ -1,7 +1,9 @@
 // The ledger: every nanosecond of a window has exactly one owner per device.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -31,9 +33,18 @@ struct Atom {
   trace::Row ender = trace::kNoRow;       ///< only for idle atoms: the device event that ended the gap
 };
 
+using UseAtom = std::function<void(std::size_t device, const Atom&)>;
+
 /// Atoms of each device in time order. The lengths of one device's atoms add up to the window. `pieces` are
 /// the idle pieces of `devices` in the window.
-std::vector<Column<Atom>> ledger(const std::vector<DeviceBusy>& devices, const Column<IdlePiece>& pieces,
-                                 timeline::Interval window);
+void for_each_atom(const std::vector<DeviceBusy>& devices, const Column<IdlePiece>& pieces,
+                   timeline::Interval window, const UseAtom& use);
+
+/// Time on one device by owner, and idle time by cause, ns.
+struct OwnerTimes {
+  std::array<std::int64_t, kOwners> owned{};
+  std::array<std::int64_t, kIdleCauses> idle{};
+  void add(const Atom& atom);
+};
 
 }  // namespace stepscope::derive

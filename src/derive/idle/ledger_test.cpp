@@ -17,7 +17,10 @@ Interval window_of(const trace::Rank& rank) { return analyze::window_of(rank, an
 
 std::vector<Column<Atom>> ledger_of(const trace::Trace& trace, const trace::Rank& rank, Interval window) {
   const auto devices = busy_devices(rank);
-  return ledger(devices, idle_pieces(trace, rank, devices, window), window);
+  std::vector<Column<Atom>> atoms(devices.size());
+  for_each_atom(devices, idle_pieces(trace, rank, devices, window), window,
+                [&](std::size_t device, const Atom& atom) { atoms[device].push_back(atom); });
+  return atoms;
 }
 
 std::string as_text(const Column<Atom>& atoms) {

@@ -44,8 +44,12 @@ class Planner {
     for (const Row row : rank_.device_rows())
       if (is_device_work(e_.kind[row]) && e_.launch[row] != kNoRow) launches[e_.launch[row]] = true;
     call_of_.assign(e_.size(), ReplayPlan::kNone);
+    const auto calls = [&](Row row) { return launches[row] || waiting[row] != Waiting::no; };
+    std::size_t count = 0;
+    for (Row row = 0; row < e_.size(); ++row) count += calls(row);
+    plan_.calls.reserve(count);
     for (Row row = 0; row < e_.size(); ++row) {
-      if (!launches[row] && waiting[row] == Waiting::no) continue;
+      if (!calls(row)) continue;
       call_of_[row] = static_cast<std::int32_t>(plan_.calls.size());
       plan_.calls.push_back({row, waiting[row]});
     }
@@ -53,7 +57,9 @@ class Planner {
 
   void add_events() {
     std::vector<std::int32_t> last(rank_.tracks.size(), ReplayPlan::kNone);
-    for (const Row row : device_rows_by_start(rank_)) {
+    const auto rows = device_rows_by_start(rank_);
+    plan_.events.reserve(rows.size()), plan_.start.reserve(rows.size()), plan_.end.reserve(rows.size());
+    for (const Row row : rows) {
       const auto index = static_cast<std::int32_t>(plan_.events.size());
       ReplayPlan::Event event{row};
       std::int32_t& before = last[e_.track[row]];

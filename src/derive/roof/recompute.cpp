@@ -46,7 +46,7 @@ bool by_sequence_numbers(const Trace& trace, const Rank& rank, std::vector<bool>
   const EventTable& e = rank.events;
   const trace::ArgReader sequence(trace, rank, "Sequence number"),
       forward_thread(trace, rank, "Fwd thread id");
-  std::vector<Row> node(e.size(), kNoRow);  // the evaluate_function above, or the row itself
+  Column<Row> node(e.size(), kNoRow);  // the evaluate_function above, or the row itself
   trace::AskedOnce is_node(trace.strings, is_autograd_node);
   return mark_below(e, rows, [&](Row row, bool inherited) {
     const Row parent = e.parent[row];
